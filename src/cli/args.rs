@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::formats::Format;
-use crate::cli::values::Values;
+use crate::cli::values::VariableValues;
 use crate::flavor::FlavorChoice;
 use crate::parallel;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RootChoice, RunOptions};
@@ -48,8 +48,8 @@ pub(super) struct Common {
     )]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
-    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = When::Auto)]
-    pub(super) color: When,
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = ColorChoice::Auto)]
+    pub(super) color: ColorChoice,
     /// Print results only, no remarks
     #[arg(
         short,
@@ -111,7 +111,7 @@ impl Common {
 
 /// When something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum When {
+pub(super) enum ColorChoice {
     Auto,
     Always,
     Never,
@@ -158,7 +158,7 @@ pub(super) struct Configuration {
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) values: Values,
+    pub(super) values: VariableValues,
 }
 
 impl Configuration {
@@ -192,7 +192,7 @@ pub(super) enum ModulesArg {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct Roots {
+pub(super) struct RootArgs {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
     roots: Vec<PathBuf>,
@@ -219,7 +219,7 @@ pub(super) struct Platforms {
     pub(super) platforms: Vec<PlatformArg>,
 }
 
-impl Roots {
+impl RootArgs {
     pub(super) fn new(roots: Vec<PathBuf>, recursive: bool) -> Self {
         Self {
             roots,
@@ -265,7 +265,7 @@ pub(in crate::cli) fn one_of<T: Clone + Send + Sync + 'static>(
     })
 }
 
-impl Roots {
+impl RootArgs {
     /// Returns what is typed about roots.
     pub(super) fn choice(&self) -> RootChoice {
         RootChoice {
@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn the_path_of_a_lock_file_stands_for_its_root() {
         let paths = |given: &[&str]| {
-            Roots {
+            RootArgs {
                 roots: given.iter().map(PathBuf::from).collect(),
                 recursive: false,
                 terragrunt: false,

@@ -37,7 +37,7 @@ use std::path::PathBuf;
 
 use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 pub use crate::run::World;
 use crate::world::Confined;
 use args::{Common, Configuration};
@@ -124,7 +124,7 @@ pub(in crate::cli) trait Command {
     }
 
     /// Returns what people read of one root on standard output.
-    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<Block> {
+    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<TextBlock> {
         Vec::new()
     }
 
@@ -139,7 +139,7 @@ pub(in crate::cli) trait Command {
     }
 
     /// Returns what people read on standard output; a command about roots says it root by root.
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         let text = RootsText {
             root: &|root| self.root_text(root, look),
             heading: self.heading(),

@@ -7,12 +7,12 @@ use crate::config::ValueArgument;
 
 /// Values for the variables of a root.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values(pub(super) Vec<ValueArgument>);
+pub(super) struct VariableValues(pub(super) Vec<ValueArgument>);
 
 const VAR: &str = "var";
 const VAR_FILE: &str = "var_file";
 
-impl FromArgMatches for Values {
+impl FromArgMatches for VariableValues {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut values = Self::default();
         values.update_from_arg_matches(matches)?;
@@ -51,7 +51,7 @@ fn value(text: &str) -> Result<ValueArgument, Error> {
     }
 }
 
-impl clap::Args for Values {
+impl clap::Args for VariableValues {
     fn augment_args(command: Command) -> Command {
         let var = Arg::new(VAR)
             .long("var")

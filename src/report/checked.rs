@@ -6,7 +6,7 @@ use super::Tone;
 use super::groups::grouped;
 use super::root::Naming;
 use super::rows::{FindingRow, TurnedOffRow};
-use super::{CommandResult, Failure, ResultEntry, RootRow, Status};
+use super::{CommandResult, Failure, ResultEntry, RootRow, RootStatus};
 use crate::diag::{Counts, counted};
 
 /// The result of a check, with the places of findings resolved.
@@ -54,7 +54,9 @@ impl<'a> Checked<'a> {
     /// Returns whether every root could be checked.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.roots.iter().all(|root| root.status != Status::Failed)
+        self.roots
+            .iter()
+            .all(|root| root.status != RootStatus::Failed)
     }
 
     /// Says in one line how it came out, as in `2 roots: 1 clean, 1 with findings; 1 error, 3 notes`.
@@ -67,7 +69,7 @@ impl<'a> Checked<'a> {
                 .map(|(_, finding)| finding.severity),
         );
         let mut parts = match &self.roots[..] {
-            [root] if root.status == Status::Clean => vec!["clean".to_owned()],
+            [root] if root.status == RootStatus::Clean => vec!["clean".to_owned()],
             [_] => Vec::new(),
             roots => vec![statuses(roots.iter().map(|root| root.status))],
         };
@@ -153,13 +155,13 @@ impl Failure {
 }
 
 /// Counts roots by how they came out, as in `2 roots: 1 clean, 1 failed`.
-pub(super) fn statuses(statuses: impl Iterator<Item = Status>) -> String {
-    let statuses: Vec<Status> = statuses.collect();
+pub(super) fn statuses(statuses: impl Iterator<Item = RootStatus>) -> String {
+    let statuses: Vec<RootStatus> = statuses.collect();
     let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
     let counts = [
-        (count(Status::Clean), "clean"),
-        (count(Status::Findings), "with findings"),
-        (count(Status::Failed), "failed"),
+        (count(RootStatus::Clean), "clean"),
+        (count(RootStatus::Findings), "with findings"),
+        (count(RootStatus::Failed), "failed"),
     ];
     let counts: Vec<String> = counts
         .iter()

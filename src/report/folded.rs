@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::fold::{self, FindingIndex, Fold};
 use super::several::{FaultLine, Several};
-use super::{Block, CommandResult, ResultEntry, RootResult, RootRow, Shown, reading};
+use super::{CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, reading};
 use crate::diag::{self, Finding, Severity, counted};
 
 /// Maximum number of lines of one cause; more are counted.
@@ -17,9 +17,9 @@ const MAX_NAMES: usize = 2;
 /// The findings of a run, as people read them.
 pub struct FoldedFindings {
     /// The causes that concern several roots, the worst first.
-    pub shared: Vec<Block>,
+    pub shared: Vec<TextBlock>,
     /// The blocks that concern one root each, in the order of the roots.
-    pub own: Vec<Vec<Block>>,
+    pub own: Vec<Vec<TextBlock>>,
     /// A row for each cause, the worst first, below a head; empty if there is no finding.
     pub table: Vec<Vec<String>>,
 }
@@ -34,10 +34,10 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
         .iter()
         .map(|root| RootRow::of(root, &result.texts, &cleaned))
         .collect();
-    let all: Vec<Vec<(&Finding, Shown)>> = results.iter().map(shown).collect();
+    let all: Vec<Vec<(&Finding, FindingDisplay)>> = results.iter().map(shown).collect();
     let is_wanted = |member: &FindingIndex| {
         let (finding, shown) = all[member.root][member.finding];
-        shown == Shown::Result && finding.diagnostic.severity >= least
+        shown == FindingDisplay::Result && finding.diagnostic.severity >= least
     };
     let mut folds = fold::folds(&roots, &is_wanted);
     let view = View {
@@ -45,7 +45,7 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
         roots: &roots,
         all: &all,
     };
-    let mut own: Vec<Vec<Block>> = results.iter().map(|_| Vec::new()).collect();
+    let mut own: Vec<Vec<TextBlock>> = results.iter().map(|_| Vec::new()).collect();
     // Before sorting: within a root, causes stay in the order in which they were found.
     for fold in folds.iter().filter(|fold| fold.root_count() == 1) {
         own[fold.members[0].root].push(view.block(fold));
@@ -63,7 +63,7 @@ pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
 }
 
 /// Lists all findings of a root with how they are shown.
-fn shown(root: &RootResult) -> Vec<(&Finding, Shown)> {
+fn shown(root: &RootResult) -> Vec<(&Finding, FindingDisplay)> {
     root.entries
         .iter()
         .filter_map(|entry| match entry {
@@ -77,7 +77,7 @@ fn shown(root: &RootResult) -> Vec<(&Finding, Shown)> {
 struct View<'a> {
     result: &'a CommandResult,
     roots: &'a [RootRow<'a>],
-    all: &'a [Vec<(&'a Finding, Shown)>],
+    all: &'a [Vec<(&'a Finding, FindingDisplay)>],
 }
 
 impl View<'_> {
@@ -85,16 +85,16 @@ impl View<'_> {
         self.all[member.root][member.finding].0
     }
 
-    fn block(&self, fold: &Fold) -> Block {
+    fn block(&self, fold: &Fold) -> TextBlock {
         let first = &self.finding(fold.members[0]).diagnostic;
         if let [_] = fold.members[..] {
-            return Block::Diagnostic(first.clone());
+            return TextBlock::Diagnostic(first.clone());
         }
         let by_root = fold.by_root();
         let is_shared = by_root.len() > 1;
         // Roots that share a file have the very same finding in it.
         if is_shared && fold.title == first.title {
-            return Block::Several(Several {
+            return TextBlock::Several(Several {
                 notes: vec![self.roots_in_words(&by_root)],
                 help: fold.help.clone(),
                 ..Several::of(first, vec![FaultLine::Source(first.primary.clone())])
@@ -131,7 +131,7 @@ impl View<'_> {
             let note = first_note.filter(|_| is_same_note);
             (lines, more, note.map(str::to_owned).into_iter().collect())
         };
-        Block::Several(Several {
+        TextBlock::Several(Several {
             code: fold.rule,
             severity: fold.severity,
             title: fold.title.clone(),

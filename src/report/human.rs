@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{BOLD, FAINT, aligned, harmless, style, styled};
 use super::tree::TreeLine;
-use super::{Block, Failure, Tone};
+use super::{Failure, TextBlock, Tone};
 use super::{changes, page, several, snippet, tree};
 use crate::diag::Texts;
 
@@ -16,37 +16,37 @@ pub use super::style::Colors;
 /// What the writer says.
 pub fn render(
     out: &mut dyn Write,
-    blocks: &[Block],
+    blocks: &[TextBlock],
     texts: &Texts,
     colors: Colors,
 ) -> io::Result<()> {
     for block in blocks {
         match block {
-            Block::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, &harmless(text)))?,
-            Block::Diagnostic(diagnostic) => {
+            TextBlock::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, &harmless(text)))?,
+            TextBlock::Diagnostic(diagnostic) => {
                 writeln!(out, "{}\n", snippet::render(diagnostic, texts, colors))?;
             }
-            Block::Several(several) => several::render(out, several, texts, colors)?,
-            Block::Failure(failure) => render_failure(out, failure, colors)?,
-            Block::Table(rows) => {
+            TextBlock::Several(several) => several::render(out, several, texts, colors)?,
+            TextBlock::Failure(failure) => render_failure(out, failure, colors)?,
+            TextBlock::Table(rows) => {
                 for line in aligned(rows) {
                     writeln!(out, "{line}")?;
                 }
             }
-            Block::Lines(lines) => {
+            TextBlock::Lines(lines) => {
                 for line in lines {
                     writeln!(out, "{}", harmless(line))?;
                 }
             }
-            Block::Changes(all) => changes::render(out, all, colors)?,
-            Block::Tree(tree) => {
+            TextBlock::Changes(all) => changes::render(out, all, colors)?,
+            TextBlock::Tree(tree) => {
                 for (marks, line) in tree::lines(tree) {
                     write!(out, "{marks}")?;
                     render_line(out, &line, colors)?;
                 }
             }
-            Block::Page(text, columns) => page::render(out, text, *columns, colors)?,
-            Block::Remark(tone, text) => {
+            TextBlock::Page(text, columns) => page::render(out, text, *columns, colors)?,
+            TextBlock::Remark(tone, text) => {
                 let word = word(*tone);
                 writeln!(
                     out,
@@ -55,7 +55,7 @@ pub fn render(
                     harmless(text)
                 )?;
             }
-            Block::Verdict(tone, text) => {
+            TextBlock::Verdict(tone, text) => {
                 writeln!(out, "{}", styled(colors, style(*tone), &harmless(text)))?;
             }
         }
@@ -109,7 +109,7 @@ mod tests {
     use crate::report::LineTree;
 
     #[track_caller]
-    fn check(block: Block, wanted: impl snapbox::IntoData) {
+    fn check(block: TextBlock, wanted: impl snapbox::IntoData) {
         let mut out = Vec::new();
         render(&mut out, &[block], &Texts::default(), Colors::Off).expect("memory");
         snapbox::assert_data_eq!(String::from_utf8(out).expect("text"), wanted);
@@ -123,7 +123,7 @@ mod tests {
             help: Some("try again".into()),
         };
         check(
-            Block::Failure(failure),
+            TextBlock::Failure(failure),
             snapbox::str![[r#"
 error: it failed
   cause: first
@@ -137,7 +137,7 @@ error: it failed
     #[test]
     fn tables_are_aligned_without_trailing_space() {
         check(
-            Block::Table(vec![
+            TextBlock::Table(vec![
                 vec!["a".into(), "bb".into()],
                 vec!["ccc".into(), "d".into()],
             ]),
@@ -167,7 +167,7 @@ ccc  d
             ..LineTree::default()
         };
         check(
-            Block::Tree(tree),
+            TextBlock::Tree(tree),
             snapbox::str![[r#"
 top
 │  a = 1     x:1

@@ -12,7 +12,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, X
 use super::Checked;
 use super::rows::{FindingRow, Provider};
 use super::style::harmless_lines;
-use super::{RootRow, Status};
+use super::{RootRow, RootStatus};
 use crate::diag::Severity;
 
 /// The test that fails if a root cannot be checked.
@@ -121,7 +121,7 @@ fn status(findings: &[&FindingRow]) -> TestCaseStatus {
 }
 
 fn possible(root: &RootRow<'_>) -> TestCaseStatus {
-    if root.status != Status::Failed {
+    if root.status != RootStatus::Failed {
         return TestCaseStatus::success();
     }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);

@@ -2,7 +2,7 @@
 //!
 //! A command makes a [`CommandResult`], which holds every fact once, and nothing here depends on a command.
 //! [`json`] renders it for programs. What programs of CI read ([`CHECK_FORMATS`]) and the Markdown of
-//! checks are rendered from [`Checked`], the same with places resolved. People read [`Block`]s, which
+//! checks are rendered from [`Checked`], the same with places resolved. People read [`TextBlock`]s, which
 //! each command computes from its result: [`reading`] puts those of several roots together, [`human`]
 //! and [`markdown`] print them, [`graph`] draws. Everything that came from outside is made harmless for
 //! a terminal here, and only here.
@@ -37,8 +37,8 @@ pub use checked::Checked;
 pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
-    CheckDetail, CommandResult, ComparedFiles, FileResult, LockDetail, PackageResult, ResultEntry,
-    RootDetail, RootResult, Sentence, Shown, Status, Subject,
+    CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail,
+    PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
 };
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};
@@ -48,7 +48,7 @@ use crate::diag::{self, Diagnostic};
 
 /// One piece of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block {
+pub enum TextBlock {
     /// A line above what follows.
     Heading(String),
     /// A fault in a file, shown with its lines.
@@ -74,7 +74,7 @@ pub enum Block {
     Verdict(Tone, String),
 }
 
-impl Block {
+impl TextBlock {
     /// Returns whether it is worth knowing, and no more.
     #[must_use]
     pub fn is_note(&self) -> bool {

@@ -5,10 +5,11 @@ use std::path::{Component, Path, PathBuf};
 
 use super::checked::statuses;
 use super::result::{
-    CommandResult, FileResult, ResultEntry, RootResult, Sentence, Shown, Status, Subject,
+    CommandResult, FileResult, FindingDisplay, ResultEntry, ResultSubject, RootResult, RootStatus,
+    Sentence,
 };
 use super::rows::{self, PackageRow};
-use super::{Block, Failure, Tone};
+use super::{Failure, TextBlock, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
 use crate::review::FileComparison;
 
@@ -16,7 +17,7 @@ use crate::review::FileComparison;
 #[derive(Clone, Copy)]
 pub struct RootsText<'a> {
     /// Returns what is printed of one root.
-    pub root: &'a dyn Fn(&RootResult) -> Vec<Block>,
+    pub root: &'a dyn Fn(&RootResult) -> Vec<TextBlock>,
     /// The heading that distinguishes several roots.
     pub heading: Heading,
     /// The place of the line about all roots.
@@ -52,7 +53,7 @@ pub enum Total {
 ///
 /// `verbose` says that directories without a root are named beside it.
 #[must_use]
-pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<Block> {
+pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<TextBlock> {
     let all = result.roots();
     let own = all.iter().map(|root| (text.root)(root)).collect();
     let mut blocks = each(all, own, text.heading);
@@ -64,7 +65,7 @@ pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<
 
 /// Returns the results about roots, one root after the other; `own` are those of each root.
 #[must_use]
-pub fn each(roots: &[RootResult], own: Vec<Vec<Block>>, heading: Heading) -> Vec<Block> {
+pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     for (root, own) in roots.iter().zip(own) {
         if roots.len() > 1 {
@@ -77,12 +78,12 @@ pub fn each(roots: &[RootResult], own: Vec<Vec<Block>>, heading: Heading) -> Vec
 }
 
 /// Adds the results of one of several roots.
-fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Block>) {
-    let gap = || Block::Lines(vec![String::new()]);
+fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec<TextBlock>) {
+    let gap = || TextBlock::Lines(vec![String::new()]);
     let is_named = match heading {
         Heading::Own | Heading::OwnApart => true,
         Heading::Path => false,
-        Heading::PathApart => matches!(own[..], [Block::Verdict(..)]),
+        Heading::PathApart => matches!(own[..], [TextBlock::Verdict(..)]),
     };
     if is_named || own.is_empty() {
         if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
@@ -95,7 +96,7 @@ fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Blo
     if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
         blocks.push(gap());
     }
-    blocks.push(Block::Heading(path.to_owned()));
+    blocks.push(TextBlock::Heading(path.to_owned()));
     blocks.extend(own);
     if is_apart {
         blocks.push(gap());
@@ -106,37 +107,39 @@ fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Blo
 ///
 /// Failures that roots share are named once, in the place of the first.
 #[must_use]
-pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Block> {
+pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
     let mut blocks = match &result.subject {
-        Subject::Roots(roots) => of_roots(result, roots),
-        Subject::Packages(packages) => {
+        ResultSubject::Roots(roots) => of_roots(result, roots),
+        ResultSubject::Packages(packages) => {
             let of_package = |package: &super::PackageResult| {
                 let remarks = package.remarks.iter().map(remark);
                 let failure = match &package.package {
-                    PackageRow::Failed(failed) => Some(Block::Failure(failed.failure.clone())),
+                    PackageRow::Failed(failed) => Some(TextBlock::Failure(failed.failure.clone())),
                     PackageRow::Hashed(_) => None,
                 };
                 remarks.chain(failure).collect::<Vec<_>>()
             };
             packages.iter().flat_map(of_package).collect()
         }
-        Subject::Files(all) => {
+        ResultSubject::Files(all) => {
             let of_file = |file: &FileResult| {
                 let FileComparison { old, new, .. } = &file.comparison;
                 let faults = old
                     .iter()
                     .chain(new)
                     .flat_map(|side| side.diagnostics.iter().cloned());
-                let failures = file.failures.iter().cloned().map(Block::Failure);
+                let failures = file.failures.iter().cloned().map(TextBlock::Failure);
                 faults
-                    .map(Block::Diagnostic)
+                    .map(TextBlock::Diagnostic)
                     .chain(failures)
                     .collect::<Vec<_>>()
             };
             all.files.iter().flat_map(of_file).collect()
         }
-        Subject::Store(store, _) => store.failures().cloned().map(Block::Failure).collect(),
-        Subject::Pages(..) | Subject::Text(_) => Vec::new(),
+        ResultSubject::Store(store, _) => {
+            store.failures().cloned().map(TextBlock::Failure).collect()
+        }
+        ResultSubject::Pages(..) | ResultSubject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {
@@ -144,34 +147,34 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Bloc
             .not_locked
             .iter()
             .flatten()
-            .map(|dir| Block::Remark(Tone::Note, format!("not locked: {dir}")));
+            .map(|dir| TextBlock::Remark(Tone::Note, format!("not locked: {dir}")));
         blocks.extend(named);
     }
     if total_at == Total::Note && result.not_locked.is_some() {
-        let note = |line: Sentence| Block::Remark(Tone::Note, line.text);
+        let note = |line: Sentence| TextBlock::Remark(Tone::Note, line.text);
         blocks.extend(total(result, total_at, verbose).map(note));
     }
     blocks
 }
 
-fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
+fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     let has_several = roots.len() > 1;
     let mut shared = result.failures();
     let mut blocks = Vec::new();
     for root in roots {
         for entry in &root.entries {
             match entry {
-                ResultEntry::Finding(finding, Shown::Line) if has_several => {
+                ResultEntry::Finding(finding, FindingDisplay::Line) if has_several => {
                     let Diagnostic {
                         severity, title, ..
                     } = &finding.diagnostic;
                     let text = format!("{}: {title}", root.path);
-                    blocks.push(Block::Remark(tone(*severity), text));
+                    blocks.push(TextBlock::Remark(tone(*severity), text));
                 }
                 ResultEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
                 // On standard error there is no heading that names the root.
                 ResultEntry::Remark(Sentence { tone, text }) if has_several => {
-                    blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
+                    blocks.push(TextBlock::Remark(*tone, format!("{}: {text}", root.path)));
                 }
                 ResultEntry::Remark(own) => blocks.push(remark(own)),
                 ResultEntry::Failure(failure) if has_several => {
@@ -179,13 +182,13 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
                     let first = shared.iter().position(|(other, _)| *other == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
                         let title = format!("{}: {}", paths.join(", "), failure.title);
-                        blocks.push(Block::Failure(Failure {
+                        blocks.push(TextBlock::Failure(Failure {
                             title,
                             ..failure.clone()
                         }));
                     }
                 }
-                ResultEntry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
+                ResultEntry::Failure(failure) => blocks.push(TextBlock::Failure(failure.clone())),
             }
         }
     }
@@ -193,15 +196,15 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
 }
 
 /// Shows a finding that is no result of the command.
-fn beside(finding: &Finding, shown: Shown) -> Option<Block> {
+fn beside(finding: &Finding, shown: FindingDisplay) -> Option<TextBlock> {
     let diagnostic = &finding.diagnostic;
     match shown {
-        Shown::Note => Some(Block::Diagnostic(diagnostic.clone())),
-        Shown::Line => Some(Block::Remark(
+        FindingDisplay::Note => Some(TextBlock::Diagnostic(diagnostic.clone())),
+        FindingDisplay::Line => Some(TextBlock::Remark(
             tone(diagnostic.severity),
             diagnostic.title.clone(),
         )),
-        Shown::Result | Shown::Hidden => None,
+        FindingDisplay::Result | FindingDisplay::Hidden => None,
     }
 }
 
@@ -226,11 +229,11 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
         .iter()
         .map(|root| root.status)
         .max()
-        .unwrap_or(Status::Clean)
+        .unwrap_or(RootStatus::Clean)
     {
-        Status::Clean => Tone::Good,
-        Status::Findings => Tone::Warning,
-        Status::Failed => Tone::Bad,
+        RootStatus::Clean => Tone::Good,
+        RootStatus::Findings => Tone::Warning,
+        RootStatus::Failed => Tone::Bad,
     };
     closing(result, Sentence { tone, text }, verbose)
 }
@@ -240,7 +243,7 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
 #[must_use]
 pub fn closing(result: &CommandResult, counts: Sentence, verbose: bool) -> Option<Sentence> {
     let roots = result.roots();
-    let is_failure = matches!(roots, [root] if root.status == Status::Failed);
+    let is_failure = matches!(roots, [root] if root.status == RootStatus::Failed);
     if is_failure || !(roots.len() > 1 || result.not_locked.is_some()) {
         return None;
     }
@@ -283,12 +286,12 @@ pub(super) fn cleaned(path: &str) -> String {
 
 /// Shows a sentence as the last line of results.
 #[must_use]
-pub fn verdict(sentence: Sentence) -> Block {
-    Block::Verdict(sentence.tone, sentence.text)
+pub fn verdict(sentence: Sentence) -> TextBlock {
+    TextBlock::Verdict(sentence.tone, sentence.text)
 }
 
-fn remark(sentence: &Sentence) -> Block {
-    Block::Remark(sentence.tone, sentence.text.clone())
+fn remark(sentence: &Sentence) -> TextBlock {
+    TextBlock::Remark(sentence.tone, sentence.text.clone())
 }
 
 /// Returns how serious a finding looks.

@@ -24,7 +24,7 @@ pub struct CommandResult {
     /// The exit code of the program.
     pub exit: u8,
     /// The things that the command is about.
-    pub subject: Subject,
+    pub subject: ResultSubject,
     /// Remarks about the run as a whole.
     pub remarks: Vec<Sentence>,
     /// Directories with configuration that no root covers, if roots were searched for.
@@ -37,7 +37,7 @@ pub struct CommandResult {
 
 /// The things that a command is about.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum ResultSubject {
     /// Root module directories, in the order given.
     Roots(Vec<RootResult>),
     /// Lock files that were compared.
@@ -46,7 +46,7 @@ pub enum Subject {
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.
     Pages(Vec<TopicRow>, Vec<RuleRow>),
-    /// The facts that are kept about packages, and a text as in [`Subject::Text`].
+    /// The facts that are kept about packages, and a text as in [`ResultSubject::Text`].
     Store(Box<StoreReport>, Vec<u8>),
     /// A text, printed unchanged, in the format for people only.
     Text(Vec<u8>),
@@ -69,7 +69,7 @@ pub struct FileResult {
     /// Both versions, and what differs.
     pub comparison: FileComparison,
     /// Clean if the file could be compared, and is no worse than is allowed.
-    pub status: Status,
+    pub status: RootStatus,
     /// The reasons for which a version could not be read.
     pub failures: Vec<Failure>,
 }
@@ -78,7 +78,7 @@ impl FileResult {
     /// Returns whether something changed, or could not be compared.
     #[must_use]
     pub fn is_worth_a_row(&self) -> bool {
-        !self.comparison.review.is_empty() || self.status == Status::Failed
+        !self.comparison.review.is_empty() || self.status == RootStatus::Failed
     }
 }
 
@@ -95,7 +95,8 @@ pub struct PackageResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
+#[cfg_attr(test, schemars(rename = "Status"))]
+pub enum RootStatus {
     /// Nothing is wrong here.
     Clean,
     /// The job was done, and the answer is bad.
@@ -121,7 +122,7 @@ pub struct RootResult {
     /// Whose rules applied, if that was found out.
     pub flavor: Option<Flavor>,
     /// The worst that happened to the root.
-    pub status: Status,
+    pub status: RootStatus,
     /// Findings, failures and remarks, in the order in which they were made.
     pub entries: Vec<ResultEntry>,
     /// The outcome in one sentence.
@@ -177,7 +178,7 @@ pub struct LockDetail {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultEntry {
     /// A fault, or something that a rule has a name for.
-    Finding(Finding, Shown),
+    Finding(Finding, FindingDisplay),
     /// An operation that failed.
     Failure(Failure),
     /// Anything else that is worth knowing.
@@ -186,7 +187,7 @@ pub enum ResultEntry {
 
 /// The way in which people see a finding; programs get every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum FindingDisplay {
     /// As a result of the command, with the lines of its place.
     Result,
     /// Beside the results, with the lines of its place.
@@ -197,7 +198,7 @@ pub enum Shown {
     Hidden,
 }
 
-impl Status {
+impl RootStatus {
     /// Returns its exit code.
     #[must_use]
     pub fn exit_code(self) -> u8 {
@@ -234,8 +235,8 @@ impl CommandResult {
         let worst = roots.iter().map(|root| root.status).max();
         Self {
             command,
-            exit: worst.unwrap_or(Status::Clean).exit_code(),
-            subject: Subject::Roots(roots),
+            exit: worst.unwrap_or(RootStatus::Clean).exit_code(),
+            subject: ResultSubject::Roots(roots),
             remarks: Vec::new(),
             not_locked: None,
             versions_in_use: None,
@@ -255,7 +256,7 @@ impl CommandResult {
 
     /// Makes the clean result of a command that is about something else than roots.
     #[must_use]
-    pub fn of(command: &'static str, subject: Subject) -> Self {
+    pub fn of(command: &'static str, subject: ResultSubject) -> Self {
         Self {
             subject,
             ..Self::of_roots(command, Vec::new(), Texts::default())
@@ -266,7 +267,7 @@ impl CommandResult {
     #[must_use]
     pub fn roots(&self) -> &[RootResult] {
         match &self.subject {
-            Subject::Roots(roots) => roots,
+            ResultSubject::Roots(roots) => roots,
             _ => &[],
         }
     }
@@ -275,7 +276,7 @@ impl CommandResult {
     #[must_use]
     pub fn raw_text(&self) -> &[u8] {
         match &self.subject {
-            Subject::Text(text) | Subject::Store(_, text) => text,
+            ResultSubject::Text(text) | ResultSubject::Store(_, text) => text,
             _ => &[],
         }
     }
@@ -298,7 +299,7 @@ impl RootResult {
         Self {
             path: path.into(),
             flavor: None,
-            status: Status::Clean,
+            status: RootStatus::Clean,
             entries: Vec::new(),
             verdict: None,
             providers: Vec::new(),
@@ -355,16 +356,16 @@ impl RootResult {
     /// Adds an operation that failed: the job could not be done.
     pub fn fail(&mut self, failure: Failure) {
         self.entries.push(ResultEntry::Failure(failure));
-        self.status = Status::Failed;
+        self.status = RootStatus::Failed;
     }
 
     /// Adds findings because of which nothing is done: they are the answer.
     pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
         let entries = findings
             .into_iter()
-            .map(|finding| ResultEntry::Finding(finding, Shown::Note));
+            .map(|finding| ResultEntry::Finding(finding, FindingDisplay::Note));
         self.entries.extend(entries);
-        self.status = self.status.max(Status::Findings);
+        self.status = self.status.max(RootStatus::Findings);
     }
 
     /// Adds a sentence that is worth knowing.
@@ -383,7 +384,7 @@ impl RootResult {
         let diagnostic = rule.diagnostic(text);
         let finding = Finding::about(provider, diagnostic);
         self.entries
-            .push(ResultEntry::Finding(finding, Shown::Line));
+            .push(ResultEntry::Finding(finding, FindingDisplay::Line));
     }
 
     /// Adds findings that only machine formats carry, since they change nothing here.
@@ -391,7 +392,7 @@ impl RootResult {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
             self.entries
-                .push(ResultEntry::Finding(finding, Shown::Hidden));
+                .push(ResultEntry::Finding(finding, FindingDisplay::Hidden));
         }
     }
 
@@ -400,9 +401,9 @@ impl RootResult {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
             self.entries
-                .push(ResultEntry::Finding(finding, Shown::Note));
+                .push(ResultEntry::Finding(finding, FindingDisplay::Note));
             if diagnostic.severity == Severity::Error {
-                self.status = Status::Failed;
+                self.status = RootStatus::Failed;
             }
         }
     }

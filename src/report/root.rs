@@ -6,7 +6,7 @@ use super::rows::{
     ConvertedProvider, EvaluatedExpression, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow,
     Provider, TurnedOffRow,
 };
-use super::{Failure, RootDetail, RootResult, Status};
+use super::{Failure, RootDetail, RootResult, RootStatus};
 use crate::diag::Texts;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
@@ -19,7 +19,7 @@ pub struct RootRow<'a> {
     /// Whose rules applied, as in `terraform@1.11`; null where that was not found out.
     pub flavor: Option<String>,
     /// The worst that happened to the root.
-    pub status: Status,
+    pub status: RootStatus,
     /// The faults and remarks that a rule has a name for.
     pub findings: Vec<FindingRow>,
     /// The findings that the project file turned off; they change no exit code.

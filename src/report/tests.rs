@@ -3,10 +3,10 @@
 use snapbox::{assert_data_eq, file, str};
 
 use super::rows::{CheckedProvider, FindingRow, Provider, Related, TurnedOffRow};
-use super::{Checked, Failure, RootRow, Status, Tone, github, junit, markdown, sarif};
+use super::{Checked, Failure, RootRow, RootStatus, Tone, github, junit, markdown, sarif};
 use crate::diag;
 
-fn root(path: &str, status: Status) -> RootRow<'static> {
+fn root(path: &str, status: RootStatus) -> RootRow<'static> {
     RootRow {
         path: path.to_owned(),
         flavor: None,
@@ -45,7 +45,7 @@ fn kept<T, const N: usize>(values: [T; N]) -> &'static [T] {
 
 /// A root with findings, one that fails, and one that is clean.
 fn three_roots() -> Checked<'static> {
-    let mut bad = root("live/a", Status::Findings);
+    let mut bad = root("live/a", RootStatus::Findings);
     bad.providers = kept([Provider::Checked(CheckedProvider {
         provider: "example.com/t/y".to_owned(),
         version: "1.0.0".to_owned(),
@@ -73,7 +73,7 @@ fn three_roots() -> Checked<'static> {
         finding: finding("package-missing", "live/a/main.tf", "Not there"),
         reason: "it is not used".to_owned(),
     }];
-    let mut failed = root("live/b", Status::Failed);
+    let mut failed = root("live/b", RootStatus::Failed);
     failed.findings = vec![outside];
     failed.failures = kept([Failure {
         title: "no configuration in live/b".to_owned(),
@@ -82,7 +82,7 @@ fn three_roots() -> Checked<'static> {
     }])
     .iter()
     .collect();
-    let mut clean = root("live/c", Status::Clean);
+    let mut clean = root("live/c", RootStatus::Clean);
     let mut note =
         FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
     note.help = Some("nothing".into());
@@ -98,7 +98,7 @@ fn three_roots() -> Checked<'static> {
 
 /// A root whose only finding is full of text that would like to be something else.
 fn hostile(text: &str) -> Checked<'static> {
-    let mut bad = root(text, Status::Findings);
+    let mut bad = root(text, RootStatus::Findings);
     let mut finding = finding("syntax-error", text, text);
     finding.detail = Some(text.to_owned());
     finding.help = Some(text.into());
@@ -115,7 +115,7 @@ fn hostile(text: &str) -> Checked<'static> {
     }])
     .iter()
     .collect();
-    let clean = root(text, Status::Clean);
+    let clean = root(text, RootStatus::Clean);
     Checked {
         roots: vec![bad, clean],
         remarks: vec![(Tone::Note, text.to_owned())],
@@ -360,7 +360,7 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
     let pattern = checked.roots[0].findings[0].clone();
     checked.roots = Vec::new();
     for number in 0..400 {
-        let mut bad = root(&format!("live/{number}"), Status::Findings);
+        let mut bad = root(&format!("live/{number}"), RootStatus::Findings);
         let mut finding = pattern.clone();
         finding.file = Some(format!("live/{number}/.terraform.lock.hcl"));
         finding.help = Some(diag::RootCommand::new(format!("lockctl lock live/{number}")).run(""));
@@ -385,7 +385,7 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
 /// Roots that each lack platforms for seven providers.
 fn incomplete_roots(count: usize) -> Checked<'static> {
     let roots = (0..count).map(|number| {
-        let mut bad = root(&format!("live/{number}"), Status::Findings);
+        let mut bad = root(&format!("live/{number}"), RootStatus::Findings);
         let command = diag::RootCommand {
             for_root: format!("lockctl lock live/{number}"),
             for_all: "lockctl lock -r".to_owned(),

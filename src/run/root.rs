@@ -18,7 +18,7 @@ use crate::verify::{Advice, Subject};
 use crate::workspace::{self, FlavorSign, Reading};
 use crate::world::Files;
 
-pub(crate) use crate::workspace::{LockText, data_dir};
+pub(crate) use crate::workspace::LockText;
 
 /// A root with the commands that would be typed for it.
 pub(crate) struct Root {

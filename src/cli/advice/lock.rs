@@ -8,8 +8,8 @@ use crate::diag::{self, Diagnostic, Finding, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
 use crate::project::Place;
-use crate::report::json::Status;
-use crate::report::{Failure, ResultEntry, RootResult, Shown};
+use crate::report::json::RootStatus;
+use crate::report::{Failure, FindingDisplay, ResultEntry, RootResult};
 use crate::resolve::SelectError;
 
 impl Required<'_> {
@@ -65,7 +65,7 @@ pub(in crate::cli) fn errors(
             // The failure below says the same to people.
             result
                 .entries
-                .push(ResultEntry::Finding(finding, Shown::Hidden));
+                .push(ResultEntry::Finding(finding, FindingDisplay::Hidden));
         }
     }
     for failure in grouped(errors, flavor, required) {
@@ -73,7 +73,7 @@ pub(in crate::cli) fn errors(
     }
     // An alarm is an answer, so the exit code is 1; a run that could not finish its job has 2.
     if errors.iter().all(|error| error.alarm().is_some()) {
-        result.status = Status::Findings;
+        result.status = RootStatus::Findings;
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{NAME, UserStore, contradiction, is_standard, result};
-use crate::cli::args::{Common, Roots};
+use crate::cli::args::{Common, RootArgs};
 use crate::cli::cache::args::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::hash::Hash;
@@ -95,7 +95,7 @@ fn recorded(
     world: World<'_>,
 ) -> Result<RecordedHashes, Box<CommandResult>> {
     let mut hashes = BTreeSet::new();
-    let roots = Roots::new(args.roots.clone(), args.recursive);
+    let roots = RootArgs::new(args.roots.clone(), args.recursive);
     let all = run::each(
         &common.options(),
         &roots.choice(),

@@ -17,7 +17,7 @@ use crate::diag::counted;
 use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
 use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
-use crate::report::{Block, CommandResult, Failure, Subject};
+use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
 use crate::run::facts::{self, VARIABLE};
 use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
 
@@ -47,9 +47,9 @@ impl Command for CacheArgs {
         Ok(())
     }
 
-    fn text(&self, result: &CommandResult, _: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, _: Look) -> Vec<TextBlock> {
         match &result.subject {
-            Subject::Store(report, _) => text::blocks(report),
+            ResultSubject::Store(report, _) => text::blocks(report),
             _ => Vec::new(),
         }
     }
@@ -107,7 +107,7 @@ impl<'a> UserStore<'a> {
 
 /// Makes the result of a command that is about the store.
 fn result(report: StoreReport, text: Vec<u8>) -> CommandResult {
-    CommandResult::of(NAME, Subject::Store(Box::new(report), text))
+    CommandResult::of(NAME, ResultSubject::Store(Box::new(report), text))
 }
 
 fn dir(found: UserStore<'_>) -> CommandResult {

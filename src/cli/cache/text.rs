@@ -3,13 +3,13 @@
 use super::import::named;
 use crate::diag::{counted, counted_as};
 use crate::report::json::{ExportedFacts, ImportedFile, RemovedFacts, StoreReport, StoreStats};
-use crate::report::{Block, Tone};
+use crate::report::{TextBlock, Tone};
 
 /// Returns what people read of a result; what is printed unchanged is not part of it.
-pub(super) fn blocks(report: &StoreReport) -> Vec<Block> {
+pub(super) fn blocks(report: &StoreReport) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if let Some(stats) = &report.stats {
-        blocks.push(Block::Table(rows(&report.dir, stats)));
+        blocks.push(TextBlock::Table(rows(&report.dir, stats)));
     }
     let imported = report.imported.iter().filter_map(imported);
     let exported = report.exported.iter().filter_map(exported);
@@ -18,7 +18,7 @@ pub(super) fn blocks(report: &StoreReport) -> Vec<Block> {
         imported
             .chain(exported)
             .chain(removed)
-            .map(|text| Block::Verdict(Tone::Good, text)),
+            .map(|text| TextBlock::Verdict(Tone::Good, text)),
     );
     blocks
 }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::args::{Common, Roots, examples};
+use crate::cli::args::{Common, RootArgs, examples};
 use crate::cli::lock::LockOptions;
 use crate::flavor::{FlavorChoice, StatedFlavor};
 
@@ -18,7 +18,7 @@ use crate::flavor::{FlavorChoice, StatedFlavor};
 ]))]
 pub(in crate::cli) struct ConvertArgs {
     #[command(flatten)]
-    pub(super) roots: Roots,
+    pub(super) roots: RootArgs,
     /// The program to convert to: opentofu or terraform, or with a version, as in terraform@1.11
     #[arg(long, value_name = "PROGRAM", value_parser = target)]
     pub(super) to: StatedFlavor,

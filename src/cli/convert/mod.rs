@@ -11,7 +11,7 @@ use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::flavor::FlavorChoice;
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult};
+use crate::report::{CommandResult, TextBlock};
 pub(in crate::cli) use args::ConvertArgs;
 pub(in crate::cli) use outcome::{Target, done, missing, report, start, unfinished};
 pub(in crate::cli) use text::lines;
@@ -48,7 +48,7 @@ impl Command for ConvertArgs {
         self.options.packages()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         lock::text(result, Tense::of(&self.options), look)
     }
 

@@ -17,7 +17,7 @@ use crate::requirement::{Origin, Requirement, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::run::user::modules;
 use crate::workspace::{Reading, Workspace};
-use crate::world::{Env, Files};
+use crate::world::Env;
 use revision::{EnvAtTop, RevisionFiles};
 
 /// The place of the configuration of a side.

@@ -12,8 +12,8 @@ use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::lockfile;
-use crate::report::json::Status;
-use crate::report::{self, Block, CommandResult, Failure, FileResult, Subject};
+use crate::report::json::RootStatus;
+use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, TextBlock};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
 use crate::run::facts::UserFacts;
 use crate::run::root;
@@ -27,7 +27,7 @@ impl Command for DiffArgs {
         run(common, self, world)
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
     }
 }
@@ -85,7 +85,7 @@ fn two_files(
     let comparison = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
     Ok(FileResult {
-        status: Status::Clean,
+        status: RootStatus::Clean,
         comparison: configuration::explain(comparison, dirs, common, world, texts),
         failures: Vec::new(),
     })
@@ -138,29 +138,31 @@ fn result(
         None => addr.to_string(),
     });
     let worst = files.iter().map(|file| file.status).max();
-    let subject = Subject::Files(report::ComparedFiles {
+    let subject = ResultSubject::Files(report::ComparedFiles {
         files,
         are_named,
         verdict,
     });
     CommandResult {
-        exit: worst.unwrap_or(Status::Clean).exit_code(),
+        exit: worst.unwrap_or(RootStatus::Clean).exit_code(),
         texts,
         ..CommandResult::of("diff", subject)
     }
 }
 
 /// Returns whether a file could be compared, and is no worse than is allowed.
-fn status(file: &FileResult, fail_on: Option<FailOn>) -> Status {
+fn status(file: &FileResult, fail_on: Option<FailOn>) -> RootStatus {
     let limit = match fail_on {
-        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => return Status::Failed,
-        None => return Status::Clean,
+        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => {
+            return RootStatus::Failed;
+        }
+        None => return RootStatus::Clean,
         Some(FailOn::Warning) => Risk::Warning,
         Some(FailOn::Danger) => Risk::Danger,
     };
     if file.comparison.review.risk() >= limit {
-        Status::Findings
+        RootStatus::Findings
     } else {
-        Status::Clean
+        RootStatus::Clean
     }
 }

@@ -143,7 +143,7 @@ impl RevisionReader<'_> {
             let comparison = self.explain(comparison, change, texts);
             if !comparison.review.is_empty() || !failures.is_empty() {
                 all.push(FileResult {
-                    status: report::json::Status::Clean,
+                    status: report::json::RootStatus::Clean,
                     comparison,
                     failures,
                 });

@@ -7,7 +7,8 @@ use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
-    Block, ChangeLine, Changes, CommandResult, Details, FileResult, Linked, Remark, Subject, Tone,
+    ChangeLine, Changes, CommandResult, Details, FileResult, Linked, Remark, ResultSubject,
+    TextBlock, Tone,
 };
 use crate::review::{
     Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, FoldedRemark,
@@ -16,23 +17,23 @@ use crate::review::{
 
 /// Returns what people read of a result: equal changes of several files once, unless every detail is
 /// wanted on a terminal.
-pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
-    let Subject::Files(all) = &result.subject else {
+pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+    let ResultSubject::Files(all) = &result.subject else {
         return Vec::new();
     };
     let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
-    let mut blocks: Vec<Block> = if is_folded {
-        vec![Block::Changes(folded(&all.files, look))]
+    let mut blocks: Vec<TextBlock> = if is_folded {
+        vec![TextBlock::Changes(folded(&all.files, look))]
     } else {
         let with_details = look.verbose || look.markdown;
         all.files
             .iter()
             .map(|file| changes(&file.comparison, all.are_named, with_details))
-            .map(Block::Changes)
+            .map(TextBlock::Changes)
             .collect()
     };
     let verdict = &all.verdict;
-    let verdict = Block::Verdict(tone(verdict.risk), verdict.text.clone());
+    let verdict = TextBlock::Verdict(tone(verdict.risk), verdict.text.clone());
     // A terminal shows the end of a long text, a comment its beginning.
     let at = if look.markdown { 0 } else { blocks.len() };
     blocks.insert(at, verdict);

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
-use crate::cli::values::Values;
+use crate::cli::args::{RootArgs, examples};
+use crate::cli::values::VariableValues;
 
 /// Evaluate one expression as if it were in a root
 ///
@@ -23,7 +23,7 @@ pub(in crate::cli) struct EvalArgs {
     #[arg(value_name = "EXPR", allow_negative_numbers = true)]
     pub(in crate::cli) expression: String,
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
-    pub(in crate::cli) values: Values,
+    pub(in crate::cli) values: VariableValues,
 }

@@ -10,7 +10,7 @@ use crate::config::{Evaluated, ValueState};
 use crate::diag::Severity;
 use crate::expr::{self, Typed, Value};
 use crate::report::json::{EvaluatedExpression, PlainValue};
-use crate::report::{Block, CommandResult, Failure, RootDetail, RootResult};
+use crate::report::{CommandResult, Failure, RootDetail, RootResult, TextBlock};
 use crate::run;
 use crate::world::Replaced;
 pub(in crate::cli) use args::EvalArgs;
@@ -29,11 +29,11 @@ impl Command for EvalArgs {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
         match &root.detail {
             RootDetail::Value(value) => {
                 let lines = value.text.split('\n').map(str::to_owned).collect();
-                vec![Block::Lines(lines)]
+                vec![TextBlock::Lines(lines)]
             }
             _ => Vec::new(),
         }

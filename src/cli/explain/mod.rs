@@ -6,7 +6,7 @@ mod text;
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::{Area, RULES, Rule, TOPICS, Topic, nearest};
-use crate::report::{Block, CommandResult, Failure, Sentence, Subject, json};
+use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
 pub(in crate::cli) use args::ExplainArgs;
 
 /// Maximum number of names that are offered for one that is unknown.
@@ -17,7 +17,7 @@ impl Command for ExplainArgs {
         run(common, self, world)
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
     }
 }
@@ -25,7 +25,7 @@ impl Command for ExplainArgs {
 fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
     if args.names.is_empty() {
         let rules = Area::ALL.into_iter().flat_map(Area::rules).map(rule_row);
-        let all = Subject::Pages(TOPICS.iter().map(topic_row).collect(), rules.collect());
+        let all = ResultSubject::Pages(TOPICS.iter().map(topic_row).collect(), rules.collect());
         let text = "`lockctl explain NAME` shows the page of a topic or rule";
         return CommandResult {
             remarks: vec![Sentence::note(text)],
@@ -57,7 +57,7 @@ fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
         }
     }
     if failures.is_empty() {
-        CommandResult::of("explain", Subject::Pages(topics, rules))
+        CommandResult::of("explain", ResultSubject::Pages(topics, rules))
     } else {
         CommandResult::failed("explain", failures)
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 
 /// Rewrite lock files in canonical form
 #[derive(Clone, Debug, Args)]
@@ -12,7 +12,7 @@ use crate::cli::args::{Roots, examples};
 ]))]
 pub(in crate::cli) struct FmtArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     /// Write nothing; exit with code 1 if a lock file is not canonical
     #[arg(long)]
     pub(in crate::cli) check: bool,

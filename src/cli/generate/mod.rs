@@ -12,7 +12,7 @@ use crate::cli::args::Common;
 use crate::cli::commands::definition;
 use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
-use crate::report::{CommandResult, Failure, Subject};
+use crate::report::{CommandResult, Failure, ResultSubject};
 use crate::world::{Disk, Replaced};
 use args::{CompletionsArgs, ManArgs};
 
@@ -26,7 +26,7 @@ impl Command for CompletionsArgs {
     fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut definition(), PROGRAM, &mut script);
-        CommandResult::of("completions", Subject::Text(script))
+        CommandResult::of("completions", ResultSubject::Text(script))
     }
 }
 
@@ -47,7 +47,7 @@ impl Command for ManArgs {
             }
         };
         match text {
-            Ok(text) => CommandResult::of("man", Subject::Text(text)),
+            Ok(text) => CommandResult::of("man", ResultSubject::Text(text)),
             Err(failure) => CommandResult::failed("man", [failure]),
         }
     }

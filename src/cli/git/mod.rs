@@ -13,9 +13,9 @@ use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
 use crate::git::{self, EffectiveSetting, GitError, Scope, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
-use crate::report::json::{self, Status};
+use crate::report::json::{self, RootStatus};
 use crate::report::{
-    Block, CommandResult, Failure, RootDetail, RootResult, Sentence, Subject, Tone,
+    CommandResult, Failure, ResultSubject, RootDetail, RootResult, Sentence, TextBlock, Tone,
 };
 use crate::review;
 use crate::workspace::flavor_of;
@@ -36,7 +36,7 @@ impl Command for GitArgs {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
         text::of_root(root)
     }
 }
@@ -67,7 +67,7 @@ fn textconv(common: &Common, args: &GitTextconvArgs, world: World<'_>) -> Comman
     match world.disk.read(&path, MAX_TEXT_BYTES) {
         Ok(bytes) => {
             let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
-            CommandResult::of("git-textconv", Subject::Text(text))
+            CommandResult::of("git-textconv", ResultSubject::Text(text))
         }
         Err(error) => {
             let failure = Failure {
@@ -140,7 +140,7 @@ fn change(
             text: text::verdict(goal, &plan, wire.dry_run).to_owned(),
         }
     } else {
-        root.status = Status::Findings;
+        root.status = RootStatus::Findings;
         root.remark(OVERRIDDEN);
         Sentence::warning(text::overridden(&overridden))
     });
@@ -175,7 +175,7 @@ fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Fai
     });
     root.detail = RootDetail::GitSettings(settings.collect());
     if all.iter().any(|setting| !setting.is_wanted()) {
-        root.status = Status::Findings;
+        root.status = RootStatus::Findings;
         root.remark("run `lockctl git install`");
     }
     Ok(())

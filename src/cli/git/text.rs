@@ -5,16 +5,16 @@ use std::path::Path;
 use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
 use crate::report::json::GitSetting;
 use crate::report::reading;
-use crate::report::{Block, RootDetail, RootResult};
+use crate::report::{RootDetail, RootResult, TextBlock};
 
-pub(super) fn of_root(root: &RootResult) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if let RootDetail::GitSettings(settings) = &root.detail {
-        blocks.push(Block::Table(settings.iter().map(row).collect()));
+        blocks.push(TextBlock::Table(settings.iter().map(row).collect()));
     }
     if let Some(verdict) = &root.verdict {
         if let RootDetail::GitChanges(lines) = &root.detail {
-            blocks.push(Block::Lines(lines.clone()));
+            blocks.push(TextBlock::Lines(lines.clone()));
         }
         blocks.push(reading::verdict(verdict.clone()));
     }

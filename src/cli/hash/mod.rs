@@ -10,7 +10,7 @@ use crate::cli::args::Common;
 use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
 use crate::parallel;
 use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
-use crate::report::{Block, CommandResult, Failure, PackageResult, Sentence, Subject};
+use crate::report::{CommandResult, Failure, PackageResult, ResultSubject, Sentence, TextBlock};
 use crate::world::{FileKind, Files};
 pub(in crate::cli) use args::HashArgs;
 
@@ -19,7 +19,7 @@ impl Command for HashArgs {
         run(common, self, world)
     }
 
-    fn text(&self, result: &CommandResult, _look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, _look: Look) -> Vec<TextBlock> {
         text::blocks(result)
     }
 }
@@ -50,7 +50,7 @@ fn run(common: &Common, args: &HashArgs, world: World<'_>) -> CommandResult {
     };
     CommandResult {
         exit,
-        ..CommandResult::of("hash", Subject::Packages(packages))
+        ..CommandResult::of("hash", ResultSubject::Packages(packages))
     }
 }
 

@@ -1,17 +1,17 @@
 //! The text of `lockctl hash`: one hash a line, as `sha256sum` prints it.
 
 use crate::report::json::{HashedPackageRow, PackageRow};
-use crate::report::{Block, CommandResult, Subject};
+use crate::report::{CommandResult, ResultSubject, TextBlock};
 
 /// Returns what people read of a result.
-pub(super) fn blocks(result: &CommandResult) -> Vec<Block> {
-    let Subject::Packages(packages) = &result.subject else {
+pub(super) fn blocks(result: &CommandResult) -> Vec<TextBlock> {
+    let ResultSubject::Packages(packages) = &result.subject else {
         return Vec::new();
     };
     packages
         .iter()
         .filter_map(|result| match &result.package {
-            PackageRow::Hashed(package) => Some(Block::Lines(lines(package))),
+            PackageRow::Hashed(package) => Some(TextBlock::Lines(lines(package))),
             PackageRow::Failed(_) => None,
         })
         .collect()

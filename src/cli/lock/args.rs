@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs};
+use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs};
 use crate::cli::source_args::SourceArgs;
 use crate::platform::Platform;
 
@@ -18,7 +18,7 @@ use crate::platform::Platform;
 ]))]
 pub(in crate::cli) struct LockArgs {
     #[command(flatten)]
-    pub(super) roots: Roots,
+    pub(super) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) options: LockOptions,
 }

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult};
+use crate::report::{CommandResult, TextBlock};
 pub(in crate::cli) use args::{LockArgs, LockOptions};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
 pub(in crate::cli) use run::{LockRequest, run};
@@ -41,7 +41,7 @@ impl Command for LockArgs {
         self.options.packages()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text(result, Tense::of(&self.options), look)
     }
 

@@ -14,7 +14,7 @@ use super::provenance;
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
 use crate::cli::advice::required::Required;
-use crate::cli::args::{Common, Roots, job_count};
+use crate::cli::args::{Common, RootArgs, job_count};
 use crate::cli::convert::{self, Target};
 use crate::cli::progress::Progress;
 use crate::cli::{World, advice};
@@ -29,7 +29,7 @@ use crate::lockfile::{self, LockFile};
 use crate::package::{AgePolicy, ClaimPolicy, WantedPlatforms};
 use crate::platform::Platform;
 use crate::project::Policy;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::run::facts::{self, UserFacts};
@@ -58,7 +58,7 @@ const NO_PLACE: &str =
 pub(in crate::cli) struct LockRequest<'a> {
     /// The command, as typed.
     pub(in crate::cli) command: &'static str,
-    pub(in crate::cli) roots: &'a Roots,
+    pub(in crate::cli) roots: &'a RootArgs,
     pub(in crate::cli) options: &'a LockOptions,
     /// Which versions move; `None` if none does.
     pub(in crate::cli) moves: Option<&'a Moves>,
@@ -512,7 +512,7 @@ impl<'a> LockRun<'a> {
             result.lock_mut().comparison = Some(Box::new(comparison));
         }
         if self.options.check {
-            result.status = Status::Findings;
+            result.status = RootStatus::Findings;
         }
         Ok(Replaced::Done)
     }

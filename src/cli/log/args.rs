@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 use crate::run::options::is_path;
 
 /// Unlike other commands, `log` does not stop at the working directory.
@@ -27,14 +27,14 @@ pub(in crate::cli) struct LogArgs {
     #[arg(value_name = "ADDR")]
     provider: Option<String>,
     #[command(flatten)]
-    roots: Roots,
+    roots: RootArgs,
 }
 
 impl LogArgs {
     /// Returns the provider, if one was typed, and the roots.
     ///
     /// What looks like a path is a root.
-    pub(in crate::cli) fn provider_and_roots(&self) -> (Option<&str>, Cow<'_, Roots>) {
+    pub(in crate::cli) fn provider_and_roots(&self) -> (Option<&str>, Cow<'_, RootArgs>) {
         match self.provider.as_deref() {
             Some(path) if is_path(path) => (None, Cow::Owned(self.roots.after(path))),
             provider => (provider, Cow::Borrowed(&self.roots)),

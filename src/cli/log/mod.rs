@@ -17,7 +17,7 @@ use crate::git::{
 use crate::lockfile;
 use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::reading::{self, RootsText};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
 use crate::run::options::RootChoice;
 use crate::run::root::Root;
@@ -36,12 +36,12 @@ impl Command for LogArgs {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 
     /// Several lock files have one history, with a column for the root.
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         if result.roots().len() > 1 {
             return text::of_roots(result.roots(), look);
         }

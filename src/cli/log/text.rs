@@ -6,8 +6,8 @@ use crate::addr::ProviderAddr;
 use crate::cli::Look;
 use crate::diag::counted;
 use crate::flavor::{Flavor, Program};
-use crate::report::json::{EntrySide, PastChange, Provider, Status};
-use crate::report::{Block, RootResult, Tone};
+use crate::report::json::{EntrySide, PastChange, Provider, RootStatus};
+use crate::report::{RootResult, TextBlock, Tone};
 use crate::review::Risk;
 
 /// The titles of the columns; that of the root only where there are several.
@@ -26,8 +26,8 @@ struct HistoryLine<'r> {
 }
 
 /// Lists the changes of one lock file.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    if root.status == Status::Failed {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
+    if root.status == RootStatus::Failed {
         return Vec::new();
     }
     let lines: Vec<HistoryLine<'_>> = lines(root).collect();
@@ -35,7 +35,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
 }
 
 /// Lists the changes of several lock files together, the newest first.
-pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<Block> {
+pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let mut lines: Vec<HistoryLine<'_>> = roots.iter().flat_map(lines).collect();
     lines.sort_by_key(|line| line.change.newer_commits);
     blocks(&lines, Columns::OfRoots, look)
@@ -70,12 +70,14 @@ impl Columns {
     }
 }
 
-fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<Block> {
+fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if !all.is_empty() {
         let titles = TITLES.map(str::to_owned).to_vec();
         let rows = std::iter::once(titles).chain(all.iter().map(row));
-        blocks.push(Block::Table(rows.map(|cells| columns.of(cells)).collect()));
+        blocks.push(TextBlock::Table(
+            rows.map(|cells| columns.of(cells)).collect(),
+        ));
     }
     let is_alarming = |line: &&HistoryLine<'_>| line.change.risk >= Risk::Warning;
     let causes = all
@@ -95,7 +97,7 @@ fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<Block> {
             let mark = mark(change.risk);
             format!("{mark:<2}  {commit}{place} {addr}: {}", change.cause)
         });
-    blocks.push(Block::Lines(causes.collect()));
+    blocks.push(TextBlock::Lines(causes.collect()));
     let alarms = all.iter().filter(is_alarming).count();
     let changes: Vec<&PastChange> = all.iter().map(|line| line.change).collect();
     let tone = match changes.iter().map(|change| change.risk).max() {
@@ -103,7 +105,7 @@ fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<Block> {
         Some(Risk::Warning) => Tone::Warning,
         _ => Tone::Good,
     };
-    blocks.push(Block::Verdict(tone, verdict(&changes, alarms)));
+    blocks.push(TextBlock::Verdict(tone, verdict(&changes, alarms)));
     blocks
 }
 

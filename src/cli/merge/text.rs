@@ -5,7 +5,7 @@ use crate::diag::{self, FileId, Finding, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::review::{ChangedBy, MergedFile, Prefer};
 
 /// Reads a side; `None` if it has faults, which are reported.
@@ -61,7 +61,7 @@ pub(in crate::cli) fn outcome(
     for (addr, conflict) in &file.merged.conflicts {
         let text = format!("{place}: {addr} needs manual resolution: {conflict}");
         result.ruled(diag::named("conflict-markers"), addr, text);
-        result.status = Status::Findings;
+        result.status = RootStatus::Findings;
     }
     let lost = match file.lost_comments {
         0 => return,

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::{Configuration, Roots, examples};
+use crate::cli::args::{Configuration, RootArgs, examples};
 use crate::cli::source_args::SourceArgs;
 use crate::version::Upgrade;
 
@@ -18,7 +18,7 @@ use crate::version::Upgrade;
 ]))]
 pub(in crate::cli) struct OutdatedArgs {
     #[command(flatten)]
-    pub(super) roots: Roots,
+    pub(super) roots: RootArgs,
     #[command(flatten)]
     pub(super) configuration: Configuration,
     #[command(flatten)]

@@ -18,7 +18,7 @@ use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::project::Policy;
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
 use crate::run::unseen::{Names, Unseen};
@@ -85,7 +85,7 @@ impl Command for OutdatedArgs {
         self.source.fs_mirror.iter().cloned().collect()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, look)
     }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 use crate::cli::merge::args::MergePolicy;
 
 /// Merge lock files with conflict markers, entry by entry
@@ -13,7 +13,7 @@ use crate::cli::merge::args::MergePolicy;
 ]))]
 pub(in crate::cli) struct ResolveArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) policy: MergePolicy,
 }

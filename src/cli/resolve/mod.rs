@@ -12,7 +12,7 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::lockfile;
 use crate::report::reading::Heading;
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Tone};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run;
 use crate::run::root::{LockText, Root};
@@ -23,7 +23,7 @@ impl Command for ResolveArgs {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
         text::of_root(root)
     }
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 
 /// Show what is locked
 #[derive(Clone, Debug, Args)]
@@ -13,7 +13,7 @@ use crate::cli::args::{Roots, examples};
 ]))]
 pub(in crate::cli) struct ShowArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     /// Also show when each locked release was published
     ///
     /// Fetches the signed list of each release, and no package. The dates are those of its signature,

@@ -13,7 +13,7 @@ use crate::coverage::{Attribution, Attributions};
 use crate::parallel;
 use crate::platform::Platform;
 use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::requirement::Requirements;
 use crate::run;
 use crate::run::facts::UserFacts;
@@ -36,7 +36,7 @@ impl Command for ShowArgs {
         common.check_offline("--upstream", self.upstream)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 }

@@ -4,8 +4,8 @@ use crate::cli::Look;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::platform;
-use crate::report::json::{Provider, ShownProvider, Status};
-use crate::report::{Block, RootResult};
+use crate::report::json::{Provider, RootStatus, ShownProvider};
+use crate::report::{RootResult, TextBlock};
 
 /// The heads of the columns.
 const TITLES: [&str; 7] = [
@@ -18,7 +18,7 @@ const TITLES: [&str; 7] = [
     "KNOWN PLATFORMS",
 ];
 
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let Some(flavor) = root.flavor else {
         return Vec::new();
     };
@@ -31,23 +31,25 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
         })
         .collect();
     // A registry that gave no answer keeps nothing of what is locked from being shown.
-    if shown.is_empty() && root.status == Status::Failed {
+    if shown.is_empty() && root.status == RootStatus::Failed {
         return Vec::new();
     }
     if shown.is_empty() {
-        return vec![Block::Lines(vec!["nothing is locked".to_owned()])];
+        return vec![TextBlock::Lines(vec!["nothing is locked".to_owned()])];
     }
     let mut titles = TITLES.map(str::to_owned).to_vec();
     if shown.iter().any(|provider| provider.dates.is_some()) {
         titles.push("LATEST DATE".to_owned());
     }
     let rows = shown.iter().map(|provider| row(provider, flavor));
-    let mut blocks = vec![Block::Table(std::iter::once(titles).chain(rows).collect())];
+    let mut blocks = vec![TextBlock::Table(
+        std::iter::once(titles).chain(rows).collect(),
+    )];
     if look.verbose {
         blocks.extend(
             shown
                 .iter()
-                .map(|provider| Block::Lines(details(provider, flavor))),
+                .map(|provider| TextBlock::Lines(details(provider, flavor))),
         );
     }
     blocks

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Roots, examples};
+use crate::cli::args::{Configuration, RootArgs, examples};
 
 /// Show the modules and what each requires
 #[derive(Clone, Debug, Args)]
@@ -12,7 +12,7 @@ use crate::cli::args::{Configuration, Roots, examples};
 ]))]
 pub(in crate::cli) struct TreeArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
 }

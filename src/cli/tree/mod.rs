@@ -10,7 +10,7 @@ use crate::config::{BranchGroup, Branches, Repeats};
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
-use crate::report::{Block, CommandResult, RootDetail, RootResult};
+use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
 use crate::run;
 use crate::run::unseen::{self, Names, Unseen};
 use crate::run::user::modules::{self, UserModules};
@@ -33,7 +33,7 @@ impl Command for TreeArgs {
         text::graph(result, look)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 

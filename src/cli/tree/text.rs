@@ -6,7 +6,7 @@ use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
-use crate::report::{self, Block, CommandResult, RootDetail, RootResult, Tone};
+use crate::report::{self, CommandResult, RootDetail, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 
 use super::graph::Drawing;
@@ -16,7 +16,7 @@ use super::{not_visible, shown};
 const COMMIT_DIGITS: usize = 12;
 
 /// Shows the tree of a root, and counts what is in it.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) else {
         return Vec::new();
     };
@@ -26,7 +26,10 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
         ..shape.tree(&shown(branches, look.verbose))
     };
     let verdict = verdict(branches, root.providers.len());
-    vec![Block::Tree(tree), Block::Verdict(Tone::Good, verdict)]
+    vec![
+        TextBlock::Tree(tree),
+        TextBlock::Verdict(Tone::Good, verdict),
+    ]
 }
 
 /// Counts modules and providers.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 use crate::cli::lock::{LockOptions, Moves, NamedProvider};
 use crate::package::MinAge;
 use crate::resolve::Reach;
@@ -82,12 +82,12 @@ fn exact(text: &str) -> Result<Version, String> {
 
 impl UpdateArgs {
     /// Returns the roots.
-    pub(super) fn roots(&self) -> Roots {
+    pub(super) fn roots(&self) -> RootArgs {
         let roots = self.targets.iter().filter_map(|target| match target {
             Target::Root(path) => Some(path.clone()),
             Target::Provider(_) => None,
         });
-        Roots::new(roots.collect(), self.recursive)
+        RootArgs::new(roots.collect(), self.recursive)
     }
 
     /// Returns which versions move.

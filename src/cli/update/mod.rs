@@ -8,7 +8,7 @@ use crate::cli::args::{Common, Configuration};
 use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult};
+use crate::report::{CommandResult, TextBlock};
 pub(in crate::cli) use args::UpdateArgs;
 
 impl Command for UpdateArgs {
@@ -35,7 +35,7 @@ impl Command for UpdateArgs {
         self.options.packages()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         lock::text(result, Tense::of(&self.options), look)
     }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs, one_of};
+use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::verify::fix::Extent;
 use crate::verify::{Group, Groups};
 
@@ -19,7 +19,7 @@ use crate::verify::{Group, Groups};
 ]))]
 pub(in crate::cli) struct VerifyArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]

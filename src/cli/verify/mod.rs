@@ -20,7 +20,7 @@ use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::requirement::Requirements;
 use crate::run::commands;
 use crate::run::facts::UserFacts;
@@ -98,7 +98,7 @@ impl Command for VerifyArgs {
         [&*self.fs_mirrors, &*self.packages].concat()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, look)
     }
 

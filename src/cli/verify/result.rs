@@ -8,8 +8,10 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
-use crate::report::json::{CheckedProvider, Provider, Status};
-use crate::report::{CheckDetail, ResultEntry, RootDetail, RootResult, Sentence, Shown, Tone};
+use crate::report::json::{CheckedProvider, Provider, RootStatus};
+use crate::report::{
+    CheckDetail, FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence, Tone,
+};
 use crate::run::root::LockText;
 use crate::verify::RootVerdict;
 use crate::verify::packages::Origin;
@@ -37,10 +39,10 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
             .map(|finding| finding.diagnostic.severity),
     );
     if !counts.without_notes().is_empty() {
-        result.status = Status::Findings;
+        result.status = RootStatus::Findings;
     }
     if verdict.is_unread {
-        result.status = Status::Failed;
+        result.status = RootStatus::Failed;
     }
     let failed = verdict.is_unread || !failures.is_empty();
     let how = outcome(
@@ -54,7 +56,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         verdict
             .findings
             .into_iter()
-            .map(|finding| ResultEntry::Finding(finding, Shown::Result)),
+            .map(|finding| ResultEntry::Finding(finding, FindingDisplay::Result)),
     );
     for failure in failures {
         result.fail(failure);

@@ -7,7 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::report::{Block, json};
+use crate::report::{TextBlock, json};
 use crate::verify::matrix::{self, PlatformGroup, Row};
 
 /// Maximum number of platforms in one line of the table; more are counted.
@@ -62,11 +62,11 @@ pub(in crate::cli) fn blocks(
     matrix: &[json::MatrixRow],
     flavor: Flavor,
     detail: Detail,
-) -> Vec<Block> {
+) -> Vec<TextBlock> {
     let rows = &rows(matrix)[..];
     if rows.is_empty() {
         let line = "no provider is known to be required or locked: there is nothing to predict";
-        return vec![Block::Lines(vec![line.to_owned()])];
+        return vec![TextBlock::Lines(vec![line.to_owned()])];
     }
     let mut notes = Notes::default();
     let here: &[Route] = if rows.iter().all(|row| row.here.is_empty()) {
@@ -105,7 +105,7 @@ pub(in crate::cli) fn blocks(
         }));
     }
     below.push(String::new());
-    vec![Block::Table(table), Block::Lines(below)]
+    vec![TextBlock::Table(table), TextBlock::Lines(below)]
 }
 
 /// Turns predictions into rows for programs: those of each provider, then those of the whole run.

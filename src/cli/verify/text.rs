@@ -8,7 +8,7 @@ use super::table::{self, Detail};
 use crate::cli::Look;
 use crate::diag::Severity;
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{self, Block, CommandResult, ResultEntry, RootResult, Shown};
+use crate::report::{self, CommandResult, FindingDisplay, ResultEntry, RootResult, TextBlock};
 
 /// Maximum number of roots that have a verdict line each. More are counted only, and a table of
 /// all causes follows.
@@ -17,7 +17,7 @@ const MAX_VERDICTS: usize = 10;
 /// Shows what several roots have in common, then each root, then how all came out.
 ///
 /// `-v` shows every finding by itself.
-pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let are_many = roots.len() > MAX_VERDICTS;
     let folded = report::folded(result, Severity::Warning);
@@ -29,7 +29,7 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
         blocks.extend(folded.shared);
         for (root, findings) in roots.iter().zip(folded.own) {
             let mut text = of_root(root, findings, look);
-            let has_verdict_only = matches!(text[..], [Block::Verdict(..)]);
+            let has_verdict_only = matches!(text[..], [TextBlock::Verdict(..)]);
             if are_many && has_verdict_only {
                 text.clear();
             }
@@ -39,24 +39,24 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
     blocks.extend(reading::each(roots, texts, Heading::PathApart));
     let total = reading::total(result, Total::ResultWithCounts, look.verbose);
     if are_many && !folded.table.is_empty() {
-        let is_apart = blocks.last() == Some(&Block::Lines(vec![String::new()]));
+        let is_apart = blocks.last() == Some(&TextBlock::Lines(vec![String::new()]));
         if look.verbose && !is_apart {
-            blocks.push(Block::Lines(vec![String::new()]));
+            blocks.push(TextBlock::Lines(vec![String::new()]));
         }
-        blocks.push(Block::Table(folded.table));
-        blocks.push(Block::Lines(vec![String::new()]));
+        blocks.push(TextBlock::Table(folded.table));
+        blocks.push(TextBlock::Lines(vec![String::new()]));
     }
     blocks.extend(total.map(reading::verdict));
     blocks
 }
 
 /// Shows every finding of a root by itself.
-fn single(root: &RootResult) -> Vec<Block> {
+fn single(root: &RootResult) -> Vec<TextBlock> {
     root.entries
         .iter()
         .filter_map(|entry| match entry {
-            ResultEntry::Finding(finding, Shown::Result) => {
-                Some(Block::Diagnostic(finding.diagnostic.clone()))
+            ResultEntry::Finding(finding, FindingDisplay::Result) => {
+                Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
             }
             _ => None,
         })
@@ -64,7 +64,7 @@ fn single(root: &RootResult) -> Vec<Block> {
 }
 
 /// Shows what was repaired before all that is left; then findings, the matrix and the verdict.
-fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
+fn of_root(root: &RootResult, findings: Vec<TextBlock>, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     let check = root.check();
     let fixed: Vec<String> = check
@@ -74,7 +74,7 @@ fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
         .map(|repair| format!("fixed: {}", repair.text))
         .collect();
     if !fixed.is_empty() {
-        blocks.push(Block::Lines(fixed));
+        blocks.push(TextBlock::Lines(fixed));
     }
     blocks.extend(findings);
     let matrix = check.and_then(|check| check.matrix.as_ref());

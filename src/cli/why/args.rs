@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Roots, examples};
+use crate::cli::args::{Configuration, RootArgs, examples};
 
 /// Show every place that requires a provider
 #[derive(Clone, Debug, Args)]
@@ -15,7 +15,7 @@ pub(in crate::cli) struct WhyArgs {
     #[arg(value_name = "ADDR")]
     pub(in crate::cli) provider: String,
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
 }

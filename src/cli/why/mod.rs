@@ -13,9 +13,9 @@ use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::report::json::{
-    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, Status,
+    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::requirement::{Origin, PathStep, Requirement};
 use crate::run;
 use crate::run::root::Root;
@@ -33,7 +33,7 @@ impl Command for WhyArgs {
         Some(&self.configuration)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 }
@@ -57,7 +57,7 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
             let provider = provider::find(&args.provider, root, &loaded.requirements)?;
             let explained = explain(&provider, &loaded, root, texts);
             if !explained.is_met() || explained.places.is_empty() {
-                result.status = Status::Findings;
+                result.status = RootStatus::Findings;
             }
             if explained.places.is_empty() {
                 let required = loaded.requirements.providers.keys().cloned().collect();
@@ -79,9 +79,9 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
     );
     let is_required = all.results.iter().any(requires);
     for result in &mut all.results {
-        if is_required && !requires(result) && result.status == Status::Findings {
+        if is_required && !requires(result) && result.status == RootStatus::Findings {
             // That a root does not require what another one does is no fault of it.
-            result.status = Status::Clean;
+            result.status = RootStatus::Clean;
         }
         if let Some(remark) = meant.remove(&result.path).filter(|_| !is_required) {
             result.remark(remark);

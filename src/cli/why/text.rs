@@ -6,17 +6,17 @@ use crate::cli::Look;
 use crate::cli::session::computed;
 use crate::diag::counted;
 use crate::flavor::Flavor;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
 };
-use crate::report::{self, Block, RootResult, Tone};
+use crate::report::{self, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 
 /// Maximum number of modules with a computed source that are explained unless all are wanted.
 const MAX_COMPUTED: usize = 5;
 
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let (Some(flavor), Some(Provider::Explained(explained))) =
         (root.flavor, root.providers.first())
     else {
@@ -24,16 +24,16 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
     };
     if !explained.places.is_empty() {
         let (tone, verdict) = verdict(explained, flavor);
-        let mut blocks = vec![Block::Table(rows(&explained.places, look))];
+        let mut blocks = vec![TextBlock::Table(rows(&explained.places, look))];
         blocks.extend(computed_modules(&explained.computed_modules, look));
-        blocks.push(Block::Verdict(tone, verdict));
+        blocks.push(TextBlock::Verdict(tone, verdict));
         return blocks;
     }
     // Another root requires it.
-    if root.status == Status::Clean {
+    if root.status == RootStatus::Clean {
         return Vec::new();
     }
-    vec![Block::Verdict(
+    vec![TextBlock::Verdict(
         Tone::Warning,
         not_required(explained, flavor),
     )]
@@ -83,16 +83,16 @@ fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
 
 /// Shows how modules on the ways to the places got their sources; of many the first ones, unless all are
 /// shown.
-fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<Block> {
+fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<TextBlock> {
     let shown = if look.verbose {
         modules.len()
     } else {
         MAX_COMPUTED.min(modules.len())
     };
-    let mut blocks: Vec<Block> = modules[..shown]
+    let mut blocks: Vec<TextBlock> = modules[..shown]
         .iter()
         .map(|module| {
-            Block::Tree(report::LineTree {
+            TextBlock::Tree(report::LineTree {
                 line: format!("{}  {}", module.module, module.source),
                 details: computed::rows(&module.computed),
                 ..report::LineTree::default()
@@ -101,7 +101,7 @@ fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<Block> {
         .collect();
     if shown < modules.len() {
         let more = counted(modules.len() - shown, "more module");
-        blocks.push(Block::Lines(vec![format!(
+        blocks.push(TextBlock::Lines(vec![format!(
             "{more} with a computed source (-v shows all)"
         )]));
     }

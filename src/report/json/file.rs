@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ChangeRow, Failure, FindingRow, Status};
+use super::{ChangeRow, Failure, FindingRow, RootStatus};
 use crate::diag::Texts;
 use crate::report::FileResult;
 use crate::review::{FileCause, FileChangeKind, Risk};
@@ -19,7 +19,7 @@ pub struct FileRow {
     /// Whose rules applied, as in `terraform@1.11`.
     pub flavor: String,
     /// Clean if the file could be compared, and is no worse than `--fail-on` allows.
-    pub status: Status,
+    pub status: RootStatus,
     /// The changes of the file as a whole.
     pub kinds: Vec<FileChangeKind>,
     /// The cause of these changes, in one sentence; empty if the file as a whole did not change.

@@ -16,8 +16,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{CommandResult, RootResult, Subject};
-pub use super::{Failure, RootRow, Status};
+use super::{CommandResult, ResultSubject, RootResult};
+pub use super::{Failure, RootRow, RootStatus};
 use crate::diag::Counts;
 pub use crate::review::Verdict;
 
@@ -120,8 +120,8 @@ impl<'a> JsonDocument<'a> {
         let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
         let (mut files, mut verdict, mut store) = (None, None, None);
         match &result.subject {
-            Subject::Roots(_) | Subject::Text(_) => {}
-            Subject::Files(all) => {
+            ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
+            ResultSubject::Files(all) => {
                 let rows = all
                     .files
                     .iter()
@@ -130,11 +130,11 @@ impl<'a> JsonDocument<'a> {
                 files = Some(rows.collect::<Vec<_>>());
                 verdict = Some(&all.verdict);
             }
-            Subject::Packages(all) => {
+            ResultSubject::Packages(all) => {
                 packages = all.iter().map(|result| &result.package).collect();
             }
-            Subject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
-            Subject::Store(report, _) => store = Some(&**report),
+            ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
+            ResultSubject::Store(report, _) => store = Some(&**report),
         }
         let in_use = result.versions_in_use.as_ref();
         let mut summary = Summary {
@@ -214,7 +214,9 @@ impl Summary {
             .iter()
             .map(|root| root.status)
             .chain(files.iter().map(|file| file.status));
-        summary.failed = statuses.filter(|status| *status == Status::Failed).count();
+        summary.failed = statuses
+            .filter(|status| *status == RootStatus::Failed)
+            .count();
         let refused = |package: &&&PackageRow| matches!(package, PackageRow::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary

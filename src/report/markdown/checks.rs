@@ -9,7 +9,7 @@ use crate::diag::{self, Counts, Severity, counted, counted_as};
 use crate::report::fold::{self, FindingIndex, Fold};
 use crate::report::groups::grouped;
 use crate::report::rows::FindingRow;
-use crate::report::{Checked, RootRow, Status};
+use crate::report::{Checked, RootRow, RootStatus};
 
 /// Maximum size of the text, in bytes: a comment on GitHub holds 65,536 characters, and it may
 /// hold other text beside this.
@@ -108,8 +108,8 @@ impl<'a> Page<'a> {
         }
         let counts = Counts::of(root.findings.iter().map(|finding| finding.severity)).to_string();
         let counts = match (root.status, counts.as_str()) {
-            (Status::Failed, "") => "failed".to_owned(),
-            (Status::Failed, counts) => format!("failed; {counts}"),
+            (RootStatus::Failed, "") => "failed".to_owned(),
+            (RootStatus::Failed, counts) => format!("failed; {counts}"),
             (_, counts) => counts.to_owned(),
         };
         let mut out = format!("#### {}: {counts}\n\n", code(&cut(&root.path)));
@@ -368,7 +368,7 @@ fn severity(severity: Severity) -> &'static str {
 
 /// Says which of several roots are clean, folded.
 fn clean(roots: &[RootRow<'_>]) -> String {
-    let clean = roots.iter().filter(|root| root.status == Status::Clean);
+    let clean = roots.iter().filter(|root| root.status == RootStatus::Clean);
     let names: Vec<&str> = clean.map(|root| root.path.as_str()).collect();
     match (roots.len(), names.len()) {
         (1, _) | (_, 0) => String::new(),

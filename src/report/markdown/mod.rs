@@ -11,7 +11,7 @@ use std::io::{self, Write};
 pub use checks::checks;
 
 use super::changes::{Details, first_files};
-use super::{Block, ChangeLine, Changes, Linked, Remark, Tone};
+use super::{ChangeLine, Changes, Linked, Remark, TextBlock, Tone};
 use text::{code, escaped, fenced};
 
 /// Maximum size of a text, in bytes: forges take 65,536 characters in a comment.
@@ -31,7 +31,7 @@ const MAX_LISTED_FILES: usize = 50;
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, blocks: &[TextBlock]) -> io::Result<()> {
     let texts: Vec<Option<String>> = blocks.iter().map(fixed).collect();
     let fixed: usize = texts.iter().flatten().map(String::len).sum();
     // Texts of one line are always written; tables and details share what is left.
@@ -39,12 +39,12 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
     let mut table_room = room.min(MAX_TABLE_BYTES);
     for (block, text) in blocks.iter().zip(&texts) {
         match (block, text) {
-            (Block::Changes(changes), _) => {
+            (TextBlock::Changes(changes), _) => {
                 let text = table(changes, &mut table_room);
                 room = room.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
             }
-            (Block::Table(rows), _) => {
+            (TextBlock::Table(rows), _) => {
                 let text = cells(rows, &mut table_room);
                 room = room.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
@@ -54,7 +54,7 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
         }
     }
     let all = blocks.iter().filter_map(|block| match block {
-        Block::Changes(changes) => Some(changes),
+        TextBlock::Changes(changes) => Some(changes),
         _ => None,
     });
     for changes in all {
@@ -64,29 +64,29 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
 }
 
 /// Writes a block whose length does not depend on the others; nothing for the others.
-fn fixed(block: &Block) -> Option<String> {
+fn fixed(block: &TextBlock) -> Option<String> {
     Some(match block {
-        Block::Verdict(tone, text) => {
+        TextBlock::Verdict(tone, text) => {
             let mark = match tone {
                 Tone::Good | Tone::Note => "",
                 Tone::Warning | Tone::Bad => "**",
             };
             format!("{mark}{}{mark}\n\n", escaped(text))
         }
-        Block::Heading(text) => format!("#### {}\n\n", code(text)),
-        Block::Remark(_, text) => format!("{}\n\n", escaped(text)),
-        Block::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
+        TextBlock::Heading(text) => format!("#### {}\n\n", code(text)),
+        TextBlock::Remark(_, text) => format!("{}\n\n", escaped(text)),
+        TextBlock::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
         // Our own text, and Markdown already.
-        Block::Page(text, _) => text.clone(),
-        Block::Failure(failure) => {
+        TextBlock::Page(text, _) => text.clone(),
+        TextBlock::Failure(failure) => {
             let lines: Vec<String> = failure.lines().lines().map(escaped).collect();
             format!("**Error**: {}\n\n", lines.join("<br>"))
         }
-        Block::Changes(_)
-        | Block::Diagnostic(_)
-        | Block::Several(_)
-        | Block::Table(_)
-        | Block::Tree(_) => return None,
+        TextBlock::Changes(_)
+        | TextBlock::Diagnostic(_)
+        | TextBlock::Several(_)
+        | TextBlock::Table(_)
+        | TextBlock::Tree(_) => return None,
     })
 }
 

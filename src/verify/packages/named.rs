@@ -135,12 +135,7 @@ mod tests {
         let file = Texts::default().add("", Vec::new());
         let (document, problems) = lockfile::parse(file, LOCK.as_bytes(), flavor);
         assert!(problems.is_empty(), "{problems:?}");
-        let advice = Advice {
-            lock: String::new(),
-            update: String::new(),
-            verify: String::new(),
-            fmt: String::new(),
-        };
+        let advice = Advice::here();
         let subject = Subject {
             document: &document,
             file,

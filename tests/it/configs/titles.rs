@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockctl::config;
 use lockctl::diag::{Diagnostic, Severity};
 use lockctl::flavor::Flavor;
-use lockctl::report::{Block, human};
+use lockctl::report::{TextBlock, human};
 use lockctl::world::mem::MemFiles;
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ fn message(said: &Said, title: &str) -> Option<String> {
 
 fn rendered(said: &Said, found: &Diagnostic) -> String {
     let mut out = Vec::new();
-    let block = Block::Diagnostic(found.clone());
+    let block = TextBlock::Diagnostic(found.clone());
     human::render(&mut out, &[block], &said.texts, human::Colors::Off).unwrap();
     let text = String::from_utf8(out).unwrap();
     text.replace(&format!("{}/", said.root.display()), "")
