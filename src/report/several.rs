@@ -62,15 +62,7 @@ pub(super) fn render(
     texts: &Texts,
     colors: Colors,
 ) -> io::Result<()> {
-    let tone = reading::tone(several.severity);
-    let head = format!("{}[{}]", word(tone), several.code);
-    let title = format!(": {}", harmless(&several.title));
-    writeln!(
-        out,
-        "{}{}",
-        styled(colors, style(tone), &head),
-        styled(colors, BOLD, &title)
-    )?;
+    render_head(out, several, colors)?;
     let width = several
         .lines
         .iter()
@@ -121,6 +113,18 @@ pub(super) fn render(
         writeln!(out, "{pad} {} {word}: {text}", mark("="))?;
     }
     writeln!(out)
+}
+
+fn render_head(out: &mut dyn Write, several: &Several, colors: Colors) -> io::Result<()> {
+    let tone = reading::tone(several.severity);
+    let head = format!("{}[{}]", word(tone), several.code);
+    let title = format!(": {}", harmless(&several.title));
+    writeln!(
+        out,
+        "{}{}",
+        styled(colors, style(tone), &head),
+        styled(colors, BOLD, &title)
+    )
 }
 
 /// Returns the line of a label, and its place as in `main.tf:5:17`.

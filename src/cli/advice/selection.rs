@@ -31,20 +31,7 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
             );
         }
         SelectError::LockedConflict { locked, .. } => {
-            let mut causes = required.exclusion(provider, locked);
-            let conflict = ConstraintConflict::of(required.requirements, provider, &[]);
-            if let Some(conflict) = conflict.filter(|conflict| !conflict.places.is_empty()) {
-                // Then no other version meets them either.
-                let more = required.conflict(&conflict, provider, &[]);
-                causes.extend(more.causes);
-                (causes, more.help)
-            } else {
-                let help = format!(
-                    "run `lockctl update {}` to select another version, or change the constraint",
-                    provider.short(flavor)
-                );
-                (causes, Some(help))
-            }
+            return required.locked_conflict(provider, locked, flavor);
         }
         SelectError::Forbidden { wanted, .. } => (
             required.exclusion(provider, wanted),
@@ -99,6 +86,33 @@ impl Required<'_> {
         let names = places.iter().map(|place| self.named(place, 0));
         let names = and_more(names.collect(), " and ");
         vec![format!("{names} {verb} not allow {version}")]
+    }
+
+    /// Explains why the locked version meets the constraints no longer.
+    fn locked_conflict(
+        &self,
+        provider: &ProviderAddr,
+        locked: &Version,
+        flavor: Flavor,
+    ) -> Explanation {
+        let mut causes = self.exclusion(provider, locked);
+        let conflict = ConstraintConflict::of(self.requirements, provider, &[]);
+        if let Some(conflict) = conflict.filter(|conflict| !conflict.places.is_empty()) {
+            // Then no other version meets them either.
+            let more = self.conflict(&conflict, provider, &[]);
+            causes.extend(more.causes);
+            return Explanation {
+                causes,
+                help: more.help,
+            };
+        }
+        Explanation {
+            causes,
+            help: Some(format!(
+                "run `lockctl update {}` to select another version, or change the constraint",
+                provider.short(flavor)
+            )),
+        }
     }
 
     /// Explains a conflict that visible places do not have: the recorded constraints count as well.

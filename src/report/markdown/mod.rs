@@ -104,20 +104,8 @@ fn table(changes: &Changes, room: &mut usize) -> String {
         .iter()
         .map(|change| (change.remark.tone, row(change, is_folded)))
         .collect();
-    let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
-    let mut is_shown = vec![false; remarks.len() + rows.len()];
+    let is_shown = chosen(remarks.iter().chain(&rows), room);
     let mut left_out: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    let all = || remarks.iter().chain(&rows);
-    // Two passes over the same rows: where room is short, what is alarming is kept, and the order of the
-    // rows stays that of the changes.
-    for wants_alarming in [true, false] {
-        for (shown, (tone, text)) in is_shown.iter_mut().zip(all()) {
-            if is_alarming(*tone) == wants_alarming && text.len() <= *room {
-                *room -= text.len();
-                *shown = true;
-            }
-        }
-    }
     let grades = changes
         .remarks
         .iter()
@@ -161,6 +149,25 @@ fn table(changes: &Changes, room: &mut usize) -> String {
         );
     }
     out
+}
+
+/// Chooses the texts for which there is room: first those that are alarming.
+fn chosen<'t>(
+    texts: impl Iterator<Item = &'t (Tone, String)> + Clone,
+    room: &mut usize,
+) -> Vec<bool> {
+    let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
+    let mut is_chosen = vec![false; texts.clone().count()];
+    // Two passes over the same texts, so that those that are chosen keep their order.
+    for wants_alarming in [true, false] {
+        for (is_chosen, (tone, text)) in is_chosen.iter_mut().zip(texts.clone()) {
+            if is_alarming(*tone) == wants_alarming && text.len() <= *room {
+                *room -= text.len();
+                *is_chosen = true;
+            }
+        }
+    }
+    is_chosen
 }
 
 /// Writes a table whose first row is its head, as far as there is room for it.
