@@ -113,21 +113,14 @@ fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
-    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
-        return CommandResult::failed("verify", [advice::verify::matrix_format()]);
-    }
-    let platforms = match platforms::checkable(&args.platforms.platforms) {
-        Ok(platforms) => platforms,
-        Err(failure) => return CommandResult::failed("verify", [failure]),
-    };
-    let named = match named_packages(common, args, world) {
-        Ok(named) => named,
+    let (platforms, named) = match checked_options(common, args, world) {
+        Ok(options) => options,
         Err(failure) => return CommandResult::failed("verify", [failure]),
     };
     let groups = args.groups();
-    let asks = groups.wants(Group::Upstream);
-    let fetches = args.configuration.modules == ModulesArg::Fetch;
-    let progress = (asks || fetches).then(|| Progress::new(common, world.env, stderr));
+    let uses_network =
+        groups.wants(Group::Upstream) || args.configuration.modules == ModulesArg::Fetch;
+    let progress = uses_network.then(|| Progress::new(common, world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
             progress.observe(event);
@@ -136,8 +129,10 @@ fn run(
     let options = &common.options();
     let configuration = &args.configuration.options();
     let choice = args.roots.choice();
-    let fs_mirrors = args.fs_mirrors.iter();
-    let fs_mirrors = fs_mirrors.map(|dir| PackagePlace::named_mirror(options.below(dir)));
+    let fs_mirrors = args
+        .fs_mirrors
+        .iter()
+        .map(|dir| PackagePlace::named_mirror(options.below(dir)));
     let observer = &observer;
     let cache = modules::cache(options, world);
     let network = UserNetwork { world, observer };
@@ -226,6 +221,19 @@ impl Job for Verification<'_> {
         result::report(result, verified, self.options.verbose);
         Ok(Replaced::Done)
     }
+}
+
+/// Checks what was typed against the format, the known platforms and the files of the user.
+fn checked_options(
+    common: &Common,
+    args: &VerifyArgs,
+    world: World<'_>,
+) -> Result<(PlatformChoice, NamedPackages), Failure> {
+    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
+        return Err(advice::verify::matrix_format());
+    }
+    let platforms = platforms::checkable(&args.platforms.platforms)?;
+    Ok((platforms, named_packages(common, args, world)?))
 }
 
 /// Returns what is worth knowing about the run as a whole.

@@ -73,14 +73,18 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         matrix: verdict.matrix.as_deref().map(table::json),
     });
     result.verdict = Some(Sentence {
-        tone: match counts {
-            _ if failed => Tone::Bad,
-            Counts { errors: 1.., .. } => Tone::Bad,
-            Counts { warnings: 1.., .. } => Tone::Warning,
-            _ => Tone::Good,
-        },
+        tone: tone(counts, failed),
         text: format!("{}: {how}", root.lock_path.display()),
     });
+}
+
+fn tone(counts: Counts, failed: bool) -> Tone {
+    match counts {
+        _ if failed => Tone::Bad,
+        Counts { errors: 1.., .. } => Tone::Bad,
+        Counts { warnings: 1.., .. } => Tone::Warning,
+        _ => Tone::Good,
+    }
 }
 
 /// Says how a root came out; `looked_at` is what a clean verdict is about.
