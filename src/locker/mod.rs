@@ -18,7 +18,6 @@ mod convert;
 mod dates;
 mod dropped;
 mod error;
-mod error_groups;
 mod fetch;
 mod listed;
 mod lists;

@@ -1,28 +1,28 @@
-//! Changes of files, as rows that can be printed or put into a table of Markdown.
+//! What changed in files, as rows that can be printed or put into a table of Markdown.
 
 use std::io::{self, Write};
 
 use super::Tone;
 use super::style::{self, BOLD, Colors, aligned, harmless, styled};
 
-/// Maximum number of files that are listed by name before the rest is counted.
+/// How many files are listed before the rest is counted, where it matters which they are.
 const MAX_FILES: usize = 5;
 
-/// The changes of one file, or the equal changes of several.
+/// What changed in one file, or in several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The name of the file, where it is not clear which is meant.
     pub file: Option<String>,
     /// Remarks on files as a whole.
     pub remarks: Vec<Remark>,
-    /// The changed entries, the most important first.
-    pub rows: Vec<ChangeLine>,
+    /// What changed in them, what matters most first.
+    pub rows: Vec<Change>,
 }
 
 /// A sentence with a grade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The tone, from good news to alarming.
+    /// How alarming it is.
     pub tone: Tone,
     /// The grade, as one word.
     pub grade: &'static str,
@@ -34,12 +34,12 @@ pub struct Remark {
 
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChangeLine {
-    /// The grade of the change, its words, and the reason.
+pub struct Change {
+    /// How alarming it is, in which words, and why.
     pub remark: Remark,
-    /// Remarks that hold for some of the files only; their texts are not empty.
+    /// What also holds for some more files; these texts are not empty.
     pub deviations: Vec<Remark>,
-    /// The changed entry or setting.
+    /// What changed.
     pub subject: Linked,
     /// Its state before, unless it is new.
     pub old: Option<Linked>,
@@ -56,36 +56,30 @@ pub struct ChangeLine {
 pub struct Details {
     /// The files that they are about, as in [`Remark::files`].
     pub files: Vec<String>,
-    /// The lines, each with its sign.
+    /// The lines.
     pub lines: Vec<String>,
 }
 
 /// A text that may lead somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
-    /// The text as it is printed.
+    /// The text.
     pub text: String,
     /// An address that is safe to follow.
     pub url: Option<String>,
 }
 
-impl ChangeLine {
+impl Change {
     /// Returns the states with an arrow between them.
     fn states(&self) -> String {
-        self.old
-            .iter()
-            .chain(&self.new)
-            .map(|state| &*state.text)
-            .collect::<Vec<_>>()
-            .join(" → ")
+        let texts = self.old.iter().chain(&self.new).map(|state| &*state.text);
+        texts.collect::<Vec<_>>().join(" → ")
     }
 
     /// Lists the files that it is about; none if it is clear which is meant.
     pub(super) fn files(&self) -> Vec<String> {
-        std::iter::once(&self.remark)
-            .chain(&self.deviations)
-            .flat_map(|remark| remark.files.clone())
-            .collect()
+        let remarks = std::iter::once(&self.remark).chain(&self.deviations);
+        remarks.flat_map(|remark| remark.files.clone()).collect()
     }
 
     /// Returns whether it is about several files, and it matters which they are.
@@ -172,21 +166,21 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
                 files_below(out, deviation)?;
             }
         }
-        for line in row.details.iter().flat_map(|details| &details.lines) {
-            writeln!(out, "    {}", detail(line, colors))?;
+        for detail in row.details.iter().flat_map(|details| &details.lines) {
+            let detail = harmless(detail);
+            let tone = match detail.get(..2) {
+                Some("+ ") => Some(Tone::Good),
+                Some("- ") => Some(Tone::Bad),
+                _ => None,
+            };
+            let detail = match tone {
+                Some(tone) => styled(colors, style::plain(tone), &detail),
+                None => detail,
+            };
+            writeln!(out, "    {detail}")?;
         }
     }
     Ok(())
-}
-
-/// Colours a line by its sign: additions and removals.
-fn detail(line: &str, colors: Colors) -> String {
-    let line = harmless(line);
-    match line.get(..2) {
-        Some("+ ") => styled(colors, style::plain(Tone::Good), &line),
-        Some("- ") => styled(colors, style::plain(Tone::Bad), &line),
-        _ => line,
-    }
 }
 
 /// Lists the files of a remark, one in a line.

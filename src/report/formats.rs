@@ -9,9 +9,9 @@ use super::{Checked, github, junit, sarif};
 pub struct CheckFormat {
     /// Its name, as typed.
     pub name: &'static str,
-    /// Writes a document in this format.
+    /// Writes it.
     pub render: fn(&mut dyn Write, &Checked<'_>) -> io::Result<()>,
-    /// Nothing else may be printed, not even to standard error.
+    /// Whether nothing else may be printed, not even to standard error.
     pub stands_alone: bool,
 }
 

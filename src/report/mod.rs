@@ -1,8 +1,8 @@
-//! The result of a command, as one value, and its renderings.
+//! What a command found, as one value, and its renderings.
 //!
 //! A command makes a [`CommandResult`], which holds every fact once, and nothing here depends on a command.
 //! [`json`] renders it for programs. What programs of CI read ([`CHECK_FORMATS`]) and the Markdown of
-//! checks are rendered from [`Checked`], the same with places resolved. People read [`TextBlock`]s, which
+//! checks are rendered from [`Checked`], the same with places resolved. People read [`Block`]s, which
 //! each command computes from its result: [`reading`] puts those of several roots together, [`human`]
 //! and [`markdown`] print them, [`graph`] draws. Everything that came from outside is made harmless for
 //! a terminal here, and only here.
@@ -14,7 +14,6 @@ mod folded;
 mod formats;
 pub mod github;
 pub mod graph;
-mod groups;
 pub mod human;
 pub mod json;
 pub mod junit;
@@ -32,23 +31,23 @@ mod style;
 mod tests;
 mod tree;
 
-pub use changes::{ChangeLine, Changes, Details, Linked, Remark};
+pub use changes::{Change, Changes, Details, Linked, Remark};
 pub use checked::Checked;
-pub use folded::{FoldedFindings, folded};
+pub use folded::{Folded, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
-    CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail,
-    PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
+    CommandResult, FileResult, Files, PackageResult, RootEntry, RootResult, Sentence, Shown,
+    Status, Subject,
 };
-pub use root::{Naming, RootRow};
-pub use several::{FaultLine, Several};
-pub use tree::LineTree;
+pub use root::{Naming, Root};
+pub use several::{Line, Several};
+pub use tree::Tree;
 
 use crate::diag::{self, Diagnostic};
 
 /// One piece of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TextBlock {
+pub enum Block {
     /// A line above what follows.
     Heading(String),
     /// A fault in a file, shown with its lines.
@@ -59,12 +58,12 @@ pub enum TextBlock {
     Failure(Failure),
     /// Rows of cells, in columns.
     Table(Vec<Vec<String>>),
-    /// Lines that are printed as they are.
+    /// Plain lines.
     Lines(Vec<String>),
-    /// The changes of a file.
+    /// What changed in a file.
     Changes(Changes),
     /// Lines that hang below one another.
-    Tree(LineTree),
+    Tree(Tree),
     /// A page of documentation, in Markdown of the kind that [`page`] reads, to be wrapped at this many
     /// columns.
     Page(String, usize),
@@ -74,7 +73,7 @@ pub enum TextBlock {
     Verdict(Tone, String),
 }
 
-impl TextBlock {
+impl Block {
     /// Returns whether it is worth knowing, and no more.
     #[must_use]
     pub fn is_note(&self) -> bool {
@@ -87,16 +86,16 @@ impl TextBlock {
     }
 }
 
-/// The tone of a sentence, from good to bad news.
+/// How good the news is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// All is well here.
+    /// All is well.
     Good,
-    /// A note that changes nothing.
+    /// Worth knowing.
     Note,
     /// Likely to cause a failure.
     Warning,
-    /// A fault or a failure.
+    /// Is wrong.
     Bad,
 }
 
@@ -104,11 +103,11 @@ pub enum Tone {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// The operation that failed, in a few words.
+    /// What failed.
     pub title: String,
-    /// The causes, the outermost first.
+    /// Why, outermost cause first.
     pub causes: Vec<String>,
-    /// The next step for the user.
+    /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }

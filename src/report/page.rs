@@ -7,18 +7,18 @@ use std::io::{self, Write};
 
 use super::style::{BOLD, Colors, styled};
 
-/// Maximum width of text, in columns: longer lines are hard to read.
+/// How wide text gets at most, in columns: longer lines are hard to read.
 const MAX_COLUMNS: usize = 100;
 
-/// Minimum width of text, in columns: a word or two must fit.
+/// How narrow text gets at most, in columns: a word or two must fit.
 const MIN_COLUMNS: usize = 30;
 
-/// Columns by which text is set in below its heading, and code below the text.
+/// How far text is set in below its heading, and code below the text.
 const STEP: &str = "  ";
 
 /// A part of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PagePart<'a> {
+pub enum Part<'a> {
     /// A heading, without its marks.
     Heading(&'a str),
     /// A paragraph, in words.
@@ -27,11 +27,11 @@ pub enum PagePart<'a> {
     Item(Vec<&'a str>),
     /// The lines between two fences.
     Code {
-        /// The language of the lines; may be empty.
+        /// What language they are in; may be empty.
         language: &'a str,
         /// The file whose content they are, if they are that.
         file: Option<&'a str>,
-        /// The lines between the fences.
+        /// The lines.
         lines: Vec<&'a str>,
     },
 }
@@ -39,19 +39,19 @@ pub enum PagePart<'a> {
 /// Takes a page apart.
 ///
 /// ```
-/// use lockctl::report::page::{PagePart, parts};
+/// use lockctl::report::page::{Part, parts};
 ///
 /// let page = "# a\n\none\ntwo\n\n```hcl main.tf\nx = 1\n```\n";
-/// let code = PagePart::Code {
+/// let code = Part::Code {
 ///     language: "hcl",
 ///     file: Some("main.tf"),
 ///     lines: vec!["x = 1"],
 /// };
-/// let paragraph = PagePart::Paragraph(vec!["one", "two"]);
-/// assert_eq!(parts(page), [PagePart::Heading("a"), paragraph, code]);
+/// let paragraph = Part::Paragraph(vec!["one", "two"]);
+/// assert_eq!(parts(page), [Part::Heading("a"), paragraph, code]);
 /// ```
 #[must_use]
-pub fn parts(text: &str) -> Vec<PagePart<'_>> {
+pub fn parts(text: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut lines = text.lines();
     let mut goes_on = false;
@@ -62,26 +62,26 @@ pub fn parts(text: &str) -> Vec<PagePart<'_>> {
                 None => (info, None),
             };
             let code = lines.by_ref().take_while(|line| *line != "```");
-            parts.push(PagePart::Code {
+            parts.push(Part::Code {
                 language,
                 file,
                 lines: code.collect(),
             });
             goes_on = false;
         } else if line.starts_with('#') {
-            parts.push(PagePart::Heading(line.trim_start_matches('#').trim()));
+            parts.push(Part::Heading(line.trim_start_matches('#').trim()));
             goes_on = false;
         } else if let Some(item) = line.strip_prefix("- ") {
-            parts.push(PagePart::Item(item.split_whitespace().collect()));
+            parts.push(Part::Item(item.split_whitespace().collect()));
             goes_on = true;
         } else {
             let words = line.split_whitespace();
             match parts.last_mut() {
-                Some(PagePart::Paragraph(before) | PagePart::Item(before)) if goes_on => {
+                Some(Part::Paragraph(before) | Part::Item(before)) if goes_on => {
                     before.extend(words);
                 }
                 _ if line.trim().is_empty() => {}
-                _ => parts.push(PagePart::Paragraph(words.collect())),
+                _ => parts.push(Part::Paragraph(words.collect())),
             }
             goes_on = !line.trim().is_empty();
         }
@@ -104,29 +104,29 @@ pub(super) fn render(
     for (at, part) in parts.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &parts[before]);
         let is_tight = match (before, part) {
-            (Some(PagePart::Heading(_)), PagePart::Heading(_)) => false,
-            (None | Some(PagePart::Heading(_)), _) => true,
-            (Some(PagePart::Item(_)), PagePart::Item(_)) => true,
+            (Some(Part::Heading(_)), Part::Heading(_)) => false,
+            (None | Some(Part::Heading(_)), _) => true,
+            (Some(Part::Item(_)), Part::Item(_)) => true,
             _ => false,
         };
         if !is_tight {
             writeln!(out)?;
         }
         match part {
-            PagePart::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, text))?,
-            PagePart::Paragraph(words) => {
+            Part::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, text))?,
+            Part::Paragraph(words) => {
                 for line in wrapped(words, columns) {
                     writeln!(out, "{STEP}{line}")?;
                 }
             }
-            PagePart::Item(words) => {
+            Part::Item(words) => {
                 let mut mark = "- ";
                 for line in wrapped(words, columns - mark.len()) {
                     writeln!(out, "{STEP}{mark}{line}")?;
                     mark = "  ";
                 }
             }
-            PagePart::Code { file, lines, .. } => {
+            Part::Code { file, lines, .. } => {
                 if let Some(file) = file {
                     writeln!(out, "{STEP}{file}:")?;
                 }

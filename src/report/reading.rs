@@ -1,30 +1,29 @@
-//! The text of a result: blocks for standard output, and for standard error.
+//! What people read of a result: blocks for standard output, and for standard error.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::checked::statuses;
 use super::result::{
-    CommandResult, FileResult, FindingDisplay, ResultEntry, ResultSubject, RootResult, RootStatus,
-    Sentence,
+    CommandResult, FileResult, RootEntry, RootResult, Sentence, Shown, Status, Subject,
 };
-use super::rows::{self, PackageRow};
-use super::{Failure, TextBlock, Tone};
+use super::rows::{self, Package};
+use super::{Block, Failure, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
 use crate::review::FileComparison;
 
-/// The parts of which the text about roots is made.
+/// How the results of a command about roots read.
 #[derive(Clone, Copy)]
 pub struct RootsText<'a> {
     /// Returns what is printed of one root.
-    pub root: &'a dyn Fn(&RootResult) -> Vec<TextBlock>,
-    /// The heading that distinguishes several roots.
+    pub root: &'a dyn Fn(&RootResult) -> Vec<Block>,
+    /// How several roots are distinguished.
     pub heading: Heading,
-    /// The place of the line about all roots.
+    /// Where the line about all roots is printed.
     pub total: Total,
 }
 
-/// The heading that distinguishes the results of several roots.
+/// How the results of several roots are distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The name of the root is above its results.
@@ -38,14 +37,14 @@ pub enum Heading {
     OwnApart,
 }
 
-/// The place of the line about all roots.
+/// Where the line about all roots is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// The last result, if there are several roots or these were searched for.
+    /// It is the last result, if there are several roots or these were searched for.
     Result,
     /// As [`Total::Result`], with the number of errors and warnings.
     ResultWithCounts,
-    /// A note, if roots were searched for.
+    /// It is a note, if roots were searched for.
     Note,
 }
 
@@ -53,7 +52,7 @@ pub enum Total {
 ///
 /// `verbose` says that directories without a root are named beside it.
 #[must_use]
-pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<TextBlock> {
+pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<Block> {
     let all = result.roots();
     let own = all.iter().map(|root| (text.root)(root)).collect();
     let mut blocks = each(all, own, text.heading);
@@ -65,7 +64,7 @@ pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<
 
 /// Returns the results about roots, one root after the other; `own` are those of each root.
 #[must_use]
-pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) -> Vec<TextBlock> {
+pub fn each(roots: &[RootResult], own: Vec<Vec<Block>>, heading: Heading) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (root, own) in roots.iter().zip(own) {
         if roots.len() > 1 {
@@ -78,12 +77,12 @@ pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) ->
 }
 
 /// Adds the results of one of several roots.
-fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec<TextBlock>) {
-    let gap = || TextBlock::Lines(vec![String::new()]);
+fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Block>) {
+    let gap = || Block::Lines(vec![String::new()]);
     let is_named = match heading {
         Heading::Own | Heading::OwnApart => true,
         Heading::Path => false,
-        Heading::PathApart => matches!(own[..], [TextBlock::Verdict(..)]),
+        Heading::PathApart => matches!(own[..], [Block::Verdict(..)]),
     };
     if is_named || own.is_empty() {
         if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
@@ -96,7 +95,7 @@ fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec
     if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
         blocks.push(gap());
     }
-    blocks.push(TextBlock::Heading(path.to_owned()));
+    blocks.push(Block::Heading(path.to_owned()));
     blocks.extend(own);
     if is_apart {
         blocks.push(gap());
@@ -107,88 +106,78 @@ fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec
 ///
 /// Failures that roots share are named once, in the place of the first.
 #[must_use]
-pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
+pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Block> {
     let mut blocks = match &result.subject {
-        ResultSubject::Roots(roots) => of_roots(result, roots),
-        ResultSubject::Packages(packages) => {
+        Subject::Roots(roots) => of_roots(result, roots),
+        Subject::Packages(packages) => {
             let of_package = |package: &super::PackageResult| {
                 let remarks = package.remarks.iter().map(remark);
                 let failure = match &package.package {
-                    PackageRow::Failed(failed) => Some(TextBlock::Failure(failed.failure.clone())),
-                    PackageRow::Hashed(_) => None,
+                    Package::Failed(failed) => Some(Block::Failure(failed.failure.clone())),
+                    Package::Hashed(_) => None,
                 };
                 remarks.chain(failure).collect::<Vec<_>>()
             };
             packages.iter().flat_map(of_package).collect()
         }
-        ResultSubject::Files(all) => {
+        Subject::Files(all) => {
             let of_file = |file: &FileResult| {
                 let FileComparison { old, new, .. } = &file.comparison;
-                let faults = old
-                    .iter()
-                    .chain(new)
-                    .flat_map(|side| side.diagnostics.iter().cloned());
-                let failures = file.failures.iter().cloned().map(TextBlock::Failure);
-                faults
-                    .map(TextBlock::Diagnostic)
-                    .chain(failures)
-                    .collect::<Vec<_>>()
+                let sides = old.iter().chain(new);
+                let faults = sides.flat_map(|side| side.diagnostics.iter().cloned());
+                let failures = file.failures.iter().cloned().map(Block::Failure);
+                let faults = faults.map(Block::Diagnostic);
+                faults.chain(failures).collect::<Vec<_>>()
             };
             all.files.iter().flat_map(of_file).collect()
         }
-        ResultSubject::Store(store, _) => {
-            store.failures().cloned().map(TextBlock::Failure).collect()
-        }
-        ResultSubject::Pages(..) | ResultSubject::Text(_) => Vec::new(),
+        Subject::Store(store, _) => store.failures().cloned().map(Block::Failure).collect(),
+        Subject::Pages(..) | Subject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {
-        let named = result
-            .not_locked
-            .iter()
-            .flatten()
-            .map(|dir| TextBlock::Remark(Tone::Note, format!("not locked: {dir}")));
+        let names = result.not_locked.iter().flatten();
+        let named = names.map(|dir| Block::Remark(Tone::Note, format!("not locked: {dir}")));
         blocks.extend(named);
     }
     if total_at == Total::Note && result.not_locked.is_some() {
-        let note = |line: Sentence| TextBlock::Remark(Tone::Note, line.text);
+        let note = |line: Sentence| Block::Remark(Tone::Note, line.text);
         blocks.extend(total(result, total_at, verbose).map(note));
     }
     blocks
 }
 
-fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
+fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
     let has_several = roots.len() > 1;
     let mut shared = result.failures();
     let mut blocks = Vec::new();
     for root in roots {
         for entry in &root.entries {
             match entry {
-                ResultEntry::Finding(finding, FindingDisplay::Line) if has_several => {
+                RootEntry::Finding(finding, Shown::Line) if has_several => {
                     let Diagnostic {
                         severity, title, ..
                     } = &finding.diagnostic;
                     let text = format!("{}: {title}", root.path);
-                    blocks.push(TextBlock::Remark(tone(*severity), text));
+                    blocks.push(Block::Remark(tone(*severity), text));
                 }
-                ResultEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
+                RootEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
                 // On standard error there is no heading that names the root.
-                ResultEntry::Remark(Sentence { tone, text }) if has_several => {
-                    blocks.push(TextBlock::Remark(*tone, format!("{}: {text}", root.path)));
+                RootEntry::Remark(Sentence { tone, text }) if has_several => {
+                    blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
                 }
-                ResultEntry::Remark(own) => blocks.push(remark(own)),
-                ResultEntry::Failure(failure) if has_several => {
-                    // The first root that has the failure names all of them; the others say nothing.
-                    let first = shared.iter().position(|(other, _)| *other == failure);
+                RootEntry::Remark(own) => blocks.push(remark(own)),
+                RootEntry::Failure(failure) if has_several => {
+                    let first = shared.iter().position(|(one, _)| *one == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
                         let title = format!("{}: {}", paths.join(", "), failure.title);
-                        blocks.push(TextBlock::Failure(Failure {
+                        blocks.push(Block::Failure(Failure {
                             title,
                             ..failure.clone()
                         }));
                     }
                 }
-                ResultEntry::Failure(failure) => blocks.push(TextBlock::Failure(failure.clone())),
+                RootEntry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
             }
         }
     }
@@ -196,15 +185,15 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
 }
 
 /// Shows a finding that is no result of the command.
-fn beside(finding: &Finding, shown: FindingDisplay) -> Option<TextBlock> {
+fn beside(finding: &Finding, shown: Shown) -> Option<Block> {
     let diagnostic = &finding.diagnostic;
     match shown {
-        FindingDisplay::Note => Some(TextBlock::Diagnostic(diagnostic.clone())),
-        FindingDisplay::Line => Some(TextBlock::Remark(
+        Shown::Note => Some(Block::Diagnostic(diagnostic.clone())),
+        Shown::Line => Some(Block::Remark(
             tone(diagnostic.severity),
             diagnostic.title.clone(),
         )),
-        FindingDisplay::Result | FindingDisplay::Hidden => None,
+        Shown::Result | Shown::Hidden => None,
     }
 }
 
@@ -215,25 +204,20 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
     let mut text = statuses(roots.iter().map(|root| root.status));
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.
-        let findings: BTreeSet<rows::FindingRow> = roots
-            .iter()
-            .flat_map(RootResult::findings)
-            .map(|finding| rows::FindingRow::of(finding, &result.texts, &cleaned))
+        let findings = roots.iter().flat_map(RootResult::findings);
+        let findings: BTreeSet<rows::Finding> = findings
+            .map(|one| rows::Finding::of(one, &result.texts, &cleaned))
             .collect();
-        let counts = Counts::of(findings.iter().map(|finding| finding.severity)).without_notes();
+        let counts = Counts::of(findings.iter().map(|one| one.severity)).without_notes();
         if !counts.is_empty() {
             text += &format!(" ({counts})");
         }
     }
-    let tone = match roots
-        .iter()
-        .map(|root| root.status)
-        .max()
-        .unwrap_or(RootStatus::Clean)
-    {
-        RootStatus::Clean => Tone::Good,
-        RootStatus::Findings => Tone::Warning,
-        RootStatus::Failed => Tone::Bad,
+    let worst = roots.iter().map(|root| root.status).max();
+    let tone = match worst.unwrap_or(Status::Clean) {
+        Status::Clean => Tone::Good,
+        Status::Findings => Tone::Warning,
+        Status::Failed => Tone::Bad,
     };
     closing(result, Sentence { tone, text }, verbose)
 }
@@ -243,7 +227,7 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
 #[must_use]
 pub fn closing(result: &CommandResult, counts: Sentence, verbose: bool) -> Option<Sentence> {
     let roots = result.roots();
-    let is_failure = matches!(roots, [root] if root.status == RootStatus::Failed);
+    let is_failure = matches!(roots, [root] if root.status == Status::Failed);
     if is_failure || !(roots.len() > 1 || result.not_locked.is_some()) {
         return None;
     }
@@ -286,12 +270,12 @@ pub(super) fn cleaned(path: &str) -> String {
 
 /// Shows a sentence as the last line of results.
 #[must_use]
-pub fn verdict(sentence: Sentence) -> TextBlock {
-    TextBlock::Verdict(sentence.tone, sentence.text)
+pub fn verdict(sentence: Sentence) -> Block {
+    Block::Verdict(sentence.tone, sentence.text)
 }
 
-fn remark(sentence: &Sentence) -> TextBlock {
-    TextBlock::Remark(sentence.tone, sentence.text.clone())
+fn remark(sentence: &Sentence) -> Block {
+    Block::Remark(sentence.tone, sentence.text.clone())
 }
 
 /// Returns how serious a finding looks.

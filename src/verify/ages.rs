@@ -1,8 +1,8 @@
-//! The least age of a release: the part of a policy that needs to know when releases were published.
+//! The least age of a release: the part of a policy that needs the dates of releases.
 
 use std::time::SystemTime;
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::upstream::Dates;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
@@ -13,28 +13,30 @@ use crate::package::{AgePolicy, Youth};
 /// registry gave no answer is passed over.
 #[must_use]
 pub fn check(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     policy: &AgePolicy,
     dates: &Dates,
     now: SystemTime,
     project_file: &str,
 ) -> Vec<Finding> {
-    let young = dates.iter().filter_map(|(provider, dates)| {
-        let youth = policy.youth(dates, now)?;
-        Some(too_young(
-            subject,
-            provider,
-            policy,
-            youth,
-            now,
-            project_file,
-        ))
-    });
-    young.collect()
+    let mut findings = Vec::new();
+    for (provider, dates) in dates {
+        if let Some(youth) = policy.youth(dates, now) {
+            findings.push(too_young(
+                subject,
+                provider,
+                policy,
+                youth,
+                now,
+                project_file,
+            ));
+        }
+    }
+    findings
 }
 
 fn too_young(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     policy: &AgePolicy,
     youth: Youth,
@@ -43,24 +45,23 @@ fn too_young(
 ) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let min_age = policy.min_age;
-    let older = |wait: &str| {
-        subject.advice.update.named_in(|update| {
-            format!("{wait}`{update} {provider}@VERSION` moves to an older version")
-        })
-    };
+    let older = format!(
+        "`{} {provider}@VERSION` moves to an older version",
+        subject.advice.update
+    );
     let (title, help) = match youth {
         Youth::Recent { until, .. } => {
             let wait = until.map(|until| format!("wait until {}; ", day(until)));
             let title = format!(
                 "{provider} {version} is younger than {min_age}, the least age that {project_file} allows"
             );
-            (title, older(&wait.unwrap_or_default()))
+            (title, format!("{}{older}", wait.unwrap_or_default()))
         }
         Youth::Undated => {
             let title = format!(
                 "nothing states the date of {provider} {version}, and {project_file} refuses such releases"
             );
-            (title, older(""))
+            (title, older)
         }
     };
     let diagnostic = Diagnostic::error(rules::RELEASE_TOO_YOUNG, title)

@@ -1,17 +1,16 @@
-//! The group *configuration*: what is required against what is locked.
+//! The group *configuration*: the requirements against the locked versions.
 
 use std::collections::BTreeSet;
 
 use super::hosts;
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve::{self, Goals};
-use crate::version::Refusal as Refused;
 
-/// How many places beside the first one a finding shows.
+/// Maximum number of places beside the first one that a finding shows.
 const MAX_RELATED: usize = 20;
 
 /// Checks that every required provider is locked at a version that meets every condition, and that
@@ -19,7 +18,7 @@ const MAX_RELATED: usize = 20;
 ///
 /// Where a module or the state cannot be seen, no entry is known to be unnecessary.
 #[must_use]
-pub fn check(subject: Subject<'_>) -> Vec<Finding> {
+pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
         return Vec::new();
     };
@@ -41,9 +40,11 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
         }
     }
     if requirements.is_complete() {
-        let locked = lock.providers.keys();
-        let left_over = locked.filter(|addr| !requirements.providers.contains_key(*addr));
-        findings.extend(left_over.map(|addr| not_required(subject, addr, requirements)));
+        for provider in lock.providers.keys() {
+            if !requirements.providers.contains_key(provider) {
+                findings.push(not_required(subject, provider, requirements));
+            }
+        }
     }
     findings.extend(hosts::mixed(subject));
     findings
@@ -54,17 +55,18 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
 /// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`coverage`
 /// rules 3.1); `plan` wants its package to be installed (`coverage` rules 4.4).
 fn not_required(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     requirements: &Requirements,
 ) -> Finding {
-    let program = subject.flavor.command();
+    let (program, lock) = (subject.flavor.command(), &subject.advice.lock);
     let remark = match requirements.state {
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
     };
-    let twin = provider.on_registry_of(subject.flavor);
-    let twin = twin.filter(|twin| requirements.providers.contains_key(twin));
+    let twin = provider
+        .on_registry_of(subject.flavor)
+        .filter(|twin| requirements.providers.contains_key(twin));
     let is_taken = provider.carried_over(subject.flavor).is_some();
     let taken = match twin {
         None => String::new(),
@@ -82,10 +84,10 @@ fn not_required(
             format!("{provider} is locked but not required"),
         )
         .at(subject.file, subject.header(provider), remark)
-        .help(subject.advice.lock.run(&format!(
-            " to drop the entry, as `{program} init` does{taken}; until then `{program} init \
-             -lockfile=readonly` fails: Provider dependency changes detected"
-        ))),
+        .help(format!(
+            "run `{lock}` to drop the entry, as `{program} init` does{taken}; until then `{program} \
+             init -lockfile=readonly` fails: Provider dependency changes detected"
+        )),
     )
 }
 
@@ -99,14 +101,18 @@ fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Ref
     )
 }
 
-fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requirement]) -> Finding {
+fn not_locked(
+    subject: CheckedLock<'_>,
+    provider: &ProviderAddr,
+    places: &[Requirement],
+) -> Finding {
     let place = &places[0];
     let mut diagnostic = Diagnostic::error(
         rules::PROVIDER_NOT_LOCKED,
         format!("{provider} is required but not locked"),
     )
     .at(place.file, place.span, "required here")
-    .help(subject.advice.lock.run(""));
+    .help(format!("run `{}`", subject.advice.lock));
     for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
         diagnostic = diagnostic.see(other.file, other.span, "and here");
     }
@@ -115,16 +121,17 @@ fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requireme
 
 /// Reports every place whose condition the locked version does not meet.
 fn outside<'a>(
-    subject: Subject<'a>,
+    subject: CheckedLock<'a>,
     provider: &'a ProviderAddr,
     entry: &'a ProviderLock,
     requirements: &'a Requirements,
 ) -> impl Iterator<Item = Finding> + 'a {
     let version = &entry.version;
     let places = written(&requirements.providers[provider]);
-    // An exact condition anywhere opens the door for a pre-release everywhere, so each place is
-    // judged for its own terms, and the door once for all of them.
-    let meets_own = |place: &&Requirement| place.constraints.iter().all(|c| c.is_met_by(version));
+    // An exact condition anywhere allows a pre-release everywhere, so each place is judged for its own terms,
+    // and pre-releases once for all of them.
+    let meets_own =
+        |place: &&Requirement| place.constraints.iter().all(|term| term.is_met_by(version));
     let first = places.first().copied();
     let mut failing: Vec<&Requirement> = places
         .into_iter()
@@ -134,7 +141,7 @@ fn outside<'a>(
     if failing.is_empty() && !all.allows(version) {
         failing.extend(first);
     }
-    let is_prerelease = all.why_not(version) == Some(Refused::PrereleaseNotNamed);
+    let is_prerelease = all.why_not(version) == Some(crate::version::Refusal::PrereleaseNotNamed);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {
             format!("{provider} is locked at the pre-release {version}, which no constraint names")
@@ -155,9 +162,10 @@ fn outside<'a>(
                     subject.version(provider),
                     format!("locked at {version} here"),
                 )
-                .help(subject.advice.update.named_in(|update| {
-                    format!("change the constraint, or move the version with `{update} ADDR`")
-                })),
+                .help(format!(
+                    "change the constraint, or move the version with `{} ADDR`",
+                    subject.advice.update
+                )),
         )
     })
 }
@@ -179,7 +187,7 @@ fn in_module(place: &Requirement) -> String {
 }
 
 fn stale(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     requirements: &Requirements,
@@ -209,8 +217,9 @@ fn stale(
             span.unwrap_or_else(|| subject.header(provider)),
             format!("the configuration says {said}"),
         )
-        .help(subject.advice.lock.named_in(|lock| {
-            format!("harmless, since only the configuration counts; `{lock}` refreshes the line")
-        })),
+        .help(format!(
+            "harmless, since only the configuration counts; `{}` refreshes the line",
+            subject.advice.lock
+        )),
     ))
 }

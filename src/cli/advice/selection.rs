@@ -1,19 +1,19 @@
-//! Explanations of a provider that gets no version: the places that cause it, and ways out.
+//! What is said of a provider that gets no version: the places that are to blame, and what would help.
 
-use super::required::Required;
+use super::lock::Required;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::requirement::{Requirement, UnseenCall};
 use crate::resolve::{ConflictKind, ConflictPlace, ConstraintConflict, SelectError};
 use crate::version::Version;
 
-/// Maximum number of places in one sentence; one more than that is named, too.
+/// How many places a sentence names; one more than that is named, too.
 const MAX_PLACES: usize = 5;
 
-/// Maximum number of ways out of a conflict that are named.
+/// How many ways out of a conflict are named.
 const MAX_WAYS: usize = 3;
 
-/// Causes and help beside the title of such an error.
+/// What there is to say of such an error beside its title.
 pub(super) struct Explanation {
     pub(super) causes: Vec<String>,
     pub(super) help: Option<String>,
@@ -31,7 +31,20 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
             );
         }
         SelectError::LockedConflict { locked, .. } => {
-            return required.locked_conflict(provider, locked, flavor);
+            let mut causes = required.exclusion(provider, locked);
+            let conflict = ConstraintConflict::of(required.requirements, provider, &[]);
+            if let Some(conflict) = conflict.filter(|one| !one.places.is_empty()) {
+                // Then no other version meets them either.
+                let more = required.conflict(&conflict, provider, &[]);
+                causes.extend(more.causes);
+                (causes, more.help)
+            } else {
+                let help = format!(
+                    "run `lockctl update {}` to select another version, or change the constraint",
+                    provider.short(flavor)
+                );
+                (causes, Some(help))
+            }
         }
         SelectError::Forbidden { wanted, .. } => (
             required.exclusion(provider, wanted),
@@ -88,33 +101,6 @@ impl Required<'_> {
         vec![format!("{names} {verb} not allow {version}")]
     }
 
-    /// Explains why the locked version meets the constraints no longer.
-    fn locked_conflict(
-        &self,
-        provider: &ProviderAddr,
-        locked: &Version,
-        flavor: Flavor,
-    ) -> Explanation {
-        let mut causes = self.exclusion(provider, locked);
-        let conflict = ConstraintConflict::of(self.requirements, provider, &[]);
-        if let Some(conflict) = conflict.filter(|conflict| !conflict.places.is_empty()) {
-            // Then no other version meets them either.
-            let more = self.conflict(&conflict, provider, &[]);
-            causes.extend(more.causes);
-            return Explanation {
-                causes,
-                help: more.help,
-            };
-        }
-        Explanation {
-            causes,
-            help: Some(format!(
-                "run `lockctl update {}` to select another version, or change the constraint",
-                provider.short(flavor)
-            )),
-        }
-    }
-
     /// Explains a conflict that visible places do not have: the recorded constraints count as well.
     fn recorded_conflict(&self, flavor: Flavor) -> Explanation {
         let unseen = self.requirements.unseen_calls.iter();
@@ -130,6 +116,7 @@ impl Required<'_> {
         }
     }
 
+    /// Explains a conflict.
     fn conflict(
         &self,
         conflict: &ConstraintConflict<'_>,
@@ -153,11 +140,9 @@ impl Required<'_> {
             several => format!("any of the {} offered versions", several.len()),
         };
         let names = || {
-            conflict
-                .places
-                .iter()
-                .map(|conflicting| self.named(conflicting.place, conflicting.others))
-                .collect::<Vec<String>>()
+            let places = conflict.places.iter();
+            let names = places.map(|one| self.named(one.place, one.others));
+            names.collect::<Vec<String>>()
         };
         let mut causes = Vec::new();
         match (conflict.kind, &*conflict.places) {
@@ -188,9 +173,9 @@ impl Required<'_> {
             }
         }
         if !offered.is_empty() {
-            let allowed = conflict.places.iter().map(|conflicting| {
-                let constraints = &conflicting.place.constraints;
-                match &conflicting.allows {
+            let allowed = conflict.places.iter().map(|one| {
+                let constraints = &one.place.constraints;
+                match &one.allows {
                     Some(version) => format!("{version} by \"{constraints}\""),
                     None => format!("none by \"{constraints}\""),
                 }
@@ -217,17 +202,14 @@ impl Required<'_> {
             ));
         }
         let mut ways: Vec<&ConflictPlace<'_>> = conflict.places.iter().collect();
-        ways.retain(|conflicting| conflicting.without.is_some());
+        ways.retain(|one| one.without.is_some());
         ways.sort_by(|a, b| b.without.cmp(&a.without));
-        let ways: Vec<String> = ways
-            .into_iter()
-            .take(MAX_WAYS)
-            .filter_map(|conflicting| {
-                let version = conflicting.without.as_ref()?;
-                let place = self.named(conflicting.place, conflicting.others);
-                Some(format!("to select {version}, change {place}"))
-            })
-            .collect();
+        let ways = ways.into_iter().take(MAX_WAYS).filter_map(|one| {
+            let version = one.without.as_ref()?;
+            let place = self.named(one.place, one.others);
+            Some(format!("to select {version}, change {place}"))
+        });
+        let ways: Vec<String> = ways.collect();
         if !ways.is_empty() {
             return Some(ways.join("; "));
         }

@@ -1,9 +1,8 @@
-//! Advice on what `lockctl verify` could not check.
+//! What to do where `lockctl verify` could not check something.
 
 use std::path::Path;
 
-use crate::cli::advice::lock::grouped;
-use crate::cli::advice::required::Required;
+use crate::cli::advice::lock::{Required, grouped};
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::report::Failure;
@@ -52,7 +51,7 @@ pub(in crate::cli) fn failures(
     failures
 }
 
-/// The help on a path that `--package` cannot use.
+/// What `--package` takes.
 const PACKAGE_HELP: &str = "name a zip, an unpacked package, a directory of zips, or the top of a \
                             directory laid out as a mirror";
 

@@ -15,7 +15,7 @@ use crate::cli::args::examples;
     ("lockctl cache import facts.txt", "use it on another machine"),
     ("lockctl explain facts", "what facts are, and when they count"),
 ]))]
-pub(in crate::cli) struct CacheArgs {
+pub(in crate::cli) struct Cache {
     #[command(subcommand)]
     pub(in crate::cli) command: CacheCommand,
 }
@@ -27,18 +27,18 @@ pub(in crate::cli) enum CacheCommand {
     /// Count facts and modules, and say what is ignored and why
     Stats,
     /// Write facts as text: sorted, one per line, fit for version control
-    Export(ExportArgs),
+    Export(Export),
     /// Read facts that another machine exported
     ///
     /// They replace downloads only with `trust { imported_facts = true }` in the project file. If one of
     /// them contradicts a fact that is kept, nothing of the file is imported, and the exit code is 1.
-    Import(ImportArgs),
+    Import(Import),
     /// Remove what is too old, and files that are no facts
-    Clean(CleanArgs),
+    Clean(Clean),
 }
 
 #[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct ExportArgs {
+pub(in crate::cli) struct Export {
     /// Write to this file [default: standard output]
     ///
     /// The file is not touched if it would stay the same. A file that is no export is not replaced.
@@ -58,7 +58,7 @@ pub(in crate::cli) struct ExportArgs {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct ImportArgs {
+pub(in crate::cli) struct Import {
     /// Files that `lockctl cache export` wrote; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(in crate::cli) files: Vec<PathBuf>,
@@ -68,7 +68,7 @@ pub(in crate::cli) struct ImportArgs {
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct CleanArgs {
+pub(in crate::cli) struct Clean {
     /// Also remove facts that were imported
     #[arg(long)]
     pub(in crate::cli) imported: bool,

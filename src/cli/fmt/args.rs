@@ -1,8 +1,8 @@
-//! The arguments of `lockctl fmt`.
+//! What is typed for `lockctl fmt`.
 
 use clap::Args;
 
-use crate::cli::args::{RootArgs, examples};
+use crate::cli::args::{Roots, examples};
 
 /// Rewrite lock files in canonical form
 #[derive(Clone, Debug, Args)]
@@ -10,9 +10,9 @@ use crate::cli::args::{RootArgs, examples};
     ("lockctl fmt", "rewrite the lock file of this directory"),
     ("lockctl fmt -r --check", "check all lock files below"),
 ]))]
-pub(in crate::cli) struct FmtArgs {
+pub(in crate::cli) struct Fmt {
     #[command(flatten)]
-    pub(in crate::cli) roots: RootArgs,
+    pub(in crate::cli) roots: Roots,
     /// Write nothing; exit with code 1 if a lock file is not canonical
     #[arg(long)]
     pub(in crate::cli) check: bool,

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
-use crate::cli::merge::args::{MergeArgs, Style};
+use crate::cli::merge::args::{Merge, Style};
 use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
@@ -22,16 +22,16 @@ use crate::world::Replaced;
 /// The exit code that git takes for "nothing was written" (`gitattributes(5)`).
 pub(in crate::cli) const UNWRITTEN: u8 = 129;
 
-/// Maximum size of git's markers of all conflicts, in bytes.
+/// How many bytes git's markers of all conflicts may have.
 const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
 
-impl Command for MergeArgs {
+impl Command for Merge {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 }
 
-fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &Merge, world: World<'_>) -> CommandResult {
     let driver = Driver {
         common,
         args,
@@ -40,30 +40,28 @@ fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
     };
     let mut texts = Texts::default();
     let mut result = RootResult::new(driver.place.display().to_string());
-    let exit = driver
-        .read()
-        .and_then(|sides| {
-            let [_, ours, _] = &sides;
-            let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
-            driver.write(ours, &text)?;
-            Ok(code)
-        })
-        .unwrap_or_else(|failure| {
-            result.fail(failure);
-            UNWRITTEN
-        });
+    let merged = driver.read().and_then(|sides| {
+        let [_, ours, _] = &sides;
+        let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
+        driver.write(ours, &text)?;
+        Ok(code)
+    });
+    let exit = merged.unwrap_or_else(|failure| {
+        result.fail(failure);
+        UNWRITTEN
+    });
     CommandResult {
         exit,
         ..CommandResult::of_roots("merge", vec![result], texts)
     }
 }
 
-/// The lock file and the options of one merge.
+/// One merge.
 struct Driver<'a> {
     common: &'a Common,
-    args: &'a MergeArgs,
+    args: &'a Merge,
     world: World<'a>,
-    /// The path of the lock file.
+    /// Where the lock file is.
     place: &'a Path,
 }
 
@@ -121,7 +119,7 @@ impl Driver<'_> {
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
         let advice = commands::of_root(&self.common.options(), dir);
-        text::outcome(&place, &file, &advice.lock.for_root, result);
+        text::outcome(&place, &file, &advice.lock, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {
             CLEAN

@@ -4,7 +4,7 @@ pub(super) mod args;
 mod text;
 
 use crate::cli::args::Common;
-use crate::cli::resolve::args::ResolveArgs;
+use crate::cli::resolve::args::Resolve;
 use crate::cli::{Command, Look, Stderr, World, merge};
 use crate::diag::counted;
 use crate::diag::has_errors;
@@ -12,18 +12,18 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::lockfile;
 use crate::report::reading::Heading;
-use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
+use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run;
 use crate::run::root::{LockText, Root};
 use crate::world::Replaced;
 
-impl Command for ResolveArgs {
+impl Command for Resolve {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
         text::of_root(root)
     }
 
@@ -32,7 +32,7 @@ impl Command for ResolveArgs {
     }
 }
 
-fn run(common: &Common, args: &ResolveArgs, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
     let resolution = Resolution {
         common,
         args,
@@ -47,10 +47,10 @@ fn run(common: &Common, args: &ResolveArgs, world: World<'_>) -> CommandResult {
     all.into_result("resolve")
 }
 
-/// The options that all roots of a run share.
+/// What all roots of a run share.
 struct Resolution<'a> {
     common: &'a Common,
-    args: &'a ResolveArgs,
+    args: &'a Resolve,
     world: World<'a>,
 }
 
@@ -112,16 +112,14 @@ impl Resolution<'_> {
         let new = file.text.as_bytes();
         let changed = new != &*lock.bytes;
         if changed {
-            let replaced = self
-                .world
-                .disk
-                .replace(&root.lock_path, Some(&lock.bytes), new);
+            let disk = self.world.disk;
+            let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), new);
             if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }
         }
         result.changed = Some(changed);
-        merge::text::outcome(&place, &file, &root.advice.lock.for_root, result);
+        merge::text::outcome(&place, &file, &root.advice.lock, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => {
                 if git::is_unmerged(self.world.run, &root.dir, lockfile::FILE_NAME) {
@@ -152,9 +150,8 @@ impl Resolution<'_> {
             return root.flavor;
         }
         let base = base_of(root, parted, self.world).unwrap_or_default();
-        parted
-            .program(lockfile::header_of(&base))
-            .map_or(root.flavor, Flavor::newest)
+        let program = parted.program(lockfile::header_of(&base));
+        program.map_or(root.flavor, Flavor::newest)
     }
 }
 
@@ -192,5 +189,6 @@ impl Conflicted<'_> {
 /// has it.
 fn base_of(root: &Root, parted: &Parted, world: World<'_>) -> Option<Vec<u8>> {
     let name = lockfile::FILE_NAME;
-    git::base_of(world.run, &root.dir, name, lockfile::MAX_BYTES).or_else(|| parted.base.clone())
+    let of_index = git::base_of(world.run, &root.dir, name, lockfile::MAX_BYTES);
+    of_index.or_else(|| parted.base.clone())
 }

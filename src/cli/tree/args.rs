@@ -1,8 +1,8 @@
-//! The arguments of `lockctl tree`.
+//! What is typed for `lockctl tree`.
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, RootArgs, examples};
+use crate::cli::args::{Configuration, Roots, examples};
 
 /// Show the modules and what each requires
 #[derive(Clone, Debug, Args)]
@@ -10,9 +10,9 @@ use crate::cli::args::{Configuration, RootArgs, examples};
     ("lockctl tree", "the modules of the root in this directory"),
     ("lockctl tree --format dot | dot -Tsvg", "draw them with Graphviz"),
 ]))]
-pub(in crate::cli) struct TreeArgs {
+pub(in crate::cli) struct Tree {
     #[command(flatten)]
-    pub(in crate::cli) roots: RootArgs,
+    pub(in crate::cli) roots: Roots,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
 }

@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use crate::diag::{Texts, counted};
 use crate::lockfile;
-use crate::report::json::FixRow;
-use crate::report::{Failure, RootResult};
+use crate::report::{Failure, RootResult, json};
 use crate::run::root::{self, Root};
-use crate::verify::fix::{FixPlan, Refusal};
+use crate::verify::fix::{FixPlan, FixRefusal};
 use crate::world::{Disk, Replaced};
 
-/// The repairs of one root, with what was written.
+/// What repairs came to in one root.
 pub(in crate::cli) struct Fixed {
     plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Arc<Root>>,
-    /// The comments and blocks that were dropped, in words.
+    /// What was dropped along the way.
     remark: Option<String>,
 }
 
@@ -54,8 +53,8 @@ impl Fixed {
         self.root.as_ref()
     }
 
-    /// Adds remarks on what was not repaired to the result of the root, and returns the repairs.
-    pub(in crate::cli) fn report(self, result: &mut RootResult) -> Vec<FixRow> {
+    /// Adds what was repaired to the result of the root, and what was not.
+    pub(in crate::cli) fn report(self, result: &mut RootResult) {
         let FixPlan {
             repairs,
             refusal,
@@ -72,34 +71,29 @@ impl Fixed {
             result.remark(text);
         }
         result.changed = Some(self.root.is_some());
-        repairs
-            .iter()
-            .map(|repair| FixRow {
-                rule: repair.rule(),
-                provider: repair.provider().map(ToString::to_string),
-                text: repair.to_string(),
-            })
-            .collect()
+        let rows = repairs.iter().map(|repair| json::Fixed {
+            rule: repair.rule(),
+            provider: repair.provider().map(ToString::to_string),
+            text: repair.to_string(),
+        });
+        result.fixed = Some(rows.collect());
     }
 }
 
 /// Says why nothing is repaired.
-fn reason(refusal: Refusal) -> String {
+fn reason(refusal: FixRefusal) -> String {
     match refusal {
-        Refusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
-        Refusal::FileUnread => "the file cannot be read as it is".to_owned(),
-        Refusal::TooLarge => format!(
+        FixRefusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
+        FixRefusal::FileUnread => "the file cannot be read as it is".to_owned(),
+        FixRefusal::TooLarge => format!(
             "the file would have more than {} bytes",
             lockfile::MAX_BYTES
         ),
-        Refusal::Drops { comments, modules } => {
+        FixRefusal::Drops { comments, modules } => {
             let comments = (comments > 0).then(|| counted(comments, "comment"));
             let modules = modules.then(|| "the blocks of modules".to_owned());
-            let lost = comments
-                .into_iter()
-                .chain(modules)
-                .collect::<Vec<_>>()
-                .join(" and ");
+            let lost: Vec<String> = comments.into_iter().chain(modules).collect();
+            let lost = lost.join(" and ");
             format!("that would drop {lost}; --fix=all does it anyway")
         }
     }

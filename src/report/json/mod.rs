@@ -1,6 +1,6 @@
 //! The one JSON object that a command prints: a contract, to which fields are only ever added.
 //!
-//! [`JsonDocument`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
+//! [`Document`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
 //! repository is made of these types: comments on them are for its readers.
 
 mod file;
@@ -8,7 +8,7 @@ mod file;
 mod schema;
 
 pub use super::rows::*;
-pub use file::FileRow;
+pub use file::File;
 #[cfg(test)]
 pub(super) use schema::describe_event;
 
@@ -16,23 +16,22 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{CommandResult, ResultSubject, RootResult};
-pub use super::{Failure, RootRow, RootStatus};
+use super::{CommandResult, RootResult, Subject};
+pub use super::{Failure, Root, Status};
 use crate::diag::Counts;
 pub use crate::review::Verdict;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
 
-/// The object that every command of lockctl prints with `--format json`.
+/// What every command of lockctl prints with `--format json`: one object.
 ///
 /// Fields and words are only ever added as long as the major part of the version is the same, so
 /// ignore those that you do not know.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(title = "Output of lockctl"))]
-#[cfg_attr(test, schemars(rename = "Document"))]
-pub struct JsonDocument<'a> {
+pub struct Document<'a> {
     /// The version of this format, as in `1.0`.
     #[cfg_attr(test, schemars(extend("pattern" = r"^1\.[0-9]+$")))]
     pub format_version: &'static str,
@@ -43,22 +42,22 @@ pub struct JsonDocument<'a> {
     pub exit: u8,
     /// One for each root, in the order given; empty for `diff`, `hash`, `explain` and `cache`, which are
     /// not about roots.
-    pub roots: Vec<RootRow<'a>>,
+    pub roots: Vec<Root<'a>>,
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<&'a PackageRow>,
+    pub packages: Vec<&'a Package>,
     /// One for each lock file that differs, ordered by path; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub files: Option<Vec<FileRow>>,
-    /// The verdict on all changes; only of `diff`.
+    pub files: Option<Vec<File>>,
+    /// What to think of all changes; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'a Verdict>,
     /// Topics: all of them, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "<[TopicRow]>::is_empty")]
-    pub topics: &'a [TopicRow],
+    #[serde(skip_serializing_if = "<[Topic]>::is_empty")]
+    pub topics: &'a [Topic],
     /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "<[RuleRow]>::is_empty")]
-    pub rules: &'a [RuleRow],
+    #[serde(skip_serializing_if = "<[Rule]>::is_empty")]
+    pub rules: &'a [Rule],
     /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
     /// several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -77,64 +76,61 @@ pub struct JsonDocument<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Number of roots of the run.
+    /// How many roots there were.
     pub roots: usize,
-    /// Number of packages; absent if there are none.
+    /// How many packages there were; absent unless there were some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packages: Option<usize>,
-    /// Number of lock files that differ; only of `diff`.
+    /// How many lock files differ; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<usize>,
-    /// Number of errors that were found.
+    /// How many errors were found.
     pub errors: usize,
-    /// Number of warnings that were found.
+    /// How many warnings were found.
     pub warnings: usize,
-    /// Number of notes that were found.
+    /// How many notes were found.
     pub notes: usize,
-    /// Number of roots, files or packages that failed, and of files of facts that were refused.
+    /// How many roots, files or packages failed, and how many files of facts were refused.
     pub failed: usize,
-    /// Number of directories with configuration no root covers; absent unless roots were looked for.
+    /// How many directories with configuration no root covers; absent unless roots were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_locked: Option<usize>,
-    /// Number of providers that are locked at one version wherever they are locked; only of `lock` and `update`
+    /// How many providers are locked at one version wherever they are locked; only of `lock` and `update`
     /// over several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreed_versions: Option<usize>,
-    /// Number of providers that are locked at different versions; only of `lock` and `update` over several
+    /// How many providers are locked at different versions; only of `lock` and `update` over several
     /// roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differing_versions: Option<usize>,
 }
 
-impl<'a> JsonDocument<'a> {
+impl<'a> Document<'a> {
     /// Makes the object for a result, with paths as they were typed.
     #[must_use]
     pub fn of(result: &'a CommandResult) -> Self {
         let as_typed = |_: &RootResult, path: &str| path.to_owned();
-        let roots: Vec<RootRow<'a>> = result
+        let roots: Vec<Root<'a>> = result
             .roots()
             .iter()
-            .map(|root| RootRow::of(root, &result.texts, &as_typed))
+            .map(|root| Root::of(root, &result.texts, &as_typed))
             .collect();
-        let mut packages: Vec<&PackageRow> = Vec::new();
-        let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
+        let mut packages: Vec<&Package> = Vec::new();
+        let (mut topics, mut rules): (&[Topic], &[Rule]) = (&[], &[]);
         let (mut files, mut verdict, mut store) = (None, None, None);
         match &result.subject {
-            ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
-            ResultSubject::Files(all) => {
-                let rows = all
-                    .files
-                    .iter()
-                    .filter(|file| file.is_worth_a_row())
-                    .map(|file| FileRow::of(file, &result.texts));
+            Subject::Roots(_) | Subject::Text(_) => {}
+            Subject::Files(all) => {
+                let changed = all.files.iter().filter(|file| file.is_worth_a_row());
+                let rows = changed.map(|file| File::of(file, &result.texts));
                 files = Some(rows.collect::<Vec<_>>());
                 verdict = Some(&all.verdict);
             }
-            ResultSubject::Packages(all) => {
-                packages = all.iter().map(|result| &result.package).collect();
+            Subject::Packages(all) => {
+                packages = all.iter().map(|one| &one.package).collect();
             }
-            ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
-            ResultSubject::Store(report, _) => store = Some(&**report),
+            Subject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
+            Subject::Store(report, _) => store = Some(&**report),
         }
         let in_use = result.versions_in_use.as_ref();
         let mut summary = Summary {
@@ -167,7 +163,7 @@ impl<'a> JsonDocument<'a> {
 /// # Errors
 /// What the writer says.
 pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &JsonDocument::of(result))?;
+    serde_json::to_writer_pretty(&mut *out, &Document::of(result))?;
     writeln!(out)
 }
 
@@ -176,7 +172,7 @@ pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
 /// # Errors
 /// What the writer says.
 pub fn render_line(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
-    line(out, &JsonDocument::of(result))
+    line(out, &Document::of(result))
 }
 
 /// Prints one line of `--format json-lines` before the last.
@@ -195,29 +191,23 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 impl Summary {
     /// Counts what everything came to.
     #[must_use]
-    pub fn of(roots: &[RootRow<'_>], packages: &[&PackageRow], files: Option<&[FileRow]>) -> Self {
+    pub fn of(roots: &[Root<'_>], packages: &[&Package], files: Option<&[File]>) -> Self {
         let mut summary = Self {
             roots: roots.len(),
             packages: Some(packages.len()).filter(|count| *count > 0),
-            files: files.map(<[FileRow]>::len),
+            files: files.map(<[File]>::len),
             ..Self::default()
         };
         let files = files.unwrap_or_default();
-        let findings = roots
-            .iter()
-            .flat_map(|root| &root.findings)
-            .chain(files.iter().flat_map(|file| &file.findings));
+        let findings = roots.iter().flat_map(|root| &root.findings);
+        let findings = findings.chain(files.iter().flat_map(|file| &file.findings));
         let counts = Counts::of(findings.map(|finding| finding.severity));
         (summary.errors, summary.warnings) = (counts.errors, counts.warnings);
         summary.notes = counts.notes;
-        let statuses = roots
-            .iter()
-            .map(|root| root.status)
-            .chain(files.iter().map(|file| file.status));
-        summary.failed = statuses
-            .filter(|status| *status == RootStatus::Failed)
-            .count();
-        let refused = |package: &&&PackageRow| matches!(package, PackageRow::Failed(_));
+        let statuses = roots.iter().map(|root| root.status);
+        let statuses = statuses.chain(files.iter().map(|file| file.status));
+        summary.failed = statuses.filter(|status| *status == Status::Failed).count();
+        let refused = |package: &&&Package| matches!(package, Package::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary
     }

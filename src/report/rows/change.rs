@@ -1,4 +1,4 @@
-//! Changes of the entries of lock files, for `diff` and `log`.
+//! What changed in the entries of lock files, for `diff` and `log`.
 
 use serde::Serialize;
 
@@ -8,28 +8,27 @@ use crate::git::ObjectId;
 use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
 use crate::version::{Constraints, Upgrade, Version};
 
-/// The change of one entry.
+/// What changed in one entry.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Change"))]
-pub struct ChangeRow {
+pub struct Change {
     /// The provider, with its registry; of one that switched the new address.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
-    /// The cause of the change, in one sentence.
+    /// What that follows from, in one sentence.
     pub cause: String,
-    /// The change of the configuration that caused it; null if that is not known.
+    /// What in the configuration it follows from; null if that is not known.
     pub follows_from: Option<String>,
-    /// The risk of the change.
+    /// How much it matters.
     pub risk: Risk,
     /// The entry before; null if there was none.
-    pub old: Option<EntrySide>,
+    pub old: Option<Side>,
     /// The entry now; null if there is none.
-    pub new: Option<EntrySide>,
-    /// The size of the step; only of upgrades.
+    pub new: Option<Side>,
+    /// How far an upgrade goes; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Upgrade>,
     /// The hashes of one side alone whose platforms are known from facts of earlier runs; absent if there are none.
@@ -37,7 +36,7 @@ pub struct ChangeRow {
     pub hash_platforms: Vec<ShownHash>,
 }
 
-/// The change of one entry by one commit.
+/// What one commit changed in one entry.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PastChange {
@@ -55,22 +54,22 @@ pub struct PastChange {
     pub author: String,
     /// The first line of its message.
     pub subject: String,
-    /// The path of the lock file in that commit, from the top of the repository on.
+    /// Where the lock file was, from the top of the repository on.
     pub path: String,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
-    /// The cause of the change, in one sentence.
+    /// What that follows from, in one sentence.
     pub cause: String,
-    /// The risk of the change.
+    /// How much it matters.
     pub risk: Risk,
     /// The entry before; null if there was none.
-    pub old: Option<EntrySide>,
+    pub old: Option<Side>,
     /// The entry after; null if there is none.
-    pub new: Option<EntrySide>,
-    /// The size of the step; only of upgrades.
+    pub new: Option<Side>,
+    /// How far an upgrade goes; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Upgrade>,
-    /// Number of commits of the history that are newer: the order of changes in several lock files.
+    /// How many commits of the history are newer: the order of changes in several lock files.
     #[serde(skip)]
     pub newer_commits: usize,
 }
@@ -78,13 +77,12 @@ pub struct PastChange {
 /// One version of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Side"))]
-pub struct EntrySide {
+pub struct Side {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
-    /// The version that is locked.
+    /// The version.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
@@ -97,30 +95,30 @@ pub struct EntrySide {
     pub hashes: Option<Vec<String>>,
 }
 
-impl ChangeRow {
+impl Change {
     /// Describes a change with its explanation.
     #[must_use]
-    pub fn of(explained: &ExplainedChange) -> Self {
+    pub fn of(one: &ExplainedChange) -> Self {
         let side = |side: &ProviderSide| {
             let hashes = side.lock.hashes.iter();
-            EntrySide {
+            Side {
                 provider: side.addr.clone(),
                 version: side.lock.version.clone(),
                 constraints: side.lock.constraints.clone(),
                 hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
             }
         };
-        let hash_platforms = explained.owners.iter().map(|(hash, owners)| ShownHash {
+        let hash_platforms = one.owners.iter().map(|(hash, owners)| ShownHash {
             hash: hash.clone(),
             platforms: owners.iter().map(ToString::to_string).collect(),
         });
-        let change = &explained.change;
+        let change = &one.change;
         Self {
             provider: change.addr().clone(),
             kinds: change.kinds.iter().copied().collect(),
-            cause: explained.sentence(),
-            follows_from: explained.configuration.as_ref().map(ToString::to_string),
-            risk: explained.explained.risk,
+            cause: one.sentence(),
+            follows_from: one.configuration.as_ref().map(ToString::to_string),
+            risk: one.explained.risk,
             old: change.before().map(side),
             new: change.now().map(side),
             step: change.upgrade(),

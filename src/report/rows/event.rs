@@ -1,8 +1,8 @@
-//! Events of a run, one line each.
+//! What goes on during a run, one line each.
 
 use serde::Serialize;
 
-/// Every line but the last one of `--format json-lines`: something that happened on the
+/// What every line but the last one of `--format json-lines` is: something that happened on the
 /// network while the command ran.
 ///
 /// Lines come in the order in which things happened, several requests at a time; the last line is the
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub enum EventLine {
     /// A request is being sent.
     Requested {
-        /// The URL of the request.
+        /// The URL.
         url: String,
     },
     /// A server redirected a request.
@@ -24,7 +24,7 @@ pub enum EventLine {
         url: String,
         /// The status of the redirect.
         status: u16,
-        /// The URL that it leads to.
+        /// To where.
         to: String,
     },
     /// A server answered; the body of a package still has to come.
@@ -37,11 +37,11 @@ pub enum EventLine {
         #[serde(skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
     },
-    /// A request got no answer.
+    /// A request failed.
     Failed {
         /// The URL that was requested.
         url: String,
-        /// The cause, in words.
+        /// Why.
         cause: String,
     },
     /// A request is about to be repeated.
@@ -53,19 +53,19 @@ pub enum EventLine {
     },
     /// A download began, or continues where it was interrupted.
     DownloadStarted {
-        /// The URL of the package.
+        /// From where.
         url: String,
-        /// Number of bytes that are there already.
+        /// How many bytes are there already.
         from: u64,
-        /// The length of the package in bytes; absent if it is not known.
+        /// How long the package is in bytes; absent if that is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<u64>,
     },
     /// A download is complete.
     DownloadFinished {
-        /// The URL of the package.
+        /// From where.
         url: String,
-        /// The length of the package, in bytes.
+        /// How long the package is, in bytes.
         bytes: u64,
     },
 }

@@ -2,24 +2,23 @@
 
 use serde::Serialize;
 
-use crate::diag::{self, Diagnostic, Help, Label, Rule, Severity, Share, Texts};
+use crate::diag::{self, Diagnostic, Label, Rule, Severity, Share, Texts};
 
-/// One finding, with its place resolved.
+/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Finding"))]
-pub struct FindingRow {
+pub struct Finding {
     /// The name of the rule.
     pub rule: &'static str,
-    /// The severity, as the project file sets it.
+    /// How bad it is.
     pub severity: Severity,
-    /// The address of the provider concerned.
+    /// The provider concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The platform of the hash or package concerned.
+    /// The platform concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// The path of the file with the fault.
+    /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line, from 1.
@@ -34,22 +33,18 @@ pub struct FindingRow {
     /// The column behind its last character, from 1, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_column: Option<usize>,
-    /// The fault, in one sentence without a period.
+    /// What is wrong.
     pub title: String,
-    /// The fault at that very place.
+    /// What exactly is wrong at that place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The next step for the user.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "super::optional_text"
-    )]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
-    pub help: Option<Help>,
+    /// What to do next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
     /// Other places that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
-    /// The number of things concerned among those of their kind; the title has it in words.
+    /// How many of several things it is about; the title has it in words.
     #[serde(skip)]
     pub share: Option<Share>,
 }
@@ -58,7 +53,7 @@ pub struct FindingRow {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Related {
-    /// The path of the file.
+    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -68,27 +63,25 @@ pub struct Related {
     pub end_line: usize,
     /// The column behind its last character, from 1, in characters.
     pub end_column: usize,
-    /// The meaning of the place; may be empty.
+    /// What there is to see; may be empty.
     pub text: String,
 }
 
 /// A finding that the project file turned off: it counts for nothing.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "TurnedOff"))]
-pub struct TurnedOffRow {
-    /// The finding, as it would be reported.
+pub struct TurnedOff {
+    /// What was found.
     #[serde(flatten)]
-    pub finding: FindingRow,
-    /// The reason, in the words of the project file.
+    pub finding: Finding,
+    /// Why it is off, in the words of the project file.
     pub reason: String,
 }
 
-impl FindingRow {
+impl Finding {
     /// Finds the place of a finding in its file, which `name` names.
     #[must_use]
     pub fn of(found: &diag::Finding, texts: &Texts, name: &dyn Fn(&str) -> String) -> Self {
-        // Only the caller knows whose paths these are: programs of CI count from the top of the repository.
         let mut finding = Self {
             provider: found.provider.as_ref().map(ToString::to_string),
             platform: found.platform.as_ref().map(ToString::to_string),
@@ -105,10 +98,8 @@ impl FindingRow {
     /// Makes a finding of a diagnostic; provider and platform are the caller's to fill in.
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, texts: &Texts) -> Self {
-        let place = diagnostic
-            .primary
-            .as_ref()
-            .map(|label| Related::new(label, texts));
+        let place = diagnostic.primary.as_ref();
+        let place = place.map(|label| Related::new(label, texts));
         let related = diagnostic.related.iter();
         Self {
             rule: diagnostic.code,

@@ -12,9 +12,8 @@ use crate::config::{Branch, ComputedCall, FetchedModule};
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Module"))]
-pub struct ModuleRow {
-    /// The kind of the module.
+pub struct Module {
+    /// What it is.
     pub kind: ModuleKind,
     /// The same as `module`.
     pub path: String,
@@ -22,20 +21,20 @@ pub struct ModuleRow {
     pub module: String,
     /// Its source as written, or the file of a state; null if it has none, or none that can be determined.
     pub source: Option<String>,
-    /// The way in which its source and its version were computed; absent if they are written as they are.
+    /// How its source and its version were computed; absent if they are written as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub computed: Option<Arc<ComputedCall>>,
-    /// The package that was fetched for it; absent if it is on the disk or is not visible.
+    /// What was fetched for it; absent if it is on the disk or cannot be seen.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fetched: Option<FetchedPackageRow>,
+    pub fetched: Option<FetchedPackage>,
     /// Its directory, from the root on; that of a fetched module is where installing would put it; null where
     /// it has none or is not there.
     pub dir: Option<String>,
-    /// True if it could be read.
+    /// Whether it could be read.
     pub seen: bool,
-    /// The providers that it requires by itself, ordered by address.
-    pub providers: Vec<RequiredProviderRow>,
-    /// The reason for which it could not be read, where there is more to say.
+    /// What it requires by itself, ordered by address.
+    pub providers: Vec<RequiredProvider>,
+    /// Why it could not be read, where there is more to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -43,9 +42,8 @@ pub struct ModuleRow {
 /// The package of a module that is not installed.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "FetchedPackage"))]
-pub struct FetchedPackageRow {
-    /// The name of the package in messages.
+pub struct FetchedPackage {
+    /// What it is called in messages.
     pub package: String,
     /// The version that was selected, for a module of a registry.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +53,7 @@ pub struct FetchedPackageRow {
     pub commit: Option<String>,
 }
 
-impl FetchedPackageRow {
+impl FetchedPackage {
     fn of(fetched: &FetchedModule) -> Self {
         Self {
             package: fetched.package.to_string(),
@@ -65,7 +63,7 @@ impl FetchedPackageRow {
     }
 }
 
-impl ModuleRow {
+impl Module {
     /// Describes a branch of the tree of modules.
     #[must_use]
     pub fn of(branch: &Branch) -> Self {
@@ -77,11 +75,11 @@ impl ModuleRow {
             module: branch.address(),
             source: branch.source.clone(),
             computed: branch.computed.clone(),
-            fetched: branch.fetched.as_ref().map(FetchedPackageRow::of),
+            fetched: branch.fetched.as_ref().map(FetchedPackage::of),
             dir: branch.dir.as_deref().map(named),
             seen: branch.unseen.is_none(),
             providers: providers
-                .map(|(provider, own)| RequiredProviderRow {
+                .map(|(provider, own)| RequiredProvider {
                     provider: provider.to_string(),
                     constraints: own.to_string(),
                 })
@@ -103,10 +101,9 @@ fn named(dir: &Path) -> String {
 /// A provider that is required.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "RequiredProvider"))]
-pub struct RequiredProviderRow {
+pub struct RequiredProvider {
     /// The provider, with its registry.
     pub provider: String,
-    /// All conditions on its version together; empty if any version is allowed.
+    /// What its version must meet, all conditions together; empty if any version is allowed.
     pub constraints: String,
 }

@@ -7,15 +7,14 @@ use crate::diag::{self, Severity};
 /// A rule: a kind of fault that has a name.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Rule"))]
-pub struct RuleRow {
+pub struct Rule {
     /// Its name, as in the field of that name of findings.
     pub rule: &'static str,
     /// The level of its findings unless a project file says otherwise.
-    pub level: RuleLevel,
+    pub level: Level,
     /// The heading under which it is listed.
     pub topic: &'static str,
-    /// The meaning, in one sentence without a period.
+    /// What it means, in one sentence without a period.
     pub meaning: &'static str,
     /// Its page of documentation, in Markdown; only if the rule was named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,11 +24,10 @@ pub struct RuleRow {
 /// A topic: a page about lockctl as a whole.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(rename = "Topic"))]
-pub struct TopicRow {
+pub struct Topic {
     /// Its name, as typed.
     pub topic: &'static str,
-    /// The content of the page, without a period.
+    /// What it is about, without a period.
     pub summary: &'static str,
     /// Its page of documentation, in Markdown; only if the topic was named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,19 +38,18 @@ pub struct TopicRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, schemars(rename = "Level"))]
-pub enum RuleLevel {
+pub enum Level {
     /// They are not reported.
     Off,
     /// They are notes, which change no exit code.
     Note,
-    /// They are warnings, which count as findings.
+    /// They are warnings.
     Warning,
-    /// They are errors, which count as findings.
+    /// They are errors.
     Error,
 }
 
-impl From<diag::Level> for RuleLevel {
+impl From<diag::Level> for Level {
     fn from(level: diag::Level) -> Self {
         match level {
             diag::Level::Off => Self::Off,

@@ -1,4 +1,4 @@
-//! The facts that are kept about packages, for `cache`.
+//! What became of the facts that are kept about packages, for `cache`.
 
 use serde::Serialize;
 
@@ -6,37 +6,37 @@ use super::text;
 use crate::hash::Hash;
 use crate::report::Failure;
 
-/// The state of the store of facts, or the outcome of a command on it.
+/// What a command did with the facts that are kept about packages, or found among them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreReport {
     /// The directory that holds them.
     pub dir: String,
-    /// The content of the store; only of `cache stats`.
+    /// What is in there; only of `cache stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Option<StoreStats>,
-    /// The facts that were exported; only of `cache export`.
+    /// What was exported; only of `cache export`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exported: Option<ExportedFacts>,
     /// One for each file that was to be imported, in the order given; only of `cache import`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFile>,
-    /// The facts that were removed; only of `cache clean`.
+    /// What was removed; only of `cache clean`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<RemovedFacts>,
 }
 
-/// The content of the store of facts.
+/// What is in the store of facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreStats {
-    /// Number of facts that count: one for each package.
+    /// How many facts count: one for each package.
     pub facts: usize,
-    /// Number of these that were computed on this machine.
+    /// How many of these were computed on this machine.
     pub computed: usize,
-    /// Number of these that were imported.
+    /// How many of these were imported.
     pub imported: usize,
-    /// Number of providers that they are about.
+    /// How many providers they are about.
     pub providers: usize,
     /// The length of all files that hold facts, in bytes.
     pub bytes: u64,
@@ -44,27 +44,27 @@ pub struct StoreStats {
     /// is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest: Option<String>,
-    /// The files that do not count, by reason.
+    /// What is there and does not count, by reason.
     pub ignored: Vec<IgnoredObjects>,
-    /// The objects about remote modules.
+    /// What is kept about remote modules.
     pub modules: CachedModules,
 }
 
-/// The objects that are kept about remote modules.
+/// What is kept about remote modules, in objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CachedModules {
-    /// Number of packages of modules.
+    /// How many packages.
     pub packages: usize,
-    /// Number of places of versions in registries.
+    /// How many places of versions in registries.
     pub locations: usize,
-    /// Number of lists of versions.
+    /// How many lists of versions.
     pub versions: usize,
-    /// Number of commits that names in repositories mean.
+    /// How many commits that names in repositories mean.
     pub refs: usize,
     /// The length of all of them, in bytes.
     pub bytes: u64,
-    /// Number of objects that are too old to be used.
+    /// How many of them are too old to be used.
     pub old: usize,
 }
 
@@ -72,9 +72,9 @@ pub struct CachedModules {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IgnoredObjects {
-    /// The reason, in words.
+    /// Why.
     pub reason: String,
-    /// Number of files with that reason.
+    /// How many files.
     pub count: usize,
 }
 
@@ -85,18 +85,18 @@ pub struct ExportedFacts {
     /// The file that they were written to; absent if they go to standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Number of facts in the export.
+    /// How many facts it holds.
     pub facts: usize,
-    /// True if the file was written; it is not if it would be the same. Absent without a file.
+    /// Whether the file was written; it is not if it would be the same. Absent without a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
     /// The export; absent if it went to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// The facts of the file that contradict the store; if there are any, it was not written.
+    /// What of the file contradicts the store; then it was not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<FactContradiction>,
-    /// The reason for which it was not written.
+    /// Why it was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -107,18 +107,18 @@ pub struct ExportedFacts {
 pub struct ImportedFile {
     /// The file, as typed; `-` is standard input.
     pub path: String,
-    /// The name of the origin with which the facts are marked.
+    /// What the facts are marked with.
     pub imported_from: String,
-    /// Number of facts that were not known.
+    /// How many facts were not known.
     pub new: usize,
-    /// Number of facts that were known already.
+    /// How many facts were known already.
     pub known: usize,
-    /// Number of facts that were not kept because the store has no room for them.
+    /// How many facts were not kept because the store has no room for them.
     pub left_out: usize,
-    /// The facts of the file that contradict the store; if there are any, nothing was imported.
+    /// What of the file contradicts the store; then nothing was imported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<FactContradiction>,
-    /// The reason for which nothing was imported.
+    /// Why nothing was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -149,7 +149,7 @@ pub struct FactContradiction {
     pub kept_h1: Hash,
     /// The size of the zip that the store has, in bytes.
     pub kept_size: u64,
-    /// The origin of the fact in the store, if it was imported; absent if it was computed on this machine.
+    /// What the fact in the store was imported from; absent if it was computed on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_from: Option<String>,
 }
@@ -158,19 +158,19 @@ pub struct FactContradiction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemovedFacts {
-    /// Number of facts that had been kept for too long.
+    /// How many facts that had been kept for too long.
     pub old: usize,
-    /// Number of files that were no facts.
+    /// How many files that were no facts.
     pub broken: usize,
-    /// Number of other facts that were imported.
+    /// How many other facts that were imported.
     pub imported: usize,
-    /// Number of other facts that were computed on this machine.
+    /// How many other facts that were computed on this machine.
     pub computed: usize,
-    /// Number of facts that are left.
+    /// How many facts are left.
     pub kept: usize,
-    /// Number of objects about remote modules.
+    /// How many objects about remote modules.
     pub modules: usize,
-    /// True if they were only counted.
+    /// Whether they were only counted.
     pub dry_run: bool,
 }
 

@@ -9,9 +9,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Checked;
-use super::RootRow;
-use super::fold::capitalized;
-use super::rows::{FindingRow, Related};
+use super::Root;
+use super::rows::{Finding, Related};
 use super::style::harmless_lines;
 use crate::diag::{self, Rule, Severity};
 use crate::hash::Sha256Stream;
@@ -19,28 +18,27 @@ use crate::hash::Sha256Stream;
 mod log;
 
 use log::{
-    ArtifactLocation, Message, Notification, PhysicalLocation, Region, RuleConfiguration,
-    RuleDescriptor, RuleText, SarifDriver, SarifInvocation, SarifLocation, SarifLog, SarifRun,
-    Suppression, Tool,
+    ArtifactLocation, Driver, Invocation, Location, Log, Message, Notification, PhysicalLocation,
+    Region, RuleConfiguration, RuleDescriptor, RuleText, Run, Suppression, Tool,
 };
 
-/// Maximum number of results: GitHub refuses a run that has more.
+/// How many results are written: GitHub refuses a run that has more.
 const MAX_RESULTS: usize = 25_000;
 
-/// Maximum number of places that explain a result, for each.
+/// How many places that explain a result are written, for each.
 const MAX_RELATED: usize = 100;
 
 /// The schema of what is written.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// The base of paths inside the repository.
+/// What paths inside the repository start from.
 const TOP: &str = "%SRCROOT%";
 
 /// The name of our fingerprints; the number changes with what they are made of.
 const FINGERPRINT: &str = "lockctlFinding/v1";
 
-/// Bytes of the digest that a fingerprint has.
+/// How many bytes of the digest a fingerprint has.
 const FINGERPRINT_BYTES: usize = 16;
 
 /// Writes a log of one run.
@@ -64,14 +62,14 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         ..ArtifactLocation::default()
     };
     let rules = results.rules.iter().map(|name| rule(name));
-    let driver = SarifDriver {
+    let driver = Driver {
         name: "lockctl",
         rules: rules.collect(),
         version: env!("CARGO_PKG_VERSION"),
     };
-    let run = SarifRun {
+    let run = Run {
         column_kind: "unicodeCodePoints",
-        invocations: vec![SarifInvocation {
+        invocations: vec![Invocation {
             execution_successful: checked.is_complete(),
             exit_code: checked.exit,
             tool_execution_notifications: failures,
@@ -80,7 +78,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         results: results.all,
         tool: Tool { driver },
     };
-    let log = SarifLog {
+    let log = Log {
         schema: SCHEMA,
         runs: vec![run],
         version: "2.1.0",
@@ -92,10 +90,10 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
 /// Results on their way, with what they refer to.
 #[derive(Default)]
 struct Results {
-    all: Vec<log::SarifResult>,
+    all: Vec<log::Finding>,
     /// The rules of the results, in the order of their first use.
     rules: Vec<&'static str>,
-    /// Number of earlier findings with the same fingerprint but for its count.
+    /// How often there was a finding with the same fingerprint but for its count.
     seen: BTreeMap<String, usize>,
 }
 
@@ -103,16 +101,11 @@ struct Results {
 fn results(checked: &Checked<'_>) -> (Results, usize) {
     let mut results = Results::default();
     let mut left_out = 0;
-    let found = checked
-        .findings()
-        .into_iter()
-        .map(|(root, finding)| (root, finding, None));
-    let off = checked
-        .turned_off()
-        .into_iter()
-        .map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
+    let found = checked.findings().into_iter();
+    let found = found.map(|(root, finding)| (root, finding, None));
+    let off = checked.turned_off().into_iter();
+    let off = off.map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
     for (root, finding, reason) in found.chain(off) {
-        // Those of the project file come last, so what is suppressed is left out first.
         if results.all.len() < MAX_RESULTS {
             results.add(root, finding, reason);
         } else {
@@ -123,22 +116,19 @@ fn results(checked: &Checked<'_>) -> (Results, usize) {
 }
 
 impl Results {
-    fn add(&mut self, root: &RootRow<'_>, finding: &FindingRow, reason: Option<&str>) {
-        let index = self
-            .rules
-            .iter()
-            .position(|name| *name == finding.rule)
-            .unwrap_or_else(|| {
-                self.rules.push(finding.rule);
-                self.rules.len() - 1
-            });
+    fn add(&mut self, root: &Root<'_>, finding: &Finding, reason: Option<&str>) {
+        let known = self.rules.iter().position(|name| *name == finding.rule);
+        let index = known.unwrap_or_else(|| {
+            self.rules.push(finding.rule);
+            self.rules.len() - 1
+        });
         let fingerprint = self.fingerprint(finding);
         let related = finding.related.iter().take(MAX_RELATED);
         let suppression = reason.map(|reason| Suppression {
             justification: harmless_lines(reason),
             kind: "external",
         });
-        self.all.push(log::SarifResult {
+        self.all.push(log::Finding {
             level: finding.severity,
             locations: vec![location(root, finding)],
             message: message(&finding.lines()),
@@ -153,9 +143,7 @@ impl Results {
 
     /// Hashes what stays the same when lines move: rule, provider, platform, file, and a count of
     /// those that are alike.
-    fn fingerprint(&mut self, finding: &FindingRow) -> String {
-        // Lines and titles are left out: they change with edits elsewhere, and services would report
-        // the finding as a new one.
+    fn fingerprint(&mut self, finding: &Finding) -> String {
         let parts = [
             Some(finding.rule),
             finding.provider.as_deref(),
@@ -168,22 +156,19 @@ impl Results {
         let mut stream = Sha256Stream::default();
         stream.update(format!("{parts}\0{count}").as_bytes());
         let digest = stream.finish();
-        digest[..FINGERPRINT_BYTES]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let bytes = digest[..FINGERPRINT_BYTES].iter();
+        bytes.map(|byte| format!("{byte:02x}")).collect()
     }
 }
 
-fn properties(finding: &FindingRow) -> BTreeMap<&'static str, String> {
+fn properties(finding: &Finding) -> BTreeMap<&'static str, String> {
     let known = [
         ("provider", &finding.provider),
         ("platform", &finding.platform),
     ];
-    known
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.clone()?)))
-        .collect()
+    let known = known.into_iter();
+    let known = known.filter_map(|(name, value)| Some((name, value.clone()?)));
+    known.collect()
 }
 
 /// Describes a rule of the table, with its page as the help.
@@ -204,24 +189,30 @@ fn rule(name: &str) -> RuleDescriptor {
             text: rule.page.to_owned(),
         },
         id: rule.name,
-        short_description: text(format!("{}.", capitalized(rule.meaning))),
+        short_description: text(sentence(rule.meaning)),
     }
 }
 
 /// Returns the first paragraph of a page: what the rule means at length.
 fn described(rule: &Rule) -> String {
-    rule.page
-        .split("\n\n")
-        .find(|part| !part.starts_with('#'))
+    let mut parts = rule.page.split("\n\n");
+    let paragraph = parts.find(|part| !part.starts_with('#'));
+    paragraph
         .unwrap_or(rule.meaning)
         .trim_end()
         .replace('\n', " ")
 }
 
+/// Makes a sentence of a meaning as the table has it.
+fn sentence(meaning: &str) -> String {
+    let mut rest = meaning.chars();
+    let first = rest.next().into_iter().flat_map(char::to_uppercase);
+    format!("{}{}.", first.collect::<String>(), rest.as_str())
+}
+
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
 /// result without any place is refused by GitHub.
-fn location(root: &RootRow<'_>, finding: &FindingRow) -> SarifLocation {
-    // A region needs a line; a file that cannot be read has none.
+fn location(root: &Root<'_>, finding: &Finding) -> Location {
     let physical_location = match (&finding.file, finding.line, finding.column) {
         (Some(file), Some(line), Some(column)) => {
             let end_line = finding.end_line.unwrap_or(line);
@@ -239,19 +230,19 @@ fn location(root: &RootRow<'_>, finding: &FindingRow) -> SarifLocation {
             }
         }
     };
-    SarifLocation {
+    Location {
         message: None,
         physical_location,
     }
 }
 
 /// Returns a place that explains a finding.
-fn see(related: &Related) -> SarifLocation {
+fn see(related: &Related) -> Location {
     let (start, end) = (
         (related.line, related.column),
         (related.end_line, related.end_column),
     );
-    SarifLocation {
+    Location {
         message: (!related.text.is_empty()).then(|| message(&related.text)),
         physical_location: PhysicalLocation {
             artifact_location: artifact(&related.file),
@@ -311,16 +302,12 @@ fn message(text: &str) -> Message {
 
 fn failures(checked: &Checked<'_>) -> Vec<Notification> {
     let several = checked.roots.len() > 1;
-    checked
-        .failures()
-        .into_iter()
-        .map(|(failure, roots)| {
-            if several {
-                format!("{}: {}", roots.join(", "), failure.lines())
-            } else {
-                failure.lines()
-            }
-        })
+    let failures = checked.failures().into_iter();
+    let texts = failures.map(|(failure, roots)| match several {
+        true => format!("{}: {}", roots.join(", "), failure.lines()),
+        false => failure.lines(),
+    });
+    texts
         .map(|text| notification(&text, Severity::Error))
         .collect()
 }

@@ -200,7 +200,7 @@ impl Tree<'_> {
             place.span,
             failure.cause.as_str(),
         );
-        error.help = failure.help.clone().map(Into::into);
+        error.help.clone_from(&failure.help);
         self.report_once(place, failure.title, error);
         ControlFlow::Continue(())
     }
