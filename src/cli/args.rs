@@ -7,13 +7,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, ValueEnum};
 
 use crate::cli::formats::Format;
-use crate::cli::values::Values;
+use crate::cli::values::VariableValues;
 use crate::flavor::FlavorChoice;
 use crate::parallel;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RootChoice, RunOptions};
 use crate::run::platforms::PlatformArg;
 
-/// What every command takes.
+/// The options that every command takes.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(super) struct Common {
@@ -48,8 +48,8 @@ pub(super) struct Common {
     )]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
-    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = When::Auto)]
-    pub(super) color: When,
+    #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = ColorChoice::Auto)]
+    pub(super) color: ColorChoice,
     /// Print results only, no remarks
     #[arg(
         short,
@@ -111,7 +111,7 @@ impl Common {
 
 /// When something is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum When {
+pub(super) enum ColorChoice {
     Auto,
     Always,
     Never,
@@ -119,15 +119,18 @@ pub(super) enum When {
 
 /// Lists examples for a help text: commands, and what each is for.
 pub(in crate::cli) fn examples(rows: &[(&str, &str)]) -> String {
-    let width = rows.iter().map(|(command, _)| command.len()).max();
-    let width = width.unwrap_or_default();
+    let width = rows
+        .iter()
+        .map(|(command, _)| command.len())
+        .max()
+        .unwrap_or_default();
     let lines = rows
         .iter()
         .map(|(command, purpose)| format!("\n  {command:width$}  {purpose}"));
     format!("Examples:{}", lines.collect::<String>())
 }
 
-/// How configuration is read.
+/// Options that control how configuration is read.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Configuration {
     /// Look for test files in this directory of the root [default: tests]
@@ -155,7 +158,7 @@ pub(super) struct Configuration {
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) values: Values,
+    pub(super) values: VariableValues,
 }
 
 impl Configuration {
@@ -176,7 +179,7 @@ impl Configuration {
     }
 }
 
-/// Where remote modules are read from that are not installed.
+/// The place from which remote modules are read that are not installed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum ModulesArg {
     /// From the cache; `lock` and `update` also fetch them, unless `--offline` is given
@@ -189,7 +192,7 @@ pub(super) enum ModulesArg {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct Roots {
+pub(super) struct RootArgs {
     /// Root module directories [default: the working directory]
     #[arg(value_name = "ROOT")]
     roots: Vec<PathBuf>,
@@ -216,7 +219,7 @@ pub(super) struct Platforms {
     pub(super) platforms: Vec<PlatformArg>,
 }
 
-impl Roots {
+impl RootArgs {
     pub(super) fn new(roots: Vec<PathBuf>, recursive: bool) -> Self {
         Self {
             roots,
@@ -255,13 +258,14 @@ pub(in crate::cli) fn one_of<T: Clone + Send + Sync + 'static>(
     let words: Vec<(&'static str, T)> = words.into_iter().collect();
     let names: Vec<&'static str> = words.iter().map(|(name, _)| *name).collect();
     PossibleValuesParser::new(names).map(move |word: String| {
-        let mut known = words.iter();
-        let value = known.find_map(|(name, value)| (*name == word).then(|| value.clone()));
-        value.expect("the parser lets no other word through")
+        words
+            .iter()
+            .find_map(|(name, value)| (*name == word).then(|| value.clone()))
+            .expect("the parser lets no other word through")
     })
 }
 
-impl Roots {
+impl RootArgs {
     /// Returns what is typed about roots.
     pub(super) fn choice(&self) -> RootChoice {
         RootChoice {
@@ -281,6 +285,7 @@ impl Roots {
         let is_lock = |path: &PathBuf| path.ends_with(crate::lockfile::FILE_NAME);
         let parent = |path: &PathBuf| match path.parent() {
             Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
+            // `.terraform.lock.hcl` alone has an empty parent, which names nothing.
             _ => PathBuf::from("."),
         };
         self.roots
@@ -297,7 +302,7 @@ mod tests {
     #[test]
     fn the_path_of_a_lock_file_stands_for_its_root() {
         let paths = |given: &[&str]| {
-            Roots {
+            RootArgs {
                 roots: given.iter().map(PathBuf::from).collect(),
                 recursive: false,
                 terragrunt: false,

@@ -8,26 +8,26 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cli::Command;
 use crate::cli::args::{Common, ModulesArg, examples, one_of};
-use crate::cli::cache::args::Cache;
-use crate::cli::convert::Convert;
-use crate::cli::diff::Diff;
-use crate::cli::eval::Eval;
-use crate::cli::explain::Explain;
-use crate::cli::fmt::Fmt;
+use crate::cli::cache::args::CacheArgs;
+use crate::cli::convert::ConvertArgs;
+use crate::cli::diff::DiffArgs;
+use crate::cli::eval::EvalArgs;
+use crate::cli::explain::ExplainArgs;
+use crate::cli::fmt::FmtArgs;
 use crate::cli::formats::{Format, FormatKind};
-use crate::cli::generate::args::{Completions, Man};
-use crate::cli::git::args::{Git, GitTextconv};
-use crate::cli::hash::Hash;
-use crate::cli::lock::Lock;
-use crate::cli::log::Log;
-use crate::cli::merge::args::Merge;
-use crate::cli::outdated::Outdated;
-use crate::cli::resolve::args::Resolve;
-use crate::cli::show::Show;
-use crate::cli::tree::Tree;
-use crate::cli::update::Update;
-use crate::cli::verify::Verify;
-use crate::cli::why::Why;
+use crate::cli::generate::args::{CompletionsArgs, ManArgs};
+use crate::cli::git::args::{GitArgs, GitTextconvArgs};
+use crate::cli::hash::HashArgs;
+use crate::cli::lock::LockArgs;
+use crate::cli::log::LogArgs;
+use crate::cli::merge::args::MergeArgs;
+use crate::cli::outdated::OutdatedArgs;
+use crate::cli::resolve::args::ResolveArgs;
+use crate::cli::show::ShowArgs;
+use crate::cli::tree::TreeArgs;
+use crate::cli::update::UpdateArgs;
+use crate::cli::verify::VerifyArgs;
+use crate::cli::why::WhyArgs;
 
 /// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
@@ -48,10 +48,10 @@ pub(super) struct CommandLine {
 /// Defines the commands, one line each: its arguments, its name, and the formats that it prints beside
 /// text for people and JSON. The comment on the arguments is its help.
 macro_rules! commands {
-    ($($name:ident = $typed:literal, [$($kind:ident),*];)*) => {
+    ($($name:ident($args:ident) = $typed:literal, [$($kind:ident),*];)*) => {
         #[derive(Clone, Debug, Subcommand)]
         pub(super) enum CommandArgs {
-            $($name($name),)*
+            $($name($args),)*
         }
 
         impl CommandArgs {
@@ -84,27 +84,27 @@ macro_rules! commands {
 }
 
 commands! {
-    Lock = "lock", [Prose, Events];
-    Update = "update", [Prose, Events];
-    Convert = "convert", [Prose, Events];
-    Outdated = "outdated", [Prose, Events];
-    Verify = "verify", [Prose, Checks];
-    Diff = "diff", [Prose];
-    Show = "show", [];
-    Why = "why", [];
-    Tree = "tree", [Graphs];
-    Explain = "explain", [Prose];
-    Hash = "hash", [];
-    Fmt = "fmt", [];
-    Merge = "merge", [];
-    Resolve = "resolve", [];
-    Log = "log", [];
-    Git = "git", [];
-    GitTextconv = "git-textconv", [];
-    Eval = "eval", [];
-    Cache = "cache", [];
-    Completions = "completions", [];
-    Man = "man", [];
+    Lock(LockArgs) = "lock", [Prose, Events];
+    Update(UpdateArgs) = "update", [Prose, Events];
+    Convert(ConvertArgs) = "convert", [Prose, Events];
+    Outdated(OutdatedArgs) = "outdated", [Prose, Events];
+    Verify(VerifyArgs) = "verify", [Prose, Checks];
+    Diff(DiffArgs) = "diff", [Prose];
+    Show(ShowArgs) = "show", [];
+    Why(WhyArgs) = "why", [];
+    Tree(TreeArgs) = "tree", [Graphs];
+    Explain(ExplainArgs) = "explain", [Prose];
+    Hash(HashArgs) = "hash", [];
+    Fmt(FmtArgs) = "fmt", [];
+    Merge(MergeArgs) = "merge", [];
+    Resolve(ResolveArgs) = "resolve", [];
+    Log(LogArgs) = "log", [];
+    Git(GitArgs) = "git", [];
+    GitTextconv(GitTextconvArgs) = "git-textconv", [];
+    Eval(EvalArgs) = "eval", [];
+    Cache(CacheArgs) = "cache", [];
+    Completions(CompletionsArgs) = "completions", [];
+    Man(ManArgs) = "man", [];
 }
 
 /// The text of `-h` about the options that every command takes.
@@ -139,6 +139,7 @@ pub(super) fn definition() -> clap::Command {
                 .help_heading(None)
                 .display_order(1);
         }
+        // Each command gets an option of its own, which hides the global one: help lists what it prints.
         program.mut_subcommand(name, |command| command.arg(format))
     });
     laid_out(program)
@@ -255,8 +256,10 @@ mod tests {
             "--platform",
             "all",
         ];
-        let parsed = CommandLine::read(line.map(OsString::from)).expect("valid");
-        let CommandArgs::Lock(lock) = parsed.command else {
+        let CommandArgs::Lock(lock) = CommandLine::read(line.map(OsString::from))
+            .expect("valid")
+            .command
+        else {
             panic!("lock was typed")
         };
         let named = PlatformArg::Named("linux_amd64".parse().expect("valid"));

@@ -1,9 +1,9 @@
 //! The output formats, in the kinds that the table of commands is written with.
 
-use crate::report::graph::Language;
+use crate::report::graph::GraphLanguage;
 use crate::report::{CHECK_FORMATS, CheckFormat};
 
-/// An output format.
+/// An output format of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Human,
@@ -11,13 +11,13 @@ pub(super) enum Format {
     JsonLines,
     Markdown,
     Checks(&'static CheckFormat),
-    Graph(Language),
+    Graph(GraphLanguage),
 }
 
 /// A group of formats that a command prints beside text for people and JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FormatKind {
-    /// Markdown.
+    /// Markdown, for summaries and comments.
     Prose,
     /// Formats of CI systems: findings about roots.
     Checks,
@@ -40,8 +40,8 @@ impl Format {
             ("markdown", Self::Markdown),
         ];
         let graphs = [
-            ("mermaid", Self::Graph(Language::Mermaid)),
-            ("dot", Self::Graph(Language::Dot)),
+            ("mermaid", Self::Graph(GraphLanguage::Mermaid)),
+            ("dot", Self::Graph(GraphLanguage::Dot)),
         ];
         prose.into_iter().chain(checks).chain(graphs)
     }

@@ -37,23 +37,23 @@ use std::path::PathBuf;
 
 use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 pub use crate::run::World;
 use crate::world::Confined;
 use args::{Common, Configuration};
 use commands::CommandLine;
 use formats::Format;
 
-/// Done, and clean.
+/// The job was done, and nothing is wrong.
 pub const CLEAN: u8 = 0;
-/// Done, and the answer is bad.
+/// The job was done, and the answer is bad.
 pub const FINDINGS: u8 = 1;
 /// The job could not be done.
 pub const FAILED: u8 = 2;
 
-/// Where commands write.
+/// The streams that commands write to.
 pub struct Io<'a> {
-    /// Results.
+    /// Results, in the format that was asked for.
     pub stdout: &'a mut (dyn Write + Send),
     /// Remarks and failures, and what goes on meanwhile.
     pub stderr: &'a mut (dyn Write + Send),
@@ -65,6 +65,7 @@ pub struct Io<'a> {
 /// A reader that goes away early is no failure.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
+    // Known before the arguments are read: even what is wrong with them must not look like a conflict.
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
     let line = match CommandLine::read(args) {
         Ok(line) => line,
@@ -75,6 +76,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         Err(error) => return usage(&error, io),
     };
     let (common, command) = (&line.common, line.command.command());
+    // With json-lines the events are the output, so they go where results go.
     let meanwhile: &mut Stderr<'_> = match common.format {
         Format::JsonLines => io.stdout,
         _ => io.stderr,
@@ -94,7 +96,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     exit_code(result.exit, printed, io)
 }
 
-/// Where a command shows what goes on meanwhile: standard error, or the output itself if that has
+/// The writer for progress: standard error, or the output itself if that has
 /// events. Any thread may write there.
 pub(in crate::cli) type Stderr<'a> = dyn Write + Send + 'a;
 
@@ -122,7 +124,7 @@ pub(in crate::cli) trait Command {
     }
 
     /// Returns what people read of one root on standard output.
-    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<Block> {
+    fn root_text(&self, _root: &RootResult, _look: Look) -> Vec<TextBlock> {
         Vec::new()
     }
 
@@ -137,7 +139,7 @@ pub(in crate::cli) trait Command {
     }
 
     /// Returns what people read on standard output; a command about roots says it root by root.
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         let text = RootsText {
             root: &|root| self.root_text(root, look),
             heading: self.heading(),
@@ -157,16 +159,16 @@ pub(in crate::cli) trait Command {
     }
 }
 
-/// What Markdown about roots is made of.
+/// The content of Markdown about roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum MarkdownText {
     /// The findings and failures of all roots.
     Findings,
-    /// What people read on standard output.
+    /// The text for standard output.
     Blocks,
 }
 
-/// How much people want to see, and how wide it may be.
+/// The amount of detail that people want to see, and the width of the terminal.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cli) struct Look {
     /// Notes, hashes and all that repeats itself are shown one by one.
@@ -192,20 +194,22 @@ fn confined<'a>(
     };
     let files = common.config.iter().chain(&common.cli_config);
     let packages = command.packages();
+    // The user named these paths by hand: `--confine` keeps out what a repository names.
     let beside: Vec<PathBuf> = files
         .chain(&packages)
         .map(|path| common.below(path))
         .collect();
     let top = common.below(top);
-    let made = world
+    world
         .env
         .current_dir()
-        .and_then(|current| Confined::new(world.disk, current, &top, &beside));
-    made.map(Some).map_err(|error| Failure {
-        title: format!("nothing can be confined to {}", top.display()),
-        causes: vec![error.to_string()],
-        help: Some("name a directory that can be read with --confine".to_owned()),
-    })
+        .and_then(|current| Confined::new(world.disk, current, &top, &beside))
+        .map(Some)
+        .map_err(|error| Failure {
+            title: format!("nothing can be confined to {}", top.display()),
+            causes: vec![error.to_string()],
+            help: Some("name a directory that can be read with --confine".to_owned()),
+        })
 }
 
 /// Returns the exit code of a run whose result was, or was not, printed.
@@ -228,8 +232,10 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> u8 {
         let _ = io.stderr.write_all(text.as_bytes());
         FAILED
     } else {
-        let printed = io.stdout.write_all(text.as_bytes());
-        let printed = printed.and_then(|()| io.stdout.flush());
+        let printed = io
+            .stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| io.stdout.flush());
         exit_code(CLEAN, printed, io)
     }
 }

@@ -7,12 +7,12 @@ use crate::config::ValueArgument;
 
 /// Values for the variables of a root.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Values(pub(super) Vec<ValueArgument>);
+pub(super) struct VariableValues(pub(super) Vec<ValueArgument>);
 
 const VAR: &str = "var";
 const VAR_FILE: &str = "var_file";
 
-impl FromArgMatches for Values {
+impl FromArgMatches for VariableValues {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut values = Self::default();
         values.update_from_arg_matches(matches)?;
@@ -30,13 +30,14 @@ impl FromArgMatches for Values {
         for (at, path) in places(VAR_FILE).zip(files.into_iter().flatten()) {
             typed.push((at, ValueArgument::File(path.clone())));
         }
+        // clap keeps the values of each option apart, and of `--var` and `--var-file` the later one counts.
         typed.sort_by_key(|(at, _)| *at);
         self.0 = typed.into_iter().map(|(_, argument)| argument).collect();
         Ok(())
     }
 }
 
-/// Reads `NAME=VALUE`.
+/// Reads an argument of the form `NAME=VALUE`.
 fn value(text: &str) -> Result<ValueArgument, Error> {
     match text.split_once('=') {
         Some((name, text)) if !name.trim().is_empty() => Ok(ValueArgument::Value {
@@ -50,7 +51,7 @@ fn value(text: &str) -> Result<ValueArgument, Error> {
     }
 }
 
-impl clap::Args for Values {
+impl clap::Args for VariableValues {
     fn augment_args(command: Command) -> Command {
         let var = Arg::new(VAR)
             .long("var")

@@ -53,7 +53,7 @@ fn what_is_never_closed_is_named() {
         let from = problem.related.first();
         let from = from.map(|label| &text[label.span.start..label.span.end]);
         assert_eq!(from, opened, "{text:?}");
-        let help = problem.help.as_deref().expect("help");
+        let help = problem.help.as_ref().expect("help").text.as_str();
         assert!(help.contains("Terraform ignores"), "{help}");
     }
 }

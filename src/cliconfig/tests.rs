@@ -234,7 +234,7 @@ fn it_is_reported_that_provider_installation_is_not_followed() {
     );
     assert_eq!(problem.related.len(), 1);
     assert_eq!(
-        problem.help.as_deref(),
+        problem.help.as_ref().map(|help| &*help.text),
         Some("follow it with --installation cli, or name a mirror with --fs-mirror DIR")
     );
 }
@@ -305,7 +305,7 @@ fn what_nobody_knows_is_reported() {
     );
     let run = one(TERRAFORM, "credential \"h\" { token = \"x\" }");
     assert_eq!(
-        run.found[0].help.as_deref(),
+        run.found[0].help.as_ref().map(|help| &*help.text),
         Some("did you mean credentials?")
     );
 }
@@ -366,7 +366,10 @@ fn a_wrong_host_block_is_reported_at_its_place() {
         assert!(!everything_shown(&run).contains("hunter2"), "{url}");
     }
     let run = one(TERRAFORM, "host \"h\" { servicez = {} }");
-    assert_eq!(run.found[0].help.as_deref(), Some("did you mean services?"));
+    assert_eq!(
+        run.found[0].help.as_ref().map(|help| &*help.text),
+        Some("did you mean services?")
+    );
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod counts;
 mod finding;
+mod help;
 mod nearest;
 pub mod rules;
 mod texts;
@@ -12,6 +13,7 @@ pub mod topics;
 
 pub use counts::{Counts, counted, counted_as};
 pub use finding::{Finding, Share, TurnedOff};
+pub use help::{Help, RootCommand};
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
 pub use texts::{FileId, Position, Texts};
@@ -29,7 +31,7 @@ pub struct Span {
 /// A range of bytes in a file, with a remark.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
-    /// The file that the range is in.
+    /// The file.
     pub file: FileId,
     /// The bytes that are meant.
     pub span: Span,
@@ -37,7 +39,7 @@ pub struct Label {
     pub note: String,
 }
 
-/// The severity of a fault.
+/// How severe a fault is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -46,7 +48,7 @@ pub enum Severity {
     Note,
     /// Likely to cause a failure.
     Warning,
-    /// A fault that is wrong now.
+    /// Is wrong now.
     Error,
 }
 
@@ -55,18 +57,17 @@ pub enum Severity {
 pub struct Diagnostic {
     /// The name of a rule in [`RULES`]; never changes.
     pub code: &'static str,
-    /// The severity, which a project file may change.
+    /// How severe it is.
     pub severity: Severity,
     /// The program's own title where it has one, else ours; no period, no position.
     pub title: String,
-    /// The place of the fault.
+    /// Where it is.
     pub primary: Option<Label>,
     /// Other places that explain it.
     pub related: Vec<Label>,
-    /// The next step of the user, imperative. Findings of a rule with equal help are shown as one, so the
-    /// differences between them are in their labels. A command that alone fixes it comes first, as in
-    /// "run `lockctl lock` to …".
-    pub help: Option<String>,
+    /// The next step for the user. Findings of a rule with equal help are shown as one, so their
+    /// differences are in their labels.
+    pub help: Option<Help>,
 }
 
 impl Span {
@@ -90,7 +91,7 @@ impl Span {
 }
 
 impl Label {
-    /// Makes a label of a range with a remark, which may be empty.
+    /// Makes a label.
     pub fn new(file: FileId, span: Span, note: impl Into<String>) -> Self {
         Self {
             file,
@@ -141,15 +142,15 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do next.
+    /// Sets the next step for the user.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
+    pub fn help(mut self, help: impl Into<Help>) -> Self {
         self.help = Some(help.into());
         self
     }
 }
 
-/// Maximum number of problems of one file that are reported. A binary file has one on almost every line.
+/// How many problems of one file are reported.
 pub const MAX_PROBLEMS: usize = 1000;
 
 /// Sorts the problems of one file by their place, and cuts a flood of them off: the last of
@@ -167,7 +168,7 @@ pub fn in_order(problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns true if any of the diagnostics is an error.
+/// Returns whether any of them is an error.
 #[must_use]
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics
@@ -178,7 +179,6 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 /// Lists what is behind an error, outermost cause first, without the error itself.
 #[must_use]
 pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
-    std::iter::successors(error.source(), |cause| cause.source())
-        .map(ToString::to_string)
-        .collect()
+    let chain = std::iter::successors(error.source(), |cause| cause.source());
+    chain.map(ToString::to_string).collect()
 }

@@ -11,9 +11,6 @@ use crate::hash::Hash;
 use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
 use crate::resolve::SelectError;
-use crate::sources::network_mirror::MirrorError;
-use crate::sources::oci::OciError;
-use crate::sources::registry::RegistryError;
 use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
 
@@ -295,21 +292,7 @@ impl LockError {
                 SelectError::LockedGone { provider, .. } => Some(provider),
                 _ => None,
             },
-            Self::Source(SourceError::UnknownProvider { provider, .. }) => Some(provider),
-            Self::Source(SourceError::Registry(error)) => match &**error {
-                RegistryError::UnknownProvider { provider, .. }
-                | RegistryError::NoVersions { provider } => Some(provider),
-                _ => None,
-            },
-            Self::Source(SourceError::Mirror(error)) => match &**error {
-                MirrorError::UnknownProvider { provider, .. } => Some(provider),
-                _ => None,
-            },
-            Self::Source(SourceError::Oci(error)) => match &**error {
-                OciError::UnknownProvider { provider, .. } => Some(provider),
-                _ => None,
-            },
-            Self::Source(SourceError::Nowhere { provider, .. }) => Some(provider),
+            Self::Source(error) => error.unknown_provider(),
             _ => None,
         }
     }

@@ -18,6 +18,7 @@ mod convert;
 mod dates;
 mod dropped;
 mod error;
+mod error_groups;
 mod fetch;
 mod listed;
 mod lists;

@@ -36,7 +36,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     let (body, mut diagnostics) = hcl::parse(file, bytes);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == rules::CONFLICT_MARKERS {
-            diagnostic.help = Some(RESOLVE.to_owned());
+            diagnostic.help = Some(RESOLVE.into());
             name_conflicts(diagnostic, bytes);
         }
     }

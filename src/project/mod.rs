@@ -200,7 +200,7 @@ pub struct Place {
 /// let file = Texts::default().add(".lockctl.hcl", text.to_vec());
 /// let (project, problems) = project::parse(file, text);
 /// assert_eq!(project.platforms.len(), 1);
-/// assert_eq!(problems[0].help.as_deref(), Some("did you mean platforms?"));
+/// assert_eq!(problems[0].help, Some("did you mean platforms?".into()));
 /// ```
 #[must_use]
 pub fn parse(file: FileId, bytes: &[u8]) -> (Project, Vec<Diagnostic>) {

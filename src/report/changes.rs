@@ -1,28 +1,28 @@
-//! What changed in files, as rows that can be printed or put into a table of Markdown.
+//! Changes of files, as rows that can be printed or put into a table of Markdown.
 
 use std::io::{self, Write};
 
 use super::Tone;
 use super::style::{self, BOLD, Colors, aligned, harmless, styled};
 
-/// How many files are listed before the rest is counted, where it matters which they are.
+/// Maximum number of files that are listed by name before the rest is counted.
 const MAX_FILES: usize = 5;
 
-/// What changed in one file, or in several.
+/// The changes of one file, or the equal changes of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// The name of the file, where it is not clear which is meant.
     pub file: Option<String>,
     /// Remarks on files as a whole.
     pub remarks: Vec<Remark>,
-    /// What changed in them, what matters most first.
-    pub rows: Vec<Change>,
+    /// The changed entries, the most important first.
+    pub rows: Vec<ChangeLine>,
 }
 
 /// A sentence with a grade.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// How alarming it is.
+    /// The tone, from good news to alarming.
     pub tone: Tone,
     /// The grade, as one word.
     pub grade: &'static str,
@@ -34,12 +34,12 @@ pub struct Remark {
 
 /// One thing that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// How alarming it is, in which words, and why.
+pub struct ChangeLine {
+    /// The grade of the change, its words, and the reason.
     pub remark: Remark,
-    /// What also holds for some more files; these texts are not empty.
+    /// Remarks that hold for some of the files only; their texts are not empty.
     pub deviations: Vec<Remark>,
-    /// What changed.
+    /// The changed entry or setting.
     pub subject: Linked,
     /// Its state before, unless it is new.
     pub old: Option<Linked>,
@@ -56,30 +56,36 @@ pub struct Change {
 pub struct Details {
     /// The files that they are about, as in [`Remark::files`].
     pub files: Vec<String>,
-    /// The lines.
+    /// The lines, each with its sign.
     pub lines: Vec<String>,
 }
 
 /// A text that may lead somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Linked {
-    /// The text.
+    /// The text as it is printed.
     pub text: String,
     /// An address that is safe to follow.
     pub url: Option<String>,
 }
 
-impl Change {
+impl ChangeLine {
     /// Returns the states with an arrow between them.
     fn states(&self) -> String {
-        let texts = self.old.iter().chain(&self.new).map(|state| &*state.text);
-        texts.collect::<Vec<_>>().join(" → ")
+        self.old
+            .iter()
+            .chain(&self.new)
+            .map(|state| &*state.text)
+            .collect::<Vec<_>>()
+            .join(" → ")
     }
 
     /// Lists the files that it is about; none if it is clear which is meant.
     pub(super) fn files(&self) -> Vec<String> {
-        let remarks = std::iter::once(&self.remark).chain(&self.deviations);
-        remarks.flat_map(|remark| remark.files.clone()).collect()
+        std::iter::once(&self.remark)
+            .chain(&self.deviations)
+            .flat_map(|remark| remark.files.clone())
+            .collect()
     }
 
     /// Returns whether it is about several files, and it matters which they are.
@@ -166,21 +172,21 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
                 files_below(out, deviation)?;
             }
         }
-        for detail in row.details.iter().flat_map(|details| &details.lines) {
-            let detail = harmless(detail);
-            let tone = match detail.get(..2) {
-                Some("+ ") => Some(Tone::Good),
-                Some("- ") => Some(Tone::Bad),
-                _ => None,
-            };
-            let detail = match tone {
-                Some(tone) => styled(colors, style::plain(tone), &detail),
-                None => detail,
-            };
-            writeln!(out, "    {detail}")?;
+        for line in row.details.iter().flat_map(|details| &details.lines) {
+            writeln!(out, "    {}", detail(line, colors))?;
         }
     }
     Ok(())
+}
+
+/// Colours a line by its sign: additions and removals.
+fn detail(line: &str, colors: Colors) -> String {
+    let line = harmless(line);
+    match line.get(..2) {
+        Some("+ ") => styled(colors, style::plain(Tone::Good), &line),
+        Some("- ") => styled(colors, style::plain(Tone::Bad), &line),
+        _ => line,
+    }
 }
 
 /// Lists the files of a remark, one in a line.

@@ -1,14 +1,15 @@
-//! What a check of roots came to, as the formats need it that are read by programs of CI.
+//! The result of a check over roots, in the shape that formats for CI need.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::Tone;
+use super::groups::grouped;
 use super::root::Naming;
-use super::rows::{Finding, TurnedOff};
-use super::{CommandResult, Failure, Root, RootEntry, Status};
+use super::rows::{FindingRow, TurnedOffRow};
+use super::{CommandResult, Failure, ResultEntry, RootRow, RootStatus};
 use crate::diag::{Counts, counted};
 
-/// What a check of roots came to.
+/// The result of a check, with the places of findings resolved.
 #[derive(Clone, Debug)]
 pub struct Checked<'a> {
     /// The command, as typed.
@@ -17,10 +18,10 @@ pub struct Checked<'a> {
     pub exit: u8,
     /// The roots, in the order given. Paths of roots and files have `/` between their parts; they are
     /// relative to the top of the repository inside of it, and absolute elsewhere.
-    pub roots: Vec<Root<'a>>,
-    /// What else is worth knowing; failures are in their roots.
+    pub roots: Vec<RootRow<'a>>,
+    /// Remarks about roots and the run; failures are in their roots.
     pub remarks: Vec<(Tone, String)>,
-    /// How many directories with configuration no root covers.
+    /// Number of directories with configuration that no root covers.
     pub not_locked: usize,
 }
 
@@ -29,12 +30,14 @@ impl<'a> Checked<'a> {
     #[must_use]
     pub fn of(result: &'a CommandResult, naming: Naming<'_>) -> Self {
         let roots = result.roots().iter();
-        let remarks = roots.clone().flat_map(|root| &root.entries);
-        let remarks = remarks.filter_map(|entry| match entry {
-            RootEntry::Remark(remark) => Some(remark),
-            _ => None,
-        });
-        let remarks = remarks.chain(&result.remarks);
+        let remarks = roots
+            .clone()
+            .flat_map(|root| &root.entries)
+            .filter_map(|entry| match entry {
+                ResultEntry::Remark(remark) => Some(remark),
+                _ => None,
+            })
+            .chain(&result.remarks);
         Self {
             command: result.command,
             exit: result.exit,
@@ -43,7 +46,7 @@ impl<'a> Checked<'a> {
                 .collect(),
             not_locked: result.not_locked.as_ref().map_or(0, Vec::len),
             roots: roots
-                .map(|root| Root::of(root, &result.texts, naming))
+                .map(|root| RootRow::of(root, &result.texts, naming))
                 .collect(),
         }
     }
@@ -51,18 +54,22 @@ impl<'a> Checked<'a> {
     /// Returns whether every root could be checked.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let mut roots = self.roots.iter();
-        roots.all(|root| root.status != Status::Failed)
+        self.roots
+            .iter()
+            .all(|root| root.status != RootStatus::Failed)
     }
 
     /// Says in one line how it came out, as in `2 roots: 1 clean, 1 with findings; 1 error, 3 notes`.
     /// What roots share counts once.
     #[must_use]
     pub fn verdict(&self) -> String {
-        let findings = self.findings().into_iter();
-        let counts = Counts::of(findings.map(|(_, finding)| finding.severity));
+        let counts = Counts::of(
+            self.findings()
+                .into_iter()
+                .map(|(_, finding)| finding.severity),
+        );
         let mut parts = match &self.roots[..] {
-            [root] if root.status == Status::Clean => vec!["clean".to_owned()],
+            [root] if root.status == RootStatus::Clean => vec!["clean".to_owned()],
             [_] => Vec::new(),
             roots => vec![statuses(roots.iter().map(|root| root.status))],
         };
@@ -84,39 +91,36 @@ impl<'a> Checked<'a> {
 
     /// Returns the findings of all roots with the first root of each, each once: roots share modules
     /// and project files.
-    pub(super) fn findings(&self) -> Vec<(&Root<'a>, &Finding)> {
+    pub(super) fn findings(&self) -> Vec<(&RootRow<'a>, &FindingRow)> {
         let mut seen = BTreeSet::new();
-        let roots = self.roots.iter();
-        let all = roots.flat_map(|root| root.findings.iter().map(move |finding| (root, finding)));
-        all.filter(|(_, finding)| seen.insert(*finding)).collect()
+        self.roots
+            .iter()
+            .flat_map(|root| root.findings.iter().map(move |finding| (root, finding)))
+            .filter(|(_, finding)| seen.insert(*finding))
+            .collect()
     }
 
     /// Returns what is turned off, likewise.
-    pub(super) fn turned_off(&self) -> Vec<(&Root<'a>, &TurnedOff)> {
+    pub(super) fn turned_off(&self) -> Vec<(&RootRow<'a>, &TurnedOffRow)> {
         let mut seen = BTreeSet::new();
-        let roots = self.roots.iter();
-        let all = roots.flat_map(|root| root.turned_off.iter().map(move |off| (root, off)));
-        all.filter(|(_, off)| seen.insert(&off.finding)).collect()
+        self.roots
+            .iter()
+            .flat_map(|root| root.turned_off.iter().map(move |off| (root, off)))
+            .filter(|(_, off)| seen.insert(&off.finding))
+            .collect()
     }
 
     /// Returns the failures of all roots, each once, with the roots that it stopped.
     pub(super) fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
-        let mut order: Vec<(&Failure, Vec<&str>)> = Vec::new();
-        let mut known = BTreeMap::new();
-        for root in &self.roots {
-            for failure in &root.failures {
-                let at = *known.entry(failure).or_insert(order.len());
-                if at == order.len() {
-                    order.push((failure, Vec::new()));
-                }
-                order[at].1.push(&root.path);
-            }
-        }
-        order
+        grouped(self.roots.iter().flat_map(|root| {
+            root.failures
+                .iter()
+                .map(|failure| (*failure, root.path.as_str()))
+        }))
     }
 }
 
-impl Finding {
+impl FindingRow {
     /// Names the place, as in `live/a/main.tf:5:17`, if there is one.
     pub(super) fn place(&self) -> Option<String> {
         let file = self.file.as_ref()?;
@@ -129,8 +133,11 @@ impl Finding {
     /// Returns what is wrong, what exactly at its place, and what to do, line by line.
     pub(super) fn lines(&self) -> String {
         let help = self.help.as_ref().map(|help| format!("help: {help}"));
-        let parts = [Some(self.title.clone()), self.detail.clone(), help];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+        [Some(self.title.clone()), self.detail.clone(), help]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
@@ -139,23 +146,27 @@ impl Failure {
     pub(super) fn lines(&self) -> String {
         let causes = self.causes.iter().map(|cause| format!("cause: {cause}"));
         let help = self.help.iter().map(|help| format!("help: {help}"));
-        let lines = std::iter::once(self.title.clone())
+        std::iter::once(self.title.clone())
             .chain(causes)
-            .chain(help);
-        lines.collect::<Vec<_>>().join("\n")
+            .chain(help)
+            .collect::<Vec<_>>()
+            .join("\n")
     }
 }
 
 /// Counts roots by how they came out, as in `2 roots: 1 clean, 1 failed`.
-pub(super) fn statuses(statuses: impl Iterator<Item = Status>) -> String {
-    let statuses: Vec<Status> = statuses.collect();
+pub(super) fn statuses(statuses: impl Iterator<Item = RootStatus>) -> String {
+    let statuses: Vec<RootStatus> = statuses.collect();
     let count = |wanted| statuses.iter().filter(|status| **status == wanted).count();
     let counts = [
-        (count(Status::Clean), "clean"),
-        (count(Status::Findings), "with findings"),
-        (count(Status::Failed), "failed"),
+        (count(RootStatus::Clean), "clean"),
+        (count(RootStatus::Findings), "with findings"),
+        (count(RootStatus::Failed), "failed"),
     ];
-    let counts = counts.iter().filter(|(n, _)| *n > 0);
-    let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, word)| format!("{n} {word}"))
+        .collect();
     format!("{}: {}", counted(statuses.len(), "root"), counts.join(", "))
 }

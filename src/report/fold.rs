@@ -3,123 +3,127 @@
 //! A cause is a rule with what fixes it: findings of one rule, as severe, that the same help repairs.
 //! Formats for people show a [`Fold`] as one; programs get every finding of every root.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::Root;
-use super::rows::{Finding, Provider};
-use crate::diag::{self, Severity, counted};
+use super::RootRow;
+use super::groups::grouped;
+use super::rows::{FindingRow, Provider};
+use crate::diag::{self, Help, Severity, counted};
 
 /// Findings that have one cause, at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// The name of the rule.
     pub rule: &'static str,
-    /// How severe they are.
+    /// The severity that all of them share.
     pub severity: Severity,
     /// The findings, in the order in which they were found.
-    pub members: Vec<Member>,
-    /// What is wrong, of all of them.
+    pub members: Vec<FindingIndex>,
+    /// A title for all of them.
     pub title: String,
-    /// What to do, for all of them.
+    /// The next step, for all of them.
     pub help: Option<String>,
+    /// The command that fixes all of them, if a command alone does.
+    pub command: Option<String>,
 }
 
 /// A finding, by its place among those of all roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Member {
-    /// Which root it is in.
+pub struct FindingIndex {
+    /// The index of the root in the run.
     pub root: usize,
-    /// Which of the findings of that root it is.
+    /// The index of the finding in its root.
     pub finding: usize,
 }
 
-/// What makes findings one.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Key<'a> {
+/// The properties in which findings of one cause agree.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct FoldKey<'a> {
     rule: &'static str,
     severity: Severity,
-    help: Option<String>,
-    /// What it is of findings that concern no provider and whose rule has no title for several:
+    help: Option<&'a str>,
+    /// Title and place, for findings that concern no provider and whose rule has no title for several:
     /// they are one only where roots share the file.
     fault: Option<(&'a str, Option<String>)>,
 }
 
 /// Puts the findings together that are wanted, in the order of the first of each cause.
 #[must_use]
-pub fn folds(roots: &[Root<'_>], is_wanted: &dyn Fn(&Member) -> bool) -> Vec<Fold> {
-    let mut order: Vec<(Key<'_>, Vec<Member>)> = Vec::new();
-    let mut known: BTreeMap<Key<'_>, usize> = BTreeMap::new();
-    for (root, own) in roots.iter().enumerate() {
-        for (at, finding) in own.findings.iter().enumerate() {
-            let member = Member { root, finding: at };
-            if !is_wanted(&member) {
-                continue;
+pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -> Vec<Fold> {
+    let mut wanted: Vec<(FoldKey<'_>, FindingIndex)> = Vec::new();
+    for (root, row) in roots.iter().enumerate() {
+        for (index, finding) in row.findings.iter().enumerate() {
+            let member = FindingIndex {
+                root,
+                finding: index,
+            };
+            if is_wanted(&member) {
+                wanted.push((key(finding), member));
             }
-            let at = *known.entry(key(own, finding)).or_insert(order.len());
-            if at == order.len() {
-                order.push((key(own, finding), Vec::new()));
-            }
-            order[at].1.push(member);
         }
     }
-    let folds = order.into_iter().map(|(key, members)| Fold {
-        rule: key.rule,
-        severity: key.severity,
-        title: title(roots, &members),
-        help: match are_in_one_root(&members) {
-            true => finding(roots, members[0]).help.clone(),
-            false => key.help,
-        },
-        members,
-    });
-    folds.collect()
+    grouped(wanted)
+        .into_iter()
+        .map(|(key, members)| {
+            // Members have equal help for all roots, and with it equal commands.
+            let help = finding(roots, members[0]).help.as_ref();
+            let is_one_root = members.iter().all(|member| member.root == members[0].root);
+            Fold {
+                rule: key.rule,
+                severity: key.severity,
+                title: title(roots, &members),
+                help: help.map(|help| {
+                    let text = if is_one_root {
+                        &help.text
+                    } else {
+                        help.for_all()
+                    };
+                    text.to_owned()
+                }),
+                command: help.and_then(|help| {
+                    let command = help.command.as_ref()?;
+                    Some(if is_one_root {
+                        command.for_root.clone()
+                    } else {
+                        command.for_all.clone()
+                    })
+                }),
+                members,
+            }
+        })
+        .collect()
 }
 
-fn key<'a>(root: &Root<'_>, finding: &'a Finding) -> Key<'a> {
+fn key(finding: &FindingRow) -> FoldKey<'_> {
+    // Without a provider and without a title for several, only the very same place says that two
+    // findings are one: `A is wrong` and `B is wrong` share a rule, but no sentence.
     let is_alone = finding.provider.is_none() && diag::named(finding.rule).together.is_none();
-    let help = finding.help.as_deref();
-    Key {
+    FoldKey {
         rule: finding.rule,
         severity: finding.severity,
-        help: help.map(|help| for_all(root, help)),
+        help: finding.help.as_ref().map(Help::for_all),
         fault: is_alone.then(|| (&*finding.title, finding.place())),
     }
 }
 
-/// Returns help for one root as help for all roots of the run: with the commands for these.
-fn for_all(root: &Root<'_>, help: &str) -> String {
-    let mut text = help.to_owned();
-    for (own, all) in root.commands {
-        for end in ['`', ' '] {
-            let (own, all) = (format!("`{own}{end}"), format!("`{all}{end}"));
-            if text.contains(&own) {
-                text = text.replace(&own, &all);
-                break;
-            }
-        }
-    }
-    text
-}
-
-fn finding<'a>(roots: &'a [Root<'_>], member: Member) -> &'a Finding {
+fn finding<'a>(roots: &'a [RootRow<'_>], member: FindingIndex) -> &'a FindingRow {
     &roots[member.root].findings[member.finding]
 }
 
-fn are_in_one_root(members: &[Member]) -> bool {
-    members.iter().all(|member| member.root == members[0].root)
-}
-
-fn title(roots: &[Root<'_>], members: &[Member]) -> String {
+fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
     let findings = || members.iter().map(|member| finding(roots, *member));
+    // All members have the rule of the first: it is part of the key.
     let first = finding(roots, members[0]);
-    let are_equal = findings().all(|one| one.title == first.title && one.place() == first.place());
+    let are_equal =
+        findings().all(|other| other.title == first.title && other.place() == first.place());
+    // Roots that share a module have the very same finding, whose own title is more precise.
     if are_equal {
         return first.title.clone();
     }
     let rule = diag::named(first.rule);
     let who = who(roots, members);
     let together = rule.together.and_then(|title| {
-        let shares: Option<Vec<diag::Share>> = findings().map(|one| one.share).collect();
+        let shares: Option<Vec<diag::Share>> = findings().map(|finding| finding.share).collect();
         match shares {
             Some(shares) => Some(with_shares(title, &shares)),
             None => (!title.contains("{share}")).then(|| title.to_owned()),
@@ -132,10 +136,12 @@ fn title(roots: &[Root<'_>], members: &[Member]) -> String {
 }
 
 /// Returns a sentence as a title begins.
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase());
-    first.into_iter().flatten().chain(letters).collect()
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
 }
 
 /// Says of how many things findings are, as in `1 to 4 of 5 wanted platforms are missing`.
@@ -144,9 +150,10 @@ fn with_shares(title: &str, shares: &[diag::Share]) -> String {
         let numbers = shares.iter().map(number);
         let least = numbers.clone().min().unwrap_or_default();
         let most = numbers.max().unwrap_or_default();
-        let text = match least == most {
-            true => most.to_string(),
-            false => format!("{least} to {most}"),
+        let text = if least == most {
+            most.to_string()
+        } else {
+            format!("{least} to {most}")
         };
         (text, most)
     };
@@ -159,19 +166,19 @@ fn with_shares(title: &str, shares: &[diag::Share]) -> String {
 }
 
 /// Says what findings concern, as in `2 of 7 providers` and `9 providers in 3 of 4 roots`.
-fn who(roots: &[Root<'_>], members: &[Member]) -> String {
-    let concerned = members.iter().map(|member| finding(roots, *member));
-    let providers: BTreeSet<&str> = concerned
-        .filter_map(|one| one.provider.as_deref())
+fn who(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
+    let providers: BTreeSet<&str> = members
+        .iter()
+        .map(|member| finding(roots, *member))
+        .filter_map(|finding| finding.provider.as_deref())
         .collect();
     let affected: BTreeSet<usize> = members.iter().map(|member| member.root).collect();
     let in_roots = format!("{} of {}", affected.len(), counted(roots.len(), "root"));
-    let is_one = affected.len() == 1;
     let several = |providers: &BTreeSet<&str>| match providers.first() {
         Some(only) if providers.len() == 1 => (*only).to_owned(),
         _ => counted(providers.len(), "provider"),
     };
-    match (providers.len(), is_one) {
+    match (providers.len(), affected.len() == 1) {
         (0, true) => counted(members.len(), "place"),
         (0, false) if members.len() == affected.len() => in_roots,
         (0, false) => format!("{} in {in_roots}", counted(members.len(), "place")),
@@ -187,13 +194,14 @@ fn who(roots: &[Root<'_>], members: &[Member]) -> String {
 }
 
 /// Returns the providers that are locked in a root.
-fn locked<'a>(root: &Root<'a>) -> BTreeSet<&'a str> {
-    let rows = root.providers.iter();
-    let locked = rows.filter_map(|row| match row {
-        Provider::Checked(row) => Some(&*row.provider),
-        _ => None,
-    });
-    locked.collect()
+fn locked<'a>(root: &RootRow<'a>) -> BTreeSet<&'a str> {
+    root.providers
+        .iter()
+        .filter_map(|row| match row {
+            Provider::Checked(row) => Some(&*row.provider),
+            _ => None,
+        })
+        .collect()
 }
 
 impl Fold {
@@ -205,15 +213,8 @@ impl Fold {
 
     /// Returns the members root by root.
     #[must_use]
-    pub fn by_root(&self) -> Vec<&[Member]> {
-        let same = |a: &Member, b: &Member| a.root == b.root;
+    pub fn by_root(&self) -> Vec<&[FindingIndex]> {
+        let same = |a: &FindingIndex, b: &FindingIndex| a.root == b.root;
         self.members.chunk_by(same).collect()
-    }
-
-    /// Returns the command that fixes all of it, if a command alone does: help begins with it then.
-    #[must_use]
-    pub fn command(&self) -> Option<&str> {
-        let rest = self.help.as_deref()?.strip_prefix("run `")?;
-        rest.split_once('`').map(|(command, _)| command)
     }
 }

@@ -1,43 +1,43 @@
-//! What people read of findings: those that have one cause are one.
+//! Findings as people read them: those that have one cause are one block.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use super::fold::{self, Fold, Member};
-use super::several::{Line, Several};
-use super::{Block, CommandResult, Root, RootEntry, RootResult, Shown, reading};
-use crate::diag::{self, Diagnostic, Finding, Severity, counted};
+use super::fold::{self, FindingIndex, Fold};
+use super::several::{FaultLine, Several};
+use super::{CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, reading};
+use crate::diag::{self, Finding, Severity, counted};
 
-/// How many lines one cause has; more are counted.
+/// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
 
-/// How many providers a line names; more are counted.
+/// Maximum number of providers that a line names; more are counted.
 const MAX_NAMES: usize = 2;
 
 /// The findings of a run, as people read them.
-pub struct Folded {
-    /// What several roots have in common, the worst first.
-    pub shared: Vec<Block>,
-    /// What each root has by itself, in the order of the roots.
-    pub own: Vec<Vec<Block>>,
+pub struct FoldedFindings {
+    /// The causes that concern several roots, the worst first.
+    pub shared: Vec<TextBlock>,
+    /// The blocks that concern one root each, in the order of the roots.
+    pub own: Vec<Vec<TextBlock>>,
     /// A row for each cause, the worst first, below a head; empty if there is no finding.
     pub table: Vec<Vec<String>>,
 }
 
 /// Puts the findings together that are results and at least this severe.
 #[must_use]
-pub fn folded(result: &CommandResult, least: Severity) -> Folded {
+pub fn folded(result: &CommandResult, least: Severity) -> FoldedFindings {
     // Roots that share a file come to it by other ways.
     let cleaned = |_: &RootResult, path: &str| reading::cleaned(path);
     let results = result.roots();
-    let roots = results.iter();
-    let roots: Vec<Root<'_>> = roots
-        .map(|root| Root::of(root, &result.texts, &cleaned))
+    let roots: Vec<RootRow<'_>> = results
+        .iter()
+        .map(|root| RootRow::of(root, &result.texts, &cleaned))
         .collect();
-    let all: Vec<Vec<(&Finding, Shown)>> = results.iter().map(shown).collect();
-    let is_wanted = |member: &Member| {
+    let all: Vec<Vec<(&Finding, FindingDisplay)>> = results.iter().map(shown).collect();
+    let is_wanted = |member: &FindingIndex| {
         let (finding, shown) = all[member.root][member.finding];
-        shown == Shown::Result && finding.diagnostic.severity >= least
+        shown == FindingDisplay::Result && finding.diagnostic.severity >= least
     };
     let mut folds = fold::folds(&roots, &is_wanted);
     let view = View {
@@ -45,101 +45,105 @@ pub fn folded(result: &CommandResult, least: Severity) -> Folded {
         roots: &roots,
         all: &all,
     };
-    let mut own: Vec<Vec<Block>> = results.iter().map(|_| Vec::new()).collect();
+    let mut own: Vec<Vec<TextBlock>> = results.iter().map(|_| Vec::new()).collect();
+    // Before sorting: within a root, causes stay in the order in which they were found.
     for fold in folds.iter().filter(|fold| fold.root_count() == 1) {
         own[fold.members[0].root].push(view.block(fold));
     }
     folds.sort_by_key(|fold| Reverse(fold.severity));
-    let shared = folds.iter().filter(|fold| fold.root_count() > 1);
-    Folded {
-        shared: shared.map(|fold| view.block(fold)).collect(),
+    FoldedFindings {
+        shared: folds
+            .iter()
+            .filter(|fold| fold.root_count() > 1)
+            .map(|fold| view.block(fold))
+            .collect(),
         table: view.table(&folds),
         own,
     }
 }
 
 /// Lists all findings of a root with how they are shown.
-fn shown(root: &RootResult) -> Vec<(&Finding, Shown)> {
-    let entries = root.entries.iter();
-    let findings = entries.filter_map(|entry| match entry {
-        RootEntry::Finding(finding, shown) => Some((finding, *shown)),
-        _ => None,
-    });
-    findings.collect()
+fn shown(root: &RootResult) -> Vec<(&Finding, FindingDisplay)> {
+    root.entries
+        .iter()
+        .filter_map(|entry| match entry {
+            ResultEntry::Finding(finding, shown) => Some((finding, *shown)),
+            _ => None,
+        })
+        .collect()
 }
 
 /// All findings of a run.
 struct View<'a> {
     result: &'a CommandResult,
-    roots: &'a [Root<'a>],
-    all: &'a [Vec<(&'a Finding, Shown)>],
+    roots: &'a [RootRow<'a>],
+    all: &'a [Vec<(&'a Finding, FindingDisplay)>],
 }
 
 impl View<'_> {
-    fn finding(&self, member: Member) -> &Finding {
+    fn finding(&self, member: FindingIndex) -> &Finding {
         self.all[member.root][member.finding].0
     }
 
-    fn block(&self, fold: &Fold) -> Block {
+    fn block(&self, fold: &Fold) -> TextBlock {
         let first = &self.finding(fold.members[0]).diagnostic;
         if let [_] = fold.members[..] {
-            return Block::Diagnostic(first.clone());
+            return TextBlock::Diagnostic(first.clone());
         }
         let by_root = fold.by_root();
         let is_shared = by_root.len() > 1;
         // Roots that share a file have the very same finding in it.
         if is_shared && fold.title == first.title {
-            let diagnostic = Diagnostic {
-                help: fold.help.clone(),
-                ..first.clone()
-            };
-            return Block::Several(Several {
+            return TextBlock::Several(Several {
                 notes: vec![self.roots_in_words(&by_root)],
-                ..Several::of(&diagnostic, vec![Line::Source(diagnostic.primary.clone())])
+                help: fold.help.clone(),
+                ..Several::of(first, vec![FaultLine::Source(first.primary.clone())])
             });
         }
-        let notes = fold.members.iter();
-        let mut notes = notes.filter_map(|member| {
+        let mut notes = fold.members.iter().filter_map(|member| {
             let label = self.finding(*member).diagnostic.primary.as_ref();
             label.map(|label| &*label.note)
         });
+        // A note that all lines would repeat is said once, below them.
         let first_note = notes.next().filter(|note| !note.is_empty());
         let is_same_note = notes.all(|note| Some(note) == first_note);
-        let lines: Vec<Line> = match is_shared {
-            true => {
-                let roots = by_root.iter().take(MAX_LINES);
-                roots.map(|own| self.root_line(fold, own)).collect()
-            }
-            false => {
-                let members = fold.members.iter().take(MAX_LINES);
-                members
-                    .map(|member| self.line(*member, is_same_note))
-                    .collect()
-            }
+        let shown = |all: usize| all.min(MAX_LINES);
+        let hidden = |all: usize| all - shown(all);
+        let (lines, more, notes) = if is_shared {
+            let lines = by_root[..shown(by_root.len())]
+                .iter()
+                .map(|own| self.root_line(fold, own))
+                .collect();
+            let more = match hidden(by_root.len()) {
+                0 => None,
+                n => Some(format!("and {n} more (-v shows each)")),
+            };
+            (lines, more, Vec::new())
+        } else {
+            let lines = fold.members[..shown(fold.members.len())]
+                .iter()
+                .map(|member| self.line(*member, is_same_note))
+                .collect();
+            let more = match hidden(fold.members.len()) {
+                0 => None,
+                n => Some(format!("and {n} more")),
+            };
+            let note = first_note.filter(|_| is_same_note);
+            (lines, more, note.map(str::to_owned).into_iter().collect())
         };
-        let count = match is_shared {
-            true => by_root.len(),
-            false => fold.members.len(),
-        };
-        let more = match (count.saturating_sub(lines.len()), is_shared) {
-            (0, _) => None,
-            (n, true) => Some(format!("and {n} more (-v shows each)")),
-            (n, false) => Some(format!("and {n} more")),
-        };
-        let note = first_note.filter(|_| is_same_note && !is_shared);
-        Block::Several(Several {
+        TextBlock::Several(Several {
             code: fold.rule,
             severity: fold.severity,
             title: fold.title.clone(),
             lines,
             more,
-            notes: note.map(str::to_owned).into_iter().collect(),
+            notes,
             help: fold.help.clone(),
         })
     }
 
     /// Shows one of several findings of a root.
-    fn line(&self, member: Member, is_same_note: bool) -> Line {
+    fn line(&self, member: FindingIndex, is_same_note: bool) -> FaultLine {
         let finding = self.finding(member);
         let diagnostic = &finding.diagnostic;
         let has_title = diag::named(diagnostic.code).together.is_some();
@@ -149,19 +153,19 @@ impl View<'_> {
                 if is_same_note {
                     label.note.clear();
                 }
-                Line::Source(Some(label))
+                FaultLine::Source(Some(label))
             }
             Some(label) => {
                 let note = Some(&*label.note).filter(|note| !note.is_empty() && !is_same_note);
                 let note = note.map_or_else(String::new, |note| format!(" ({note})"));
-                Line::Place(label.clone(), format!("{}{note}", diagnostic.title))
+                FaultLine::Place(label.clone(), format!("{}{note}", diagnostic.title))
             }
-            None => Line::Name(diagnostic.title.clone()),
+            None => FaultLine::Name(diagnostic.title.clone()),
         }
     }
 
     /// Names a root with the providers concerned.
-    fn root_line(&self, fold: &Fold, own: &[Member]) -> Line {
+    fn root_line(&self, fold: &Fold, own: &[FindingIndex]) -> FaultLine {
         let root = &self.result.roots()[own[0].root];
         let mut names: Vec<String> = Vec::new();
         for member in own {
@@ -184,16 +188,19 @@ impl View<'_> {
         if text.is_empty() && own.len() > 1 {
             text = counted(own.len(), "place");
         }
-        Line::Name(match text.is_empty() {
-            true => root.path.clone(),
-            false => format!("{}: {text}", root.path),
-        })
+        if text.is_empty() {
+            return FaultLine::Name(root.path.clone());
+        }
+        FaultLine::Name(format!("{}: {text}", root.path))
     }
 
     /// Names the roots that have the very same finding.
-    fn roots_in_words(&self, by_root: &[&[Member]]) -> String {
-        let paths = by_root.iter().map(|own| &*self.roots[own[0].root].path);
-        let shown: Vec<&str> = paths.take(MAX_LINES).collect();
+    fn roots_in_words(&self, by_root: &[&[FindingIndex]]) -> String {
+        let shown: Vec<&str> = by_root
+            .iter()
+            .map(|own| &*self.roots[own[0].root].path)
+            .take(MAX_LINES)
+            .collect();
         let more = match by_root.len() - shown.len() {
             0 => String::new(),
             n => format!(" and {n} more (-v shows each)"),
@@ -208,13 +215,15 @@ impl View<'_> {
         }
         let head = ["rule", "severity", "roots", "providers", "command"];
         let rows = folds.iter().map(|fold| {
-            let members = fold.members.iter();
-            let providers = members.filter_map(|member| self.finding(*member).provider.as_ref());
-            let providers: BTreeSet<_> = providers.collect();
-            let command = fold.command().map_or_else(
-                || format!("lockctl explain {}", fold.rule),
-                ToOwned::to_owned,
-            );
+            let providers: BTreeSet<_> = fold
+                .members
+                .iter()
+                .filter_map(|member| self.finding(*member).provider.as_ref())
+                .collect();
+            let command = fold
+                .command
+                .clone()
+                .unwrap_or_else(|| format!("lockctl explain {}", fold.rule));
             vec![
                 fold.rule.to_owned(),
                 severity(fold.severity).to_owned(),

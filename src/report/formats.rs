@@ -9,9 +9,9 @@ use super::{Checked, github, junit, sarif};
 pub struct CheckFormat {
     /// Its name, as typed.
     pub name: &'static str,
-    /// Writes it.
+    /// Writes a document in this format.
     pub render: fn(&mut dyn Write, &Checked<'_>) -> io::Result<()>,
-    /// Whether nothing else may be printed, not even to standard error.
+    /// Nothing else may be printed, not even to standard error.
     pub stands_alone: bool,
 }
 

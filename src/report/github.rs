@@ -7,13 +7,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use super::fold::{self, Fold, Member};
-use super::rows::Finding;
+use super::fold::{self, FindingIndex, Fold};
+use super::rows::FindingRow;
 use super::style::{harmless, harmless_lines};
-use super::{Checked, Root, Tone};
+use super::{Checked, RootRow, Tone};
 use crate::diag::{self, Severity};
 
-/// How many findings of one cause an annotation describes.
+/// Maximum number of findings of one cause that an annotation describes.
 const MAX_MEMBERS: usize = 5;
 
 /// Writes one command for each cause of findings in a root, each failure and remark, each once, and the
@@ -27,24 +27,29 @@ const MAX_MEMBERS: usize = 5;
 pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let title = [("title", format!("lockctl {}", checked.command))];
     for (failure, roots) in checked.failures() {
-        let named = checked.roots.len() > 1;
-        let of = match named {
-            true => format!("{}: ", roots.join(", ")),
-            false => String::new(),
-        };
-        let text = format!("{of}{}", failure.lines());
+        let mut text = failure.lines();
+        if checked.roots.len() > 1 {
+            text = format!("{}: {text}", roots.join(", "));
+        }
         writeln!(out, "{}", command("error", &title, &text))?;
     }
     let mut seen = BTreeSet::new();
-    let mut annotations: Vec<(&Root<'_>, Fold)> = Vec::new();
+    let mut annotations: Vec<(&RootRow<'_>, Fold)> = Vec::new();
     for root in &checked.roots {
         // Roots share modules and project files; what is found there is shown with the first.
-        let own = root.findings.iter().map(|finding| seen.insert(finding));
-        let own: Vec<bool> = own.collect();
-        let is_wanted = |member: &Member| own[member.finding];
-        let folds = fold::folds(std::slice::from_ref(root), &is_wanted);
-        annotations.extend(folds.into_iter().map(|fold| (root, fold)));
+        let own: Vec<bool> = root
+            .findings
+            .iter()
+            .map(|finding| seen.insert(finding))
+            .collect();
+        let is_wanted = |member: &FindingIndex| own[member.finding];
+        annotations.extend(
+            fold::folds(std::slice::from_ref(root), &is_wanted)
+                .into_iter()
+                .map(|fold| (root, fold)),
+        );
     }
+    // The sort is stable, so findings of one severity stay in the order of roots and files.
     annotations.sort_by_key(|(_, fold)| Reverse(fold.severity));
     for (root, fold) in annotations {
         let kind = match fold.severity {
@@ -72,39 +77,44 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
 }
 
 /// Returns what is wrong, a line for each of several findings of a root, and what to do.
-fn lines(root: &Root<'_>, fold: &Fold) -> String {
+fn lines(root: &RootRow<'_>, fold: &Fold) -> String {
     let has_title = diag::named(fold.rule).together.is_some();
-    let findings = fold
+    let each = fold
         .members
         .iter()
-        .map(|member| &root.findings[member.finding]);
-    let each = findings.take(MAX_MEMBERS).map(|finding| {
-        let place = finding
-            .place()
-            .map(|place| format!("{place}: "))
-            .unwrap_or_default();
-        let detail = finding.detail.iter().map(|detail| format!(" ({detail})"));
-        // The title of all says what is wrong with each provider.
-        let provider = finding.provider.as_ref().filter(|_| has_title);
-        let what = provider.unwrap_or(&finding.title);
-        format!("{place}{what}{}", detail.collect::<String>())
-    });
+        .map(|member| &root.findings[member.finding])
+        .take(MAX_MEMBERS)
+        .map(|finding| {
+            let place = finding
+                .place()
+                .map(|place| format!("{place}: "))
+                .unwrap_or_default();
+            let detail = finding.detail.iter().map(|detail| format!(" ({detail})"));
+            // The title of all says what is wrong with each provider.
+            let what = finding
+                .provider
+                .as_ref()
+                .filter(|_| has_title)
+                .unwrap_or(&finding.title);
+            format!("{place}{what}{}", detail.collect::<String>())
+        });
     let more = match fold.members.len().saturating_sub(MAX_MEMBERS) {
         0 => None,
         n => Some(format!("and {n} more")),
     };
     let help = fold.help.iter().map(|help| format!("help: {help}"));
-    let lines = std::iter::once(fold.title.clone())
+    std::iter::once(fold.title.clone())
         .chain(each)
         .chain(more)
-        .chain(help);
-    lines.collect::<Vec<_>>().join("\n")
+        .chain(help)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// Returns where a finding is, and its rule as the title.
 ///
 /// Columns are stated for a range within one line only: GitHub refuses them for longer ones.
-fn properties(finding: &Finding) -> Vec<(&'static str, String)> {
+fn properties(finding: &FindingRow) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(file) = &finding.file {
         all.push(("file", file.clone()));
@@ -115,8 +125,11 @@ fn properties(finding: &Finding) -> Vec<(&'static str, String)> {
             ("col", finding.column.filter(|_| is_one_line)),
             ("endColumn", finding.end_column.filter(|_| is_one_line)),
         ];
-        let known = numbers.into_iter();
-        all.extend(known.filter_map(|(name, n)| Some((name, n?.to_string()))));
+        all.extend(
+            numbers
+                .into_iter()
+                .filter_map(|(name, n)| Some((name, n?.to_string()))),
+        );
     }
     all.push(("title", finding.rule.to_owned()));
     all
@@ -124,15 +137,17 @@ fn properties(finding: &Finding) -> Vec<(&'static str, String)> {
 
 /// Spells a command, as in `::error file=main.tf,line=5::text`.
 fn command(kind: &str, properties: &[(&str, String)], text: &str) -> String {
-    let properties = properties.iter();
-    let properties = properties.map(|(name, value)| format!("{name}={}", property(value)));
-    let properties: Vec<String> = properties.collect();
+    let properties: Vec<String> = properties
+        .iter()
+        .map(|(name, value)| format!("{name}={}", property(value)))
+        .collect();
     format!("::{kind} {}::{}", properties.join(","), data(text))
 }
 
 /// Escapes the text behind a command as the runner takes it back.
 fn data(text: &str) -> String {
     harmless_lines(text)
+        // First, or the escapes below would be escaped again.
         .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")

@@ -12,23 +12,23 @@ use super::style::harmless;
 /// Nodes with arrows between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Graph {
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     edges: Vec<Edge>,
 }
 
 /// One node of a [`Graph`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct GraphNode {
     /// Its text, line by line.
     pub lines: Vec<String>,
-    /// What it looks like.
-    pub shape: Shape,
+    /// The shape of its outline.
+    pub shape: NodeShape,
 }
 
-/// What a node looks like.
+/// The outline of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
-    /// A box.
+pub enum NodeShape {
+    /// A box with a solid line.
     Box,
     /// A box with a broken line: something that is only known to be there.
     Dashed,
@@ -41,22 +41,22 @@ pub enum Shape {
 /// One arrow of a [`Graph`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it starts.
+    /// The node at its tail.
     pub from: NodeId,
-    /// Where it ends.
+    /// The node at its head.
     pub to: NodeId,
     /// The text beside it; may be empty.
     pub label: String,
-    /// What it looks like.
+    /// The line it is drawn with.
     pub stroke: Stroke,
 }
 
-/// What an arrow looks like.
+/// The line of an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
-    /// A line.
+    /// A solid line.
     Solid,
-    /// A broken line.
+    /// A broken line, for what is indirect.
     Dashed,
 }
 
@@ -66,26 +66,26 @@ pub struct NodeId(usize);
 
 /// A language that graphs are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum GraphLanguage {
     /// Mermaid, which code hosts draw in pull requests.
     Mermaid,
     /// The language of Graphviz.
     Dot,
 }
 
-/// How many arrows Mermaid draws unless its settings say otherwise.
+/// Maximum number of arrows that Mermaid draws unless its settings say otherwise.
 const MERMAID_EDGES: usize = 500;
-/// How many characters Mermaid reads unless its settings say otherwise.
+/// Maximum number of characters that Mermaid reads unless its settings say otherwise.
 const MERMAID_CHARS: usize = 50_000;
 
 impl Graph {
-    /// Adds a node.
-    pub fn node(&mut self, shape: Shape, lines: Vec<String>) -> NodeId {
-        self.nodes.push(Node { lines, shape });
+    /// Adds a node and returns its handle.
+    pub fn node(&mut self, shape: NodeShape, lines: Vec<String>) -> NodeId {
+        self.nodes.push(GraphNode { lines, shape });
         NodeId(self.nodes.len() - 1)
     }
 
-    /// Adds an arrow.
+    /// Adds an arrow between two nodes of this graph.
     pub fn edge(&mut self, edge: Edge) {
         self.edges.push(edge);
     }
@@ -98,8 +98,8 @@ impl Graph {
 
     /// Says why a program that draws a language by its defaults refuses this graph, if it does.
     #[must_use]
-    pub fn too_large(&self, language: Language) -> Option<String> {
-        if language != Language::Mermaid {
+    pub fn too_large(&self, language: GraphLanguage) -> Option<String> {
+        if language != GraphLanguage::Mermaid {
             return None;
         }
         let chars = written(self, language).chars().count();
@@ -120,31 +120,36 @@ impl Graph {
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, graph: &Graph, language: Language) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, graph: &Graph, language: GraphLanguage) -> io::Result<()> {
     if graph.is_empty() {
         return Ok(());
     }
     out.write_all(written(graph, language).as_bytes())
 }
 
-fn written(graph: &Graph, language: Language) -> String {
+fn written(graph: &Graph, language: GraphLanguage) -> String {
     match language {
-        Language::Mermaid => mermaid(graph),
-        Language::Dot => dot(graph),
+        GraphLanguage::Mermaid => mermaid(graph),
+        GraphLanguage::Dot => dot(graph),
     }
 }
 
 fn mermaid(graph: &Graph) -> String {
     let mut text = "flowchart LR\n".to_owned();
     for (at, node) in graph.nodes.iter().enumerate() {
+        // A class name behind the closing bracket draws the node with a broken line.
         let (open, close) = match node.shape {
-            Shape::Box => ("[", "]"),
-            Shape::Dashed => ("[", "]:::dashed"),
-            Shape::Round => ("([", "])"),
-            Shape::Cylinder => ("[(", ")]"),
+            NodeShape::Box => ("[", "]"),
+            NodeShape::Dashed => ("[", "]:::dashed"),
+            NodeShape::Round => ("([", "])"),
+            NodeShape::Cylinder => ("[(", ")]"),
         };
-        let lines = node.lines.iter().map(|line| mermaid_text(line));
-        let label = lines.collect::<Vec<_>>().join("<br/>");
+        let label = node
+            .lines
+            .iter()
+            .map(|line| mermaid_text(line))
+            .collect::<Vec<_>>()
+            .join("<br/>");
         put(&mut text, format_args!("n{at}{open}\"{label}\"{close}"));
     }
     for edge in &graph.edges {
@@ -159,7 +164,11 @@ fn mermaid(graph: &Graph) -> String {
         let (from, to) = (edge.from.0, edge.to.0);
         put(&mut text, format_args!("n{from} {arrow}{label} n{to}"));
     }
-    if graph.nodes.iter().any(|node| node.shape == Shape::Dashed) {
+    if graph
+        .nodes
+        .iter()
+        .any(|node| node.shape == NodeShape::Dashed)
+    {
         put(
             &mut text,
             format_args!("classDef dashed stroke-dasharray: 4 4"),
@@ -174,17 +183,23 @@ fn dot(graph: &Graph) -> String {
     put(&mut text, format_args!("node [shape=box]"));
     for (at, node) in graph.nodes.iter().enumerate() {
         let shape = match node.shape {
-            Shape::Box => "",
-            Shape::Dashed => ", style=dashed",
-            Shape::Round => ", shape=ellipse",
-            Shape::Cylinder => ", shape=cylinder",
+            NodeShape::Box => "",
+            NodeShape::Dashed => ", style=dashed",
+            NodeShape::Round => ", shape=ellipse",
+            NodeShape::Cylinder => ", shape=cylinder",
         };
-        let lines = node.lines.iter().map(|line| dot_text(line));
-        let label = lines.collect::<Vec<_>>().join("\\n");
+        let label = node
+            .lines
+            .iter()
+            .map(|line| dot_text(line))
+            .collect::<Vec<_>>()
+            .join("\\n");
         put(&mut text, format_args!("n{at} [label=\"{label}\"{shape}]"));
     }
-    let round = (0..graph.nodes.len()).filter(|at| graph.nodes[*at].shape == Shape::Round);
-    let round: Vec<String> = round.map(|at| format!("n{at}")).collect();
+    let round: Vec<String> = (0..graph.nodes.len())
+        .filter(|at| graph.nodes[*at].shape == NodeShape::Round)
+        .map(|at| format!("n{at}"))
+        .collect();
     if !round.is_empty() {
         // Everything leads to them, so they are in one column behind all others.
         put(
@@ -200,9 +215,10 @@ fn dot(graph: &Graph) -> String {
         if edge.stroke == Stroke::Dashed {
             attributes.push("style=dashed".to_owned());
         }
-        let attributes = match attributes.is_empty() {
-            true => String::new(),
-            false => format!(" [{}]", attributes.join(", ")),
+        let attributes = if attributes.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", attributes.join(", "))
         };
         let (from, to) = (edge.from.0, edge.to.0);
         put(&mut text, format_args!("n{from} -> n{to}{attributes}"));

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::style::{BOLD, FAINT, aligned, harmless, style, styled};
 use super::tree::TreeLine;
-use super::{Block, Failure, Tone};
+use super::{Failure, TextBlock, Tone};
 use super::{changes, page, several, snippet, tree};
 use crate::diag::Texts;
 
@@ -16,33 +16,37 @@ pub use super::style::Colors;
 /// What the writer says.
 pub fn render(
     out: &mut dyn Write,
-    blocks: &[Block],
+    blocks: &[TextBlock],
     texts: &Texts,
     colors: Colors,
 ) -> io::Result<()> {
     for block in blocks {
         match block {
-            Block::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, &harmless(text)))?,
-            Block::Diagnostic(diagnostic) => {
+            TextBlock::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, &harmless(text)))?,
+            TextBlock::Diagnostic(diagnostic) => {
                 writeln!(out, "{}\n", snippet::render(diagnostic, texts, colors))?;
             }
-            Block::Several(several) => several::render(out, several, texts, colors)?,
-            Block::Failure(failure) => render_failure(out, failure, colors)?,
-            Block::Table(rows) => render_table(out, rows)?,
-            Block::Lines(lines) => {
+            TextBlock::Several(several) => several::render(out, several, texts, colors)?,
+            TextBlock::Failure(failure) => render_failure(out, failure, colors)?,
+            TextBlock::Table(rows) => {
+                for line in aligned(rows) {
+                    writeln!(out, "{line}")?;
+                }
+            }
+            TextBlock::Lines(lines) => {
                 for line in lines {
                     writeln!(out, "{}", harmless(line))?;
                 }
             }
-            Block::Changes(all) => changes::render(out, all, colors)?,
-            Block::Tree(tree) => {
+            TextBlock::Changes(all) => changes::render(out, all, colors)?,
+            TextBlock::Tree(tree) => {
                 for (marks, line) in tree::lines(tree) {
                     write!(out, "{marks}")?;
                     render_line(out, &line, colors)?;
                 }
             }
-            Block::Page(text, columns) => page::render(out, text, *columns, colors)?,
-            Block::Remark(tone, text) => {
+            TextBlock::Page(text, columns) => page::render(out, text, *columns, colors)?,
+            TextBlock::Remark(tone, text) => {
                 let word = word(*tone);
                 writeln!(
                     out,
@@ -51,7 +55,7 @@ pub fn render(
                     harmless(text)
                 )?;
             }
-            Block::Verdict(tone, text) => {
+            TextBlock::Verdict(tone, text) => {
                 writeln!(out, "{}", styled(colors, style(*tone), &harmless(text)))?;
             }
         }
@@ -90,13 +94,6 @@ fn render_failure(out: &mut dyn Write, failure: &Failure, colors: Colors) -> io:
     Ok(())
 }
 
-fn render_table(out: &mut dyn Write, rows: &[Vec<String>]) -> io::Result<()> {
-    for line in aligned(rows) {
-        writeln!(out, "{line}")?;
-    }
-    Ok(())
-}
-
 fn word(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "ok",
@@ -109,10 +106,10 @@ fn word(tone: Tone) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Tree;
+    use crate::report::LineTree;
 
     #[track_caller]
-    fn check(block: Block, wanted: impl snapbox::IntoData) {
+    fn check(block: TextBlock, wanted: impl snapbox::IntoData) {
         let mut out = Vec::new();
         render(&mut out, &[block], &Texts::default(), Colors::Off).expect("memory");
         snapbox::assert_data_eq!(String::from_utf8(out).expect("text"), wanted);
@@ -126,7 +123,7 @@ mod tests {
             help: Some("try again".into()),
         };
         check(
-            Block::Failure(failure),
+            TextBlock::Failure(failure),
             snapbox::str![[r#"
 error: it failed
   cause: first
@@ -140,7 +137,7 @@ error: it failed
     #[test]
     fn tables_are_aligned_without_trailing_space() {
         check(
-            Block::Table(vec![
+            TextBlock::Table(vec![
                 vec!["a".into(), "bb".into()],
                 vec!["ccc".into(), "d".into()],
             ]),
@@ -158,19 +155,19 @@ ccc  d
             vec!["a = 1".to_owned(), "x:1".to_owned()],
             vec!["  bb = 2".to_owned(), "y\u{1b}:2".to_owned()],
         ];
-        let leaf = Tree {
+        let leaf = LineTree {
             line: "leaf".into(),
             details: details.clone(),
-            ..Tree::default()
+            ..LineTree::default()
         };
-        let tree = Tree {
+        let tree = LineTree {
             line: "top".into(),
             details,
-            branches: vec![leaf, Tree::leaf("last".into())],
-            ..Tree::default()
+            branches: vec![leaf, LineTree::leaf("last".into())],
+            ..LineTree::default()
         };
         check(
-            Block::Tree(tree),
+            TextBlock::Tree(tree),
             snapbox::str![[r#"
 top
 │  a = 1     x:1

@@ -10,9 +10,9 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::Checked;
-use super::rows::{Finding, Provider};
+use super::rows::{FindingRow, Provider};
 use super::style::harmless_lines;
-use super::{Root, Status};
+use super::{RootRow, RootStatus};
 use crate::diag::Severity;
 
 /// The test that fails if a root cannot be checked.
@@ -34,7 +34,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }
 
-fn suite(root: &Root<'_>) -> TestSuite {
+fn suite(root: &RootRow<'_>) -> TestSuite {
     let mut suite = TestSuite::new(xml(&root.path));
     if let Some(flavor) = &root.flavor {
         suite.add_property(("flavor", flavor.as_str()));
@@ -42,7 +42,11 @@ fn suite(root: &Root<'_>) -> TestSuite {
     suite.add_test_case(case(root, POSSIBLE, possible(root)));
     for (provider, about) in by_provider(root) {
         let mut case = case(root, provider.unwrap_or(WHOLE), status(&about.findings));
-        if let Some(first) = about.findings.iter().find_map(|one| one.file.as_ref()) {
+        if let Some(first) = about
+            .findings
+            .iter()
+            .find_map(|finding| finding.file.as_ref())
+        {
             case.extra.insert("file".into(), xml(first));
         }
         if !about.aside.is_empty() {
@@ -53,19 +57,19 @@ fn suite(root: &Root<'_>) -> TestSuite {
     suite
 }
 
-/// What there is to say about one provider.
+/// The entries of a report about one provider.
 #[derive(Default)]
-struct About<'a> {
+struct CaseEntries<'a> {
     /// Errors and warnings, the worst first.
-    findings: Vec<&'a Finding>,
+    findings: Vec<&'a FindingRow>,
     /// Notes, and what is turned off.
     aside: Vec<String>,
 }
 
 /// Puts what there is to say where it belongs: with what is about no single provider, or with one
 /// of those that are locked or that something is said about.
-fn by_provider<'a>(root: &'a Root<'_>) -> BTreeMap<Option<&'a str>, About<'a>> {
-    let mut all: BTreeMap<Option<&str>, About<'_>> = BTreeMap::new();
+fn by_provider<'a>(root: &'a RootRow<'_>) -> BTreeMap<Option<&'a str>, CaseEntries<'a>> {
+    let mut all: BTreeMap<Option<&str>, CaseEntries<'_>> = BTreeMap::new();
     all.entry(None).or_default();
     for provider in root.providers {
         if let Provider::Checked(provider) = provider {
@@ -92,14 +96,14 @@ fn by_provider<'a>(root: &'a Root<'_>) -> BTreeMap<Option<&'a str>, About<'a>> {
     all
 }
 
-fn case(root: &Root<'_>, name: &str, status: TestCaseStatus) -> TestCase {
+fn case(root: &RootRow<'_>, name: &str, status: TestCaseStatus) -> TestCase {
     let mut case = TestCase::new(xml(name), status);
     case.set_classname(xml(&root.path));
     case
 }
 
 /// Returns a success, or a failure that names the worst finding first.
-fn status(findings: &[&Finding]) -> TestCaseStatus {
+fn status(findings: &[&FindingRow]) -> TestCaseStatus {
     let Some(worst) = findings.first() else {
         return TestCaseStatus::success();
     };
@@ -116,12 +120,16 @@ fn status(findings: &[&Finding]) -> TestCaseStatus {
     status
 }
 
-fn possible(root: &Root<'_>) -> TestCaseStatus {
-    if root.status != Status::Failed {
+fn possible(root: &RootRow<'_>) -> TestCaseStatus {
+    if root.status != RootStatus::Failed {
         return TestCaseStatus::success();
     }
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let texts: Vec<String> = root.failures.iter().map(|one| one.lines()).collect();
+    let texts: Vec<String> = root
+        .failures
+        .iter()
+        .map(|failure| failure.lines())
+        .collect();
     match root.failures.first() {
         Some(first) => status
             .set_message(xml(&first.title))
@@ -131,14 +139,16 @@ fn possible(root: &Root<'_>) -> TestCaseStatus {
     status
 }
 
-fn said(finding: &Finding) -> String {
+fn said(finding: &FindingRow) -> String {
     let severity = match finding.severity {
         Severity::Note => "note",
         Severity::Warning => "warning",
         Severity::Error => "error",
     };
-    let place = finding.place().map(|place| format!("{place}: "));
-    let place = place.unwrap_or_default();
+    let place = finding
+        .place()
+        .map(|place| format!("{place}: "))
+        .unwrap_or_default();
     format!("{place}{severity}[{}]: {}", finding.rule, finding.lines())
 }
 

@@ -1,8 +1,8 @@
-//! What a command found, as one value, and its renderings.
+//! The result of a command, as one value, and its renderings.
 //!
 //! A command makes a [`CommandResult`], which holds every fact once, and nothing here depends on a command.
 //! [`json`] renders it for programs. What programs of CI read ([`CHECK_FORMATS`]) and the Markdown of
-//! checks are rendered from [`Checked`], the same with places resolved. People read [`Block`]s, which
+//! checks are rendered from [`Checked`], the same with places resolved. People read [`TextBlock`]s, which
 //! each command computes from its result: [`reading`] puts those of several roots together, [`human`]
 //! and [`markdown`] print them, [`graph`] draws. Everything that came from outside is made harmless for
 //! a terminal here, and only here.
@@ -14,6 +14,7 @@ mod folded;
 mod formats;
 pub mod github;
 pub mod graph;
+mod groups;
 pub mod human;
 pub mod json;
 pub mod junit;
@@ -31,23 +32,23 @@ mod style;
 mod tests;
 mod tree;
 
-pub use changes::{Change, Changes, Details, Linked, Remark};
+pub use changes::{ChangeLine, Changes, Details, Linked, Remark};
 pub use checked::Checked;
-pub use folded::{Folded, folded};
+pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{
-    CommandResult, FileResult, Files, PackageResult, RootEntry, RootResult, Sentence, Shown,
-    Status, Subject,
+    CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail,
+    PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
 };
-pub use root::{Naming, Root};
-pub use several::{Line, Several};
-pub use tree::Tree;
+pub use root::{Naming, RootRow};
+pub use several::{FaultLine, Several};
+pub use tree::LineTree;
 
 use crate::diag::{self, Diagnostic};
 
 /// One piece of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block {
+pub enum TextBlock {
     /// A line above what follows.
     Heading(String),
     /// A fault in a file, shown with its lines.
@@ -58,12 +59,12 @@ pub enum Block {
     Failure(Failure),
     /// Rows of cells, in columns.
     Table(Vec<Vec<String>>),
-    /// Plain lines.
+    /// Lines that are printed as they are.
     Lines(Vec<String>),
-    /// What changed in a file.
+    /// The changes of a file.
     Changes(Changes),
     /// Lines that hang below one another.
-    Tree(Tree),
+    Tree(LineTree),
     /// A page of documentation, in Markdown of the kind that [`page`] reads, to be wrapped at this many
     /// columns.
     Page(String, usize),
@@ -73,7 +74,7 @@ pub enum Block {
     Verdict(Tone, String),
 }
 
-impl Block {
+impl TextBlock {
     /// Returns whether it is worth knowing, and no more.
     #[must_use]
     pub fn is_note(&self) -> bool {
@@ -86,16 +87,16 @@ impl Block {
     }
 }
 
-/// How good the news is.
+/// The tone of a sentence, from good to bad news.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tone {
-    /// All is well.
+    /// All is well here.
     Good,
-    /// Worth knowing.
+    /// A note that changes nothing.
     Note,
     /// Likely to cause a failure.
     Warning,
-    /// Is wrong.
+    /// A fault or a failure.
     Bad,
 }
 
@@ -103,11 +104,11 @@ pub enum Tone {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// What failed.
+    /// The operation that failed, in a few words.
     pub title: String,
-    /// Why, outermost cause first.
+    /// The causes, the outermost first.
     pub causes: Vec<String>,
-    /// What to do next.
+    /// The next step for the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }

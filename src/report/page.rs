@@ -7,18 +7,18 @@ use std::io::{self, Write};
 
 use super::style::{BOLD, Colors, styled};
 
-/// How wide text gets at most, in columns: longer lines are hard to read.
+/// Maximum width of text, in columns: longer lines are hard to read.
 const MAX_COLUMNS: usize = 100;
 
-/// How narrow text gets at most, in columns: a word or two must fit.
+/// Minimum width of text, in columns: a word or two must fit.
 const MIN_COLUMNS: usize = 30;
 
-/// How far text is set in below its heading, and code below the text.
+/// Columns by which text is set in below its heading, and code below the text.
 const STEP: &str = "  ";
 
 /// A part of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part<'a> {
+pub enum PagePart<'a> {
     /// A heading, without its marks.
     Heading(&'a str),
     /// A paragraph, in words.
@@ -27,11 +27,11 @@ pub enum Part<'a> {
     Item(Vec<&'a str>),
     /// The lines between two fences.
     Code {
-        /// What language they are in; may be empty.
+        /// The language of the lines; may be empty.
         language: &'a str,
         /// The file whose content they are, if they are that.
         file: Option<&'a str>,
-        /// The lines.
+        /// The lines between the fences.
         lines: Vec<&'a str>,
     },
 }
@@ -39,19 +39,19 @@ pub enum Part<'a> {
 /// Takes a page apart.
 ///
 /// ```
-/// use lockctl::report::page::{Part, parts};
+/// use lockctl::report::page::{PagePart, parts};
 ///
 /// let page = "# a\n\none\ntwo\n\n```hcl main.tf\nx = 1\n```\n";
-/// let code = Part::Code {
+/// let code = PagePart::Code {
 ///     language: "hcl",
 ///     file: Some("main.tf"),
 ///     lines: vec!["x = 1"],
 /// };
-/// let paragraph = Part::Paragraph(vec!["one", "two"]);
-/// assert_eq!(parts(page), [Part::Heading("a"), paragraph, code]);
+/// let paragraph = PagePart::Paragraph(vec!["one", "two"]);
+/// assert_eq!(parts(page), [PagePart::Heading("a"), paragraph, code]);
 /// ```
 #[must_use]
-pub fn parts(text: &str) -> Vec<Part<'_>> {
+pub fn parts(text: &str) -> Vec<PagePart<'_>> {
     let mut parts = Vec::new();
     let mut lines = text.lines();
     let mut goes_on = false;
@@ -62,26 +62,26 @@ pub fn parts(text: &str) -> Vec<Part<'_>> {
                 None => (info, None),
             };
             let code = lines.by_ref().take_while(|line| *line != "```");
-            parts.push(Part::Code {
+            parts.push(PagePart::Code {
                 language,
                 file,
                 lines: code.collect(),
             });
             goes_on = false;
         } else if line.starts_with('#') {
-            parts.push(Part::Heading(line.trim_start_matches('#').trim()));
+            parts.push(PagePart::Heading(line.trim_start_matches('#').trim()));
             goes_on = false;
         } else if let Some(item) = line.strip_prefix("- ") {
-            parts.push(Part::Item(item.split_whitespace().collect()));
+            parts.push(PagePart::Item(item.split_whitespace().collect()));
             goes_on = true;
         } else {
             let words = line.split_whitespace();
             match parts.last_mut() {
-                Some(Part::Paragraph(before) | Part::Item(before)) if goes_on => {
+                Some(PagePart::Paragraph(before) | PagePart::Item(before)) if goes_on => {
                     before.extend(words);
                 }
                 _ if line.trim().is_empty() => {}
-                _ => parts.push(Part::Paragraph(words.collect())),
+                _ => parts.push(PagePart::Paragraph(words.collect())),
             }
             goes_on = !line.trim().is_empty();
         }
@@ -104,29 +104,29 @@ pub(super) fn render(
     for (at, part) in parts.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &parts[before]);
         let is_tight = match (before, part) {
-            (Some(Part::Heading(_)), Part::Heading(_)) => false,
-            (None | Some(Part::Heading(_)), _) => true,
-            (Some(Part::Item(_)), Part::Item(_)) => true,
+            (Some(PagePart::Heading(_)), PagePart::Heading(_)) => false,
+            (None | Some(PagePart::Heading(_)), _) => true,
+            (Some(PagePart::Item(_)), PagePart::Item(_)) => true,
             _ => false,
         };
         if !is_tight {
             writeln!(out)?;
         }
         match part {
-            Part::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, text))?,
-            Part::Paragraph(words) => {
+            PagePart::Heading(text) => writeln!(out, "{}", styled(colors, BOLD, text))?,
+            PagePart::Paragraph(words) => {
                 for line in wrapped(words, columns) {
                     writeln!(out, "{STEP}{line}")?;
                 }
             }
-            Part::Item(words) => {
+            PagePart::Item(words) => {
                 let mut mark = "- ";
                 for line in wrapped(words, columns - mark.len()) {
                     writeln!(out, "{STEP}{mark}{line}")?;
                     mark = "  ";
                 }
             }
-            Part::Code { file, lines, .. } => {
+            PagePart::Code { file, lines, .. } => {
                 if let Some(file) = file {
                     writeln!(out, "{STEP}{file}:")?;
                 }

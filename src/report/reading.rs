@@ -1,29 +1,30 @@
-//! What people read of a result: blocks for standard output, and for standard error.
+//! The text of a result: blocks for standard output, and for standard error.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::checked::statuses;
 use super::result::{
-    CommandResult, FileResult, RootEntry, RootResult, Sentence, Shown, Status, Subject,
+    CommandResult, FileResult, FindingDisplay, ResultEntry, ResultSubject, RootResult, RootStatus,
+    Sentence,
 };
-use super::rows::{self, Package};
-use super::{Block, Failure, Tone};
+use super::rows::{self, PackageRow};
+use super::{Failure, TextBlock, Tone};
 use crate::diag::{Counts, Diagnostic, Finding, Severity};
 use crate::review::FileComparison;
 
-/// How the results of a command about roots read.
+/// The parts of which the text about roots is made.
 #[derive(Clone, Copy)]
 pub struct RootsText<'a> {
     /// Returns what is printed of one root.
-    pub root: &'a dyn Fn(&RootResult) -> Vec<Block>,
-    /// How several roots are distinguished.
+    pub root: &'a dyn Fn(&RootResult) -> Vec<TextBlock>,
+    /// The heading that distinguishes several roots.
     pub heading: Heading,
-    /// Where the line about all roots is printed.
+    /// The place of the line about all roots.
     pub total: Total,
 }
 
-/// How the results of several roots are distinguished.
+/// The heading that distinguishes the results of several roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {
     /// The name of the root is above its results.
@@ -37,14 +38,14 @@ pub enum Heading {
     OwnApart,
 }
 
-/// Where the line about all roots is printed.
+/// The place of the line about all roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// It is the last result, if there are several roots or these were searched for.
+    /// The last result, if there are several roots or these were searched for.
     Result,
     /// As [`Total::Result`], with the number of errors and warnings.
     ResultWithCounts,
-    /// It is a note, if roots were searched for.
+    /// A note, if roots were searched for.
     Note,
 }
 
@@ -52,7 +53,7 @@ pub enum Total {
 ///
 /// `verbose` says that directories without a root are named beside it.
 #[must_use]
-pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<Block> {
+pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<TextBlock> {
     let all = result.roots();
     let own = all.iter().map(|root| (text.root)(root)).collect();
     let mut blocks = each(all, own, text.heading);
@@ -64,7 +65,7 @@ pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<
 
 /// Returns the results about roots, one root after the other; `own` are those of each root.
 #[must_use]
-pub fn each(roots: &[RootResult], own: Vec<Vec<Block>>, heading: Heading) -> Vec<Block> {
+pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     for (root, own) in roots.iter().zip(own) {
         if roots.len() > 1 {
@@ -77,12 +78,12 @@ pub fn each(roots: &[RootResult], own: Vec<Vec<Block>>, heading: Heading) -> Vec
 }
 
 /// Adds the results of one of several roots.
-fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Block>) {
-    let gap = || Block::Lines(vec![String::new()]);
+fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec<TextBlock>) {
+    let gap = || TextBlock::Lines(vec![String::new()]);
     let is_named = match heading {
         Heading::Own | Heading::OwnApart => true,
         Heading::Path => false,
-        Heading::PathApart => matches!(own[..], [Block::Verdict(..)]),
+        Heading::PathApart => matches!(own[..], [TextBlock::Verdict(..)]),
     };
     if is_named || own.is_empty() {
         if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
@@ -95,7 +96,7 @@ fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Blo
     if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
         blocks.push(gap());
     }
-    blocks.push(Block::Heading(path.to_owned()));
+    blocks.push(TextBlock::Heading(path.to_owned()));
     blocks.extend(own);
     if is_apart {
         blocks.push(gap());
@@ -106,78 +107,88 @@ fn add_named(blocks: &mut Vec<Block>, heading: Heading, path: &str, own: Vec<Blo
 ///
 /// Failures that roots share are named once, in the place of the first.
 #[must_use]
-pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Block> {
+pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
     let mut blocks = match &result.subject {
-        Subject::Roots(roots) => of_roots(result, roots),
-        Subject::Packages(packages) => {
+        ResultSubject::Roots(roots) => of_roots(result, roots),
+        ResultSubject::Packages(packages) => {
             let of_package = |package: &super::PackageResult| {
                 let remarks = package.remarks.iter().map(remark);
                 let failure = match &package.package {
-                    Package::Failed(failed) => Some(Block::Failure(failed.failure.clone())),
-                    Package::Hashed(_) => None,
+                    PackageRow::Failed(failed) => Some(TextBlock::Failure(failed.failure.clone())),
+                    PackageRow::Hashed(_) => None,
                 };
                 remarks.chain(failure).collect::<Vec<_>>()
             };
             packages.iter().flat_map(of_package).collect()
         }
-        Subject::Files(all) => {
+        ResultSubject::Files(all) => {
             let of_file = |file: &FileResult| {
                 let FileComparison { old, new, .. } = &file.comparison;
-                let sides = old.iter().chain(new);
-                let faults = sides.flat_map(|side| side.diagnostics.iter().cloned());
-                let failures = file.failures.iter().cloned().map(Block::Failure);
-                let faults = faults.map(Block::Diagnostic);
-                faults.chain(failures).collect::<Vec<_>>()
+                let faults = old
+                    .iter()
+                    .chain(new)
+                    .flat_map(|side| side.diagnostics.iter().cloned());
+                let failures = file.failures.iter().cloned().map(TextBlock::Failure);
+                faults
+                    .map(TextBlock::Diagnostic)
+                    .chain(failures)
+                    .collect::<Vec<_>>()
             };
             all.files.iter().flat_map(of_file).collect()
         }
-        Subject::Store(store, _) => store.failures().cloned().map(Block::Failure).collect(),
-        Subject::Pages(..) | Subject::Text(_) => Vec::new(),
+        ResultSubject::Store(store, _) => {
+            store.failures().cloned().map(TextBlock::Failure).collect()
+        }
+        ResultSubject::Pages(..) | ResultSubject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {
-        let names = result.not_locked.iter().flatten();
-        let named = names.map(|dir| Block::Remark(Tone::Note, format!("not locked: {dir}")));
+        let named = result
+            .not_locked
+            .iter()
+            .flatten()
+            .map(|dir| TextBlock::Remark(Tone::Note, format!("not locked: {dir}")));
         blocks.extend(named);
     }
     if total_at == Total::Note && result.not_locked.is_some() {
-        let note = |line: Sentence| Block::Remark(Tone::Note, line.text);
+        let note = |line: Sentence| TextBlock::Remark(Tone::Note, line.text);
         blocks.extend(total(result, total_at, verbose).map(note));
     }
     blocks
 }
 
-fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
+fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     let has_several = roots.len() > 1;
     let mut shared = result.failures();
     let mut blocks = Vec::new();
     for root in roots {
         for entry in &root.entries {
             match entry {
-                RootEntry::Finding(finding, Shown::Line) if has_several => {
+                ResultEntry::Finding(finding, FindingDisplay::Line) if has_several => {
                     let Diagnostic {
                         severity, title, ..
                     } = &finding.diagnostic;
                     let text = format!("{}: {title}", root.path);
-                    blocks.push(Block::Remark(tone(*severity), text));
+                    blocks.push(TextBlock::Remark(tone(*severity), text));
                 }
-                RootEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
+                ResultEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
                 // On standard error there is no heading that names the root.
-                RootEntry::Remark(Sentence { tone, text }) if has_several => {
-                    blocks.push(Block::Remark(*tone, format!("{}: {text}", root.path)));
+                ResultEntry::Remark(Sentence { tone, text }) if has_several => {
+                    blocks.push(TextBlock::Remark(*tone, format!("{}: {text}", root.path)));
                 }
-                RootEntry::Remark(own) => blocks.push(remark(own)),
-                RootEntry::Failure(failure) if has_several => {
-                    let first = shared.iter().position(|(one, _)| *one == failure);
+                ResultEntry::Remark(own) => blocks.push(remark(own)),
+                ResultEntry::Failure(failure) if has_several => {
+                    // The first root that has the failure names all of them; the others say nothing.
+                    let first = shared.iter().position(|(other, _)| *other == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
                         let title = format!("{}: {}", paths.join(", "), failure.title);
-                        blocks.push(Block::Failure(Failure {
+                        blocks.push(TextBlock::Failure(Failure {
                             title,
                             ..failure.clone()
                         }));
                     }
                 }
-                RootEntry::Failure(failure) => blocks.push(Block::Failure(failure.clone())),
+                ResultEntry::Failure(failure) => blocks.push(TextBlock::Failure(failure.clone())),
             }
         }
     }
@@ -185,15 +196,15 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<Block> {
 }
 
 /// Shows a finding that is no result of the command.
-fn beside(finding: &Finding, shown: Shown) -> Option<Block> {
+fn beside(finding: &Finding, shown: FindingDisplay) -> Option<TextBlock> {
     let diagnostic = &finding.diagnostic;
     match shown {
-        Shown::Note => Some(Block::Diagnostic(diagnostic.clone())),
-        Shown::Line => Some(Block::Remark(
+        FindingDisplay::Note => Some(TextBlock::Diagnostic(diagnostic.clone())),
+        FindingDisplay::Line => Some(TextBlock::Remark(
             tone(diagnostic.severity),
             diagnostic.title.clone(),
         )),
-        Shown::Result | Shown::Hidden => None,
+        FindingDisplay::Result | FindingDisplay::Hidden => None,
     }
 }
 
@@ -204,20 +215,25 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
     let mut text = statuses(roots.iter().map(|root| root.status));
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.
-        let findings = roots.iter().flat_map(RootResult::findings);
-        let findings: BTreeSet<rows::Finding> = findings
-            .map(|one| rows::Finding::of(one, &result.texts, &cleaned))
+        let findings: BTreeSet<rows::FindingRow> = roots
+            .iter()
+            .flat_map(RootResult::findings)
+            .map(|finding| rows::FindingRow::of(finding, &result.texts, &cleaned))
             .collect();
-        let counts = Counts::of(findings.iter().map(|one| one.severity)).without_notes();
+        let counts = Counts::of(findings.iter().map(|finding| finding.severity)).without_notes();
         if !counts.is_empty() {
             text += &format!(" ({counts})");
         }
     }
-    let worst = roots.iter().map(|root| root.status).max();
-    let tone = match worst.unwrap_or(Status::Clean) {
-        Status::Clean => Tone::Good,
-        Status::Findings => Tone::Warning,
-        Status::Failed => Tone::Bad,
+    let tone = match roots
+        .iter()
+        .map(|root| root.status)
+        .max()
+        .unwrap_or(RootStatus::Clean)
+    {
+        RootStatus::Clean => Tone::Good,
+        RootStatus::Findings => Tone::Warning,
+        RootStatus::Failed => Tone::Bad,
     };
     closing(result, Sentence { tone, text }, verbose)
 }
@@ -227,7 +243,7 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
 #[must_use]
 pub fn closing(result: &CommandResult, counts: Sentence, verbose: bool) -> Option<Sentence> {
     let roots = result.roots();
-    let is_failure = matches!(roots, [root] if root.status == Status::Failed);
+    let is_failure = matches!(roots, [root] if root.status == RootStatus::Failed);
     if is_failure || !(roots.len() > 1 || result.not_locked.is_some()) {
         return None;
     }
@@ -270,12 +286,12 @@ pub(super) fn cleaned(path: &str) -> String {
 
 /// Shows a sentence as the last line of results.
 #[must_use]
-pub fn verdict(sentence: Sentence) -> Block {
-    Block::Verdict(sentence.tone, sentence.text)
+pub fn verdict(sentence: Sentence) -> TextBlock {
+    TextBlock::Verdict(sentence.tone, sentence.text)
 }
 
-fn remark(sentence: &Sentence) -> Block {
-    Block::Remark(sentence.tone, sentence.text.clone())
+fn remark(sentence: &Sentence) -> TextBlock {
+    TextBlock::Remark(sentence.tone, sentence.text.clone())
 }
 
 /// Returns how serious a finding looks.

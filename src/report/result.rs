@@ -1,12 +1,11 @@
-//! What a command found, changed and could not do: each fact once.
-
-use std::collections::BTreeMap;
+//! The findings, changes and failures of a command: each fact once.
 
 use serde::Serialize;
 
+use super::groups::grouped;
 use super::rows::{
-    ConvertedProvider, EvaluatedExpression, Fixed, GitSetting, MatrixRow, Package, Provider, Rule,
-    StoreReport, Topic, VersionsInUse,
+    ConvertedProvider, EvaluatedExpression, FixRow, GitSetting, MatrixRow, PackageRow, Provider,
+    RuleRow, StoreReport, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -24,54 +23,54 @@ pub struct CommandResult {
     pub command: &'static str,
     /// The exit code of the program.
     pub exit: u8,
-    /// What the command is about.
-    pub subject: Subject,
-    /// What is worth knowing about the run as a whole.
+    /// The things that the command is about.
+    pub subject: ResultSubject,
+    /// Remarks about the run as a whole.
     pub remarks: Vec<Sentence>,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub not_locked: Option<Vec<String>>,
-    /// Which versions the roots lock, if that was compared.
+    /// The versions that the roots lock, if they were compared.
     pub versions_in_use: Option<VersionsInUse>,
     /// The texts of the files in which findings are.
     pub texts: Texts,
 }
 
-/// What a command is about.
+/// The things that a command is about.
 #[derive(Clone, Debug)]
-pub enum Subject {
+pub enum ResultSubject {
     /// Root module directories, in the order given.
     Roots(Vec<RootResult>),
     /// Lock files that were compared.
-    Files(Files),
+    Files(ComparedFiles),
     /// Packages, in the order given.
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.
-    Pages(Vec<Topic>, Vec<Rule>),
-    /// The facts that are kept about packages, and a text as in [`Subject::Text`].
+    Pages(Vec<TopicRow>, Vec<RuleRow>),
+    /// The facts that are kept about packages, and a text as in [`ResultSubject::Text`].
     Store(Box<StoreReport>, Vec<u8>),
     /// A text, printed unchanged, in the format for people only.
     Text(Vec<u8>),
 }
 
-/// What a command found out about lock files of which two versions were compared.
+/// Lock files of which two versions were compared.
 #[derive(Clone, Debug)]
-pub struct Files {
+pub struct ComparedFiles {
     /// The files, ordered by path.
     pub files: Vec<FileResult>,
-    /// Whether the name of each file is worth saying: not if two files were named.
+    /// The name of each file is worth printing: not if two files were named.
     pub are_named: bool,
-    /// What to think of all changes.
+    /// The verdict on all changes.
     pub verdict: Verdict,
 }
 
-/// What a command found out about one lock file.
+/// The comparison of one lock file.
 #[derive(Clone, Debug)]
 pub struct FileResult {
     /// Both versions, and what differs.
     pub comparison: FileComparison,
-    /// Whether it could be compared, and is no worse than is allowed.
-    pub status: Status,
-    /// Why a version could not be read.
+    /// Clean if the file could be compared, and is no worse than is allowed.
+    pub status: RootStatus,
+    /// The reasons for which a version could not be read.
     pub failures: Vec<Failure>,
 }
 
@@ -79,25 +78,26 @@ impl FileResult {
     /// Returns whether something changed, or could not be compared.
     #[must_use]
     pub fn is_worth_a_row(&self) -> bool {
-        !self.comparison.review.is_empty() || self.status == Status::Failed
+        !self.comparison.review.is_empty() || self.status == RootStatus::Failed
     }
 }
 
-/// What a command found out about one package.
+/// The hashes of one package.
 #[derive(Clone, Debug)]
 pub struct PackageResult {
     /// The package with its hashes, or why it has none.
-    pub package: Package,
-    /// What is unusual about it.
+    pub package: PackageRow,
+    /// Remarks on unusual properties of the package.
     pub remarks: Vec<Sentence>,
 }
 
-/// Whether something is in order.
+/// The state of a root, a file or a package after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// Nothing is wrong.
+#[cfg_attr(test, schemars(rename = "Status"))]
+pub enum RootStatus {
+    /// Nothing is wrong here.
     Clean,
     /// The job was done, and the answer is bad.
     Findings,
@@ -108,66 +108,86 @@ pub enum Status {
 /// A sentence about something that has no place in a file and no rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// How serious it is.
+    /// The tone of the sentence.
     pub tone: Tone,
-    /// The sentence.
+    /// The sentence, without a severity in front.
     pub text: String,
 }
 
-/// What a command found out about one root.
+/// The result of a command for one root.
 #[derive(Clone, Debug)]
 pub struct RootResult {
     /// The directory, as typed; of `merge` the lock file.
     pub path: String,
     /// Whose rules applied, if that was found out.
     pub flavor: Option<Flavor>,
-    /// Whether it is in order.
-    pub status: Status,
-    /// What was found, what failed, and what else is worth knowing.
-    pub entries: Vec<RootEntry>,
+    /// The worst that happened to the root.
+    pub status: RootStatus,
+    /// Findings, failures and remarks, in the order in which they were made.
+    pub entries: Vec<ResultEntry>,
+    /// The outcome in one sentence.
+    pub verdict: Option<Sentence>,
+    /// A row for each provider; the kind depends on the command.
+    pub providers: Vec<Provider>,
+    /// True if anything was, or would be, written; `None` for commands that never write.
+    pub changed: Option<bool>,
+    /// The part that only some commands have.
+    pub detail: RootDetail,
+}
+
+/// The part of a root's result that only some commands have.
+#[derive(Clone, Debug)]
+pub enum RootDetail {
+    /// No such part.
+    Plain,
+    /// A lock file that was checked.
+    Check(CheckDetail),
+    /// A lock file that was, or would be, written.
+    Lock(LockDetail),
+    /// The tree of modules.
+    Modules(Branches),
+    /// The value of an expression.
+    Value(EvaluatedExpression),
+    /// The settings by which git calls lockctl.
+    GitSettings(Vec<GitSetting>),
+    /// The changes of git's settings and attributes, one line each.
+    GitChanges(Vec<String>),
+}
+
+/// The results of a check beside its findings.
+#[derive(Clone, Debug, Default)]
+pub struct CheckDetail {
     /// Findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
-    /// How it came out, in one sentence.
-    pub verdict: Option<Sentence>,
-    /// What was repaired before the findings were made, if repairs were wanted.
-    pub fixed: Option<Vec<Fixed>>,
-    /// What there is to report about each provider.
-    pub providers: Vec<Provider>,
-    /// What became of each entry, if the lock file was converted.
-    pub converted: Option<Vec<ConvertedProvider>>,
-    /// What the programs will do with each provider, if that was asked for.
+    /// The repairs that were made before the findings, if repairs were wanted.
+    pub fixed: Option<Vec<FixRow>>,
+    /// The predictions for each provider, if they were asked for.
     pub matrix: Option<Vec<MatrixRow>>,
-    /// The tree of modules, if that was asked for.
-    pub branches: Option<Branches>,
-    /// What an expression came to, if one was evaluated.
-    pub evaluated: Option<EvaluatedExpression>,
-    /// What makes git call lockctl, if that was asked for.
-    pub git_settings: Option<Vec<GitSetting>>,
-    /// Whether anything was, or would be, written, if the command ever writes.
-    pub changed: Option<bool>,
-    /// What was, or would be, written elsewhere than in the lock file, one line each.
-    pub lines: Vec<String>,
-    /// What would change in the lock file, if that was asked for.
+}
+
+/// The changes of a lock file beside its entries.
+#[derive(Clone, Debug, Default)]
+pub struct LockDetail {
+    /// A row for each former entry, if the lock file was converted.
+    pub converted: Option<Vec<ConvertedProvider>>,
+    /// The changes of the lock file, if they are to be shown.
     pub comparison: Option<Box<FileComparison>>,
-    /// Commands that help names for this root, each with the one that does the same for all roots of
-    /// the run; empty where there is one root only.
-    pub commands: Vec<(String, String)>,
 }
 
 /// One thing that a command found about a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RootEntry {
+pub enum ResultEntry {
     /// A fault, or something that a rule has a name for.
-    Finding(Finding, Shown),
+    Finding(Finding, FindingDisplay),
     /// An operation that failed.
     Failure(Failure),
     /// Anything else that is worth knowing.
     Remark(Sentence),
 }
 
-/// How people see a finding; programs get every one.
+/// The way in which people see a finding; programs get every one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum FindingDisplay {
     /// As a result of the command, with the lines of its place.
     Result,
     /// Beside the results, with the lines of its place.
@@ -178,7 +198,7 @@ pub enum Shown {
     Hidden,
 }
 
-impl Status {
+impl RootStatus {
     /// Returns its exit code.
     #[must_use]
     pub fn exit_code(self) -> u8 {
@@ -215,8 +235,8 @@ impl CommandResult {
         let worst = roots.iter().map(|root| root.status).max();
         Self {
             command,
-            exit: worst.unwrap_or(Status::Clean).exit_code(),
-            subject: Subject::Roots(roots),
+            exit: worst.unwrap_or(RootStatus::Clean).exit_code(),
+            subject: ResultSubject::Roots(roots),
             remarks: Vec::new(),
             not_locked: None,
             versions_in_use: None,
@@ -236,7 +256,7 @@ impl CommandResult {
 
     /// Makes the clean result of a command that is about something else than roots.
     #[must_use]
-    pub fn of(command: &'static str, subject: Subject) -> Self {
+    pub fn of(command: &'static str, subject: ResultSubject) -> Self {
         Self {
             subject,
             ..Self::of_roots(command, Vec::new(), Texts::default())
@@ -247,7 +267,7 @@ impl CommandResult {
     #[must_use]
     pub fn roots(&self) -> &[RootResult] {
         match &self.subject {
-            Subject::Roots(roots) => roots,
+            ResultSubject::Roots(roots) => roots,
             _ => &[],
         }
     }
@@ -256,7 +276,7 @@ impl CommandResult {
     #[must_use]
     pub fn raw_text(&self) -> &[u8] {
         match &self.subject {
-            Subject::Text(text) | Subject::Store(_, text) => text,
+            ResultSubject::Text(text) | ResultSubject::Store(_, text) => text,
             _ => &[],
         }
     }
@@ -265,18 +285,11 @@ impl CommandResult {
     /// roots that it stopped.
     #[must_use]
     pub fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
-        let mut order: Vec<(&Failure, Vec<&str>)> = Vec::new();
-        let mut known = BTreeMap::new();
-        for root in self.roots() {
-            for failure in root.failures() {
-                let at = *known.entry(failure).or_insert(order.len());
-                if at == order.len() {
-                    order.push((failure, Vec::new()));
-                }
-                order[at].1.push(&root.path);
-            }
-        }
-        order
+        grouped(
+            self.roots()
+                .iter()
+                .flat_map(|root| root.failures().map(|failure| (failure, root.path.as_str()))),
+        )
     }
 }
 
@@ -286,28 +299,48 @@ impl RootResult {
         Self {
             path: path.into(),
             flavor: None,
-            status: Status::Clean,
+            status: RootStatus::Clean,
             entries: Vec::new(),
-            turned_off: Vec::new(),
             verdict: None,
-            fixed: None,
             providers: Vec::new(),
-            converted: None,
-            matrix: None,
-            branches: None,
-            evaluated: None,
-            git_settings: None,
             changed: None,
-            lines: Vec::new(),
-            comparison: None,
-            commands: Vec::new(),
+            detail: RootDetail::Plain,
+        }
+    }
+
+    /// Returns the results of a check, if the lock file was checked.
+    #[must_use]
+    pub fn check(&self) -> Option<&CheckDetail> {
+        match &self.detail {
+            RootDetail::Check(check) => Some(check),
+            _ => None,
+        }
+    }
+
+    /// Returns the changes of the lock file, if it was, or would be, written.
+    #[must_use]
+    pub fn lock(&self) -> Option<&LockDetail> {
+        match &self.detail {
+            RootDetail::Lock(lock) => Some(lock),
+            _ => None,
+        }
+    }
+
+    /// Returns the place for changes of the lock file, empty at first.
+    pub fn lock_mut(&mut self) -> &mut LockDetail {
+        if !matches!(self.detail, RootDetail::Lock(_)) {
+            self.detail = RootDetail::Lock(LockDetail::default());
+        }
+        match &mut self.detail {
+            RootDetail::Lock(lock) => lock,
+            _ => unreachable!("it was made one above"),
         }
     }
 
     /// Returns what was found, in the order in which it was found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.entries.iter().filter_map(|entry| match entry {
-            RootEntry::Finding(finding, _) => Some(finding),
+            ResultEntry::Finding(finding, _) => Some(finding),
             _ => None,
         })
     }
@@ -315,41 +348,43 @@ impl RootResult {
     /// Returns the operations that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.entries.iter().filter_map(|entry| match entry {
-            RootEntry::Failure(failure) => Some(failure),
+            ResultEntry::Failure(failure) => Some(failure),
             _ => None,
         })
     }
 
     /// Adds an operation that failed: the job could not be done.
     pub fn fail(&mut self, failure: Failure) {
-        self.entries.push(RootEntry::Failure(failure));
-        self.status = Status::Failed;
+        self.entries.push(ResultEntry::Failure(failure));
+        self.status = RootStatus::Failed;
     }
 
     /// Adds findings because of which nothing is done: they are the answer.
     pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
-        let findings = findings.into_iter();
-        let entries = findings.map(|finding| RootEntry::Finding(finding, Shown::Note));
+        let entries = findings
+            .into_iter()
+            .map(|finding| ResultEntry::Finding(finding, FindingDisplay::Note));
         self.entries.extend(entries);
-        self.status = self.status.max(Status::Findings);
+        self.status = self.status.max(RootStatus::Findings);
     }
 
     /// Adds a sentence that is worth knowing.
     pub fn remark(&mut self, text: impl Into<String>) {
-        self.entries.push(RootEntry::Remark(Sentence::note(text)));
+        self.entries.push(ResultEntry::Remark(Sentence::note(text)));
     }
 
     /// Adds a sentence about what is likely to cause a failure.
     pub fn warn(&mut self, text: impl Into<String>) {
         self.entries
-            .push(RootEntry::Remark(Sentence::warning(text)));
+            .push(ResultEntry::Remark(Sentence::warning(text)));
     }
 
     /// Adds something that has a rule but no place in a file.
     pub fn ruled(&mut self, rule: &'static diag::Rule, provider: &ProviderAddr, text: String) {
         let diagnostic = rule.diagnostic(text);
         let finding = Finding::about(provider, diagnostic);
-        self.entries.push(RootEntry::Finding(finding, Shown::Line));
+        self.entries
+            .push(ResultEntry::Finding(finding, FindingDisplay::Line));
     }
 
     /// Adds findings that only machine formats carry, since they change nothing here.
@@ -357,7 +392,7 @@ impl RootResult {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
             self.entries
-                .push(RootEntry::Finding(finding, Shown::Hidden));
+                .push(ResultEntry::Finding(finding, FindingDisplay::Hidden));
         }
     }
 
@@ -365,9 +400,10 @@ impl RootResult {
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries.push(RootEntry::Finding(finding, Shown::Note));
+            self.entries
+                .push(ResultEntry::Finding(finding, FindingDisplay::Note));
             if diagnostic.severity == Severity::Error {
-                self.status = Status::Failed;
+                self.status = RootStatus::Failed;
             }
         }
     }

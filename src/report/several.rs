@@ -11,23 +11,23 @@ use crate::diag::{Diagnostic, Label, Severity, Texts};
 pub struct Several {
     /// The name of the rule.
     pub code: &'static str,
-    /// How severe they are.
+    /// The severity that all of them share.
     pub severity: Severity,
-    /// What is wrong, of all of them.
+    /// A title for all of them.
     pub title: String,
     /// A line for each, as far as they are shown.
-    pub lines: Vec<Line>,
-    /// How many are not shown.
+    pub lines: Vec<FaultLine>,
+    /// The number of those that are not shown, in words.
     pub more: Option<String>,
-    /// What else is worth knowing about all of them.
+    /// Remarks about all of them.
     pub notes: Vec<String>,
-    /// What to do next, imperative.
+    /// The next step for the user, imperative.
     pub help: Option<String>,
 }
 
-/// What is shown of one of several faults.
+/// The line about one of several faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum FaultLine {
     /// The line of a file; `None` if the fault has no place.
     Source(Option<Label>),
     /// A place, and what is wrong there.
@@ -39,7 +39,7 @@ pub enum Line {
 impl Several {
     /// Makes one of a diagnostic, with other lines.
     #[must_use]
-    pub fn of(diagnostic: &Diagnostic, lines: Vec<Line>) -> Self {
+    pub fn of(diagnostic: &Diagnostic, lines: Vec<FaultLine>) -> Self {
         Self {
             code: diagnostic.code,
             severity: diagnostic.severity,
@@ -47,7 +47,7 @@ impl Several {
             lines,
             more: None,
             notes: Vec::new(),
-            help: diagnostic.help.clone(),
+            help: diagnostic.help.as_ref().map(ToString::to_string),
         }
     }
 }
@@ -62,27 +62,23 @@ pub(super) fn render(
     texts: &Texts,
     colors: Colors,
 ) -> io::Result<()> {
-    let tone = reading::tone(several.severity);
-    let head = format!("{}[{}]", word(tone), several.code);
-    let title = format!(": {}", harmless(&several.title));
-    writeln!(
-        out,
-        "{}{}",
-        styled(colors, style(tone), &head),
-        styled(colors, BOLD, &title)
-    )?;
-    let numbers = several.lines.iter().filter_map(|line| match line {
-        Line::Source(Some(label)) => Some(position(label, texts).0),
-        _ => None,
-    });
-    let width = numbers.max().map_or(1, |number| number.to_string().len());
+    render_head(out, several, colors)?;
+    let width = several
+        .lines
+        .iter()
+        .filter_map(|line| match line {
+            FaultLine::Source(Some(label)) => Some(position(label, texts).0),
+            _ => None,
+        })
+        .max()
+        .map_or(1, |number| number.to_string().len());
     let pad = " ".repeat(width);
     let mark = |text: &str| styled(colors, GUTTER, text);
     let mut file = None;
     for line in &several.lines {
         match line {
-            Line::Source(None) => {}
-            Line::Source(Some(label)) => {
+            FaultLine::Source(None) => {}
+            FaultLine::Source(Some(label)) => {
                 let (number, place) = position(label, texts);
                 if file != Some(label.file) {
                     writeln!(out, "{pad}{} {}", mark("-->"), harmless(&place))?;
@@ -96,12 +92,12 @@ pub(super) fn render(
                 let gutter = mark(&format!("{number:>width$} |"));
                 writeln!(out, "{}", format!("{gutter} {text}").trim_end())?;
             }
-            Line::Place(label, text) => {
+            FaultLine::Place(label, text) => {
                 let (_, place) = position(label, texts);
                 let text = format!("{}: {}", harmless(&place), harmless(text));
                 writeln!(out, "{pad}{} {text}", mark("-->"))?;
             }
-            Line::Name(text) => writeln!(out, "{pad}{} {}", mark("-->"), harmless(text))?,
+            FaultLine::Name(text) => writeln!(out, "{pad}{} {}", mark("-->"), harmless(text))?,
         }
     }
     if let Some(more) = &several.more {
@@ -117,6 +113,18 @@ pub(super) fn render(
         writeln!(out, "{pad} {} {word}: {text}", mark("="))?;
     }
     writeln!(out)
+}
+
+fn render_head(out: &mut dyn Write, several: &Several, colors: Colors) -> io::Result<()> {
+    let tone = reading::tone(several.severity);
+    let head = format!("{}[{}]", word(tone), several.code);
+    let title = format!(": {}", harmless(&several.title));
+    writeln!(
+        out,
+        "{}{}",
+        styled(colors, style(tone), &head),
+        styled(colors, BOLD, &title)
+    )
 }
 
 /// Returns the line of a label, and its place as in `main.tf:5:17`.

@@ -7,10 +7,10 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 use super::style::{Colors, harmless, harmless_lines};
 use crate::diag::{Diagnostic, FileId, Label, Severity, Texts};
 
-/// How wide a line may get before its ends are cut off, in columns.
+/// Maximum width of a line before its ends are cut off, in columns.
 const MAX_WIDTH: usize = 140;
 
-/// How many bytes of a text are shown; beyond that only the place is named.
+/// Maximum number of bytes of a text that are shown; beyond that only the place is named.
 const MAX_SHOWN: usize = 16 * 1024;
 
 /// Renders a diagnostic; no line feed at the end.
@@ -40,7 +40,7 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         }
     }
     if let Some(help) = &diagnostic.help {
-        group = group.element(Level::HELP.message(harmless_lines(help)));
+        group = group.element(Level::HELP.message(harmless_lines(&help.text)));
     }
     let renderer = match colors {
         Colors::Off => Renderer::plain(),
@@ -87,8 +87,9 @@ fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
 /// Names the places of labels whose text cannot be shown, with their notes.
 fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Group<'a> {
     let group = group.element(origin(file, labels, texts));
-    let notes = labels.iter().map(|(_, label)| harmless(&label.note));
-    notes
+    labels
+        .iter()
+        .map(|(_, label)| harmless(&label.note))
         .filter(|note| !note.is_empty())
         .fold(group, |group, note| {
             group.element(Level::NOTE.message(note))
@@ -129,8 +130,8 @@ pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
     let range = texts.line(label.file, label.span.start);
     let shown = range.start..range.end.min(range.start + MAX_SHOWN);
     let is_whole = shown == range;
-    let text = same_length(&texts.bytes(label.file)[shown]);
-    let text = text.replace('\t', "    ");
+    // A tab has no fixed width, and the columns of several lines must agree.
+    let text = same_length(&texts.bytes(label.file)[shown]).replace('\t', "    ");
     let end = text.char_indices().nth(MAX_WIDTH);
     match end {
         None if is_whole => text,

@@ -1,25 +1,25 @@
-//! How text looks on a terminal, and what keeps foreign text from steering it.
+//! Colours on a terminal, and the filter that keeps foreign text from steering it.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::Table;
 
 use super::Tone;
 
-/// Whether colours may be used; they alone never carry meaning.
+/// The use of colours, which alone never carry meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
-    /// Plain text.
+    /// Text without any colour.
     Off,
-    /// ANSI escape sequences.
+    /// Text with ANSI escape sequences.
     On,
 }
 
 pub(super) const BOLD: Style = Style::new().bold();
 
-/// What explains something else.
+/// The style of explanations.
 pub(super) const FAINT: Style = Style::new().dimmed();
 
-/// What surrounds the lines of a file.
+/// The style of what surrounds the lines of a file.
 pub(super) const GUTTER: Style = Style::new()
     .bold()
     .fg_color(Some(anstyle::Color::Ansi(AnsiColor::BrightBlue)));
@@ -53,6 +53,8 @@ pub(super) fn harmless(text: &str) -> String {
         (c.is_control() && c != '\t')
             || matches!(
                 c,
+                // Bidirectional marks and characters without width: text shows in another order than it is compared,
+                // as in CVE-2021-42574.
                 '\u{61c}'
                     | '\u{200b}'..='\u{200f}'
                     | '\u{2028}'..='\u{202e}'
@@ -86,8 +88,10 @@ pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
-    let lines = table.lines();
-    lines.map(|line| line.trim_end().to_owned()).collect()
+    table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect()
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 
 use snapbox::{assert_data_eq, file, str};
 
-use super::rows::{CheckedProvider, Finding, Provider, Related, TurnedOff};
-use super::{Checked, Failure, Root, Status, Tone, github, junit, markdown, sarif};
+use super::rows::{CheckedProvider, FindingRow, Provider, Related, TurnedOffRow};
+use super::{Checked, Failure, RootRow, RootStatus, Tone, github, junit, markdown, sarif};
 use crate::diag;
 
-fn root(path: &str, status: Status) -> Root<'static> {
-    Root {
+fn root(path: &str, status: RootStatus) -> RootRow<'static> {
+    RootRow {
         path: path.to_owned(),
         flavor: None,
         status,
@@ -22,20 +22,19 @@ fn root(path: &str, status: Status) -> Root<'static> {
         git_settings: None,
         modules: None,
         changed: None,
-        commands: &[],
     }
 }
 
-fn finding(rule: &str, file: &str, title: &str) -> Finding {
-    Finding {
+fn finding(rule: &str, file: &str, title: &str) -> FindingRow {
+    FindingRow {
         provider: Some("example.com/t/x".to_owned()),
         file: Some(file.to_owned()),
         line: Some(4),
         column: Some(1),
         end_line: Some(4),
         end_column: Some(27),
-        help: Some("run `lockctl lock`".to_owned()),
-        ..Finding::without_place(diag::named(rule), title.to_owned())
+        help: Some(diag::RootCommand::new("lockctl lock").run("")),
+        ..FindingRow::without_place(diag::named(rule), title.to_owned())
     }
 }
 
@@ -46,7 +45,7 @@ fn kept<T, const N: usize>(values: [T; N]) -> &'static [T] {
 
 /// A root with findings, one that fails, and one that is clean.
 fn three_roots() -> Checked<'static> {
-    let mut bad = root("live/a", Status::Findings);
+    let mut bad = root("live/a", RootStatus::Findings);
     bad.providers = kept([Provider::Checked(CheckedProvider {
         provider: "example.com/t/y".to_owned(),
         version: "1.0.0".to_owned(),
@@ -70,11 +69,11 @@ fn three_roots() -> Checked<'static> {
         text: "locked here".to_owned(),
     }];
     bad.findings = vec![incomplete, outside.clone()];
-    bad.turned_off = vec![TurnedOff {
+    bad.turned_off = vec![TurnedOffRow {
         finding: finding("package-missing", "live/a/main.tf", "Not there"),
         reason: "it is not used".to_owned(),
     }];
-    let mut failed = root("live/b", Status::Failed);
+    let mut failed = root("live/b", RootStatus::Failed);
     failed.findings = vec![outside];
     failed.failures = kept([Failure {
         title: "no configuration in live/b".to_owned(),
@@ -83,9 +82,10 @@ fn three_roots() -> Checked<'static> {
     }])
     .iter()
     .collect();
-    let mut clean = root("live/c", Status::Clean);
-    let mut note = Finding::without_place(diag::named("state-not-visible"), "No state".to_owned());
-    note.help = Some("nothing".to_owned());
+    let mut clean = root("live/c", RootStatus::Clean);
+    let mut note =
+        FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
+    note.help = Some("nothing".into());
     clean.findings = vec![note];
     Checked {
         command: "verify",
@@ -98,13 +98,13 @@ fn three_roots() -> Checked<'static> {
 
 /// A root whose only finding is full of text that would like to be something else.
 fn hostile(text: &str) -> Checked<'static> {
-    let mut bad = root(text, Status::Findings);
+    let mut bad = root(text, RootStatus::Findings);
     let mut finding = finding("syntax-error", text, text);
     finding.detail = Some(text.to_owned());
-    finding.help = Some(text.to_owned());
+    finding.help = Some(text.into());
     finding.provider = Some(text.to_owned());
     bad.findings = vec![finding.clone()];
-    bad.turned_off = vec![TurnedOff {
+    bad.turned_off = vec![TurnedOffRow {
         finding,
         reason: text.to_owned(),
     }];
@@ -115,7 +115,7 @@ fn hostile(text: &str) -> Checked<'static> {
     }])
     .iter()
     .collect();
-    let clean = root(text, Status::Clean);
+    let clean = root(text, RootStatus::Clean);
     Checked {
         roots: vec![bad, clean],
         remarks: vec![(Tone::Note, text.to_owned())],
@@ -360,10 +360,10 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
     let pattern = checked.roots[0].findings[0].clone();
     checked.roots = Vec::new();
     for number in 0..400 {
-        let mut bad = root(&format!("live/{number}"), Status::Findings);
+        let mut bad = root(&format!("live/{number}"), RootStatus::Findings);
         let mut finding = pattern.clone();
         finding.file = Some(format!("live/{number}/.terraform.lock.hcl"));
-        finding.help = Some(format!("run `lockctl lock live/{number}`"));
+        finding.help = Some(diag::RootCommand::new(format!("lockctl lock live/{number}")).run(""));
         bad.findings = vec![finding];
         checked.roots.push(bad);
     }
@@ -385,18 +385,18 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
 /// Roots that each lack platforms for seven providers.
 fn incomplete_roots(count: usize) -> Checked<'static> {
     let roots = (0..count).map(|number| {
-        let mut bad = root(&format!("live/{number}"), Status::Findings);
-        let command = |root: &str| format!("lockctl lock{root}");
-        bad.commands = kept([(command(&format!(" live/{number}")), command(" -r"))]);
+        let mut bad = root(&format!("live/{number}"), RootStatus::Findings);
+        let command = diag::RootCommand {
+            for_root: format!("lockctl lock live/{number}"),
+            for_all: "lockctl lock -r".to_owned(),
+        };
         let findings = (0..7).map(|provider| {
             let lock = format!("live/{number}/.terraform.lock.hcl");
             let title =
                 format!("4 of 5 wanted platforms of example.com/t/{provider} lack an h1: hash");
-            Finding {
+            FindingRow {
                 provider: Some(format!("example.com/t/{provider}")),
-                help: Some(format!(
-                    "run `lockctl lock live/{number}` to add what is missing"
-                )),
+                help: Some(command.run(" to add what is missing")),
                 share: Some(diag::Share { part: 4, of: 5 }),
                 ..finding("platforms-incomplete", &lock, &title)
             }

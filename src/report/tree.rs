@@ -4,18 +4,18 @@ use super::style::aligned;
 
 /// A line and what hangs below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
-    /// The line.
+pub struct LineTree {
+    /// The text of the line.
     pub line: String,
-    /// What is out of order with it, to be shown behind it in brackets.
+    /// Its fault, shown behind it in brackets.
     pub warning: Option<String>,
-    /// What explains it: rows of cells, in columns, below the line.
+    /// Its explanation: rows of cells, in columns, below the line.
     pub details: Vec<Vec<String>>,
-    /// What hangs below it, from top to bottom.
+    /// The branches below it, from top to bottom.
     pub branches: Vec<Self>,
 }
 
-impl Tree {
+impl LineTree {
     /// Makes a tree of one line.
     #[must_use]
     pub fn leaf(line: String) -> Self {
@@ -28,20 +28,20 @@ impl Tree {
 
 /// One line of a drawn tree, behind the marks before it.
 pub(super) enum TreeLine<'a> {
-    /// That of a branch.
-    Branch(&'a Tree),
+    /// The line of a branch.
+    Branch(&'a LineTree),
     /// One that explains the branch above it, made harmless.
     Detail(String),
 }
 
 /// Returns the lines of a tree with the marks before them, which none of its texts is part of.
-pub(super) fn lines(tree: &Tree) -> Vec<(String, TreeLine<'_>)> {
+pub(super) fn lines(tree: &LineTree) -> Vec<(String, TreeLine<'_>)> {
     let mut lines = Vec::new();
     draw(tree, "", "", &mut lines);
     lines
 }
 
-fn draw<'a>(tree: &'a Tree, own: &str, below: &str, lines: &mut Vec<(String, TreeLine<'a>)>) {
+fn draw<'a>(tree: &'a LineTree, own: &str, below: &str, lines: &mut Vec<(String, TreeLine<'a>)>) {
     lines.push((own.to_owned(), TreeLine::Branch(tree)));
     let margin = if tree.branches.is_empty() {
         "   "

@@ -1,4 +1,4 @@
-//! The cause of a change of a lock file in the configuration on both sides.
+//! What the configuration on both sides says about a change of a lock file.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use super::diff::{ChangeKind, ProviderChange};
 use crate::addr::ProviderAddr;
 use crate::requirement::{Requirement, Requirements};
 
-/// The requirements on both sides of a change.
+/// What the configuration requires on both sides.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigurationSides<'a> {
-    /// The requirements before, if they are known and may differ from those now.
+    /// Before, if that is known and may differ from what is required now.
     pub old: Option<&'a Requirements>,
-    /// The requirements now, which are known.
+    /// Now.
     pub new: &'a Requirements,
 }
 
-/// The cause of a change in the configuration.
+/// What the configuration says about a change.
 ///
 /// Displayed as a clause that follows the causes: no capital letter, no period. A place is the name
 /// that [`ConfigurationSides::cause`] was given for it; constraints are empty if it states none.
@@ -27,46 +27,46 @@ pub enum ConfigurationCause {
     NotRequired,
     /// The entry was removed, and the provider is still required.
     StillRequired {
-        /// The name of the first place that requires it.
+        /// Where.
         place: String,
     },
     /// The provider is required, and was not before.
     NewlyRequired {
-        /// The name of the first place that requires it.
+        /// Where.
         place: String,
     },
     /// The provider is new, and required; what was required before is not known.
     Required {
-        /// The name of the first place that requires it.
+        /// Where.
         place: String,
     },
     /// The configuration states other constraints than before.
     ConstraintsChanged {
-        /// The name of the place that states them.
+        /// Where it states them.
         place: String,
-        /// The constraints that it stated before.
+        /// The constraints before.
         from: String,
-        /// The constraints that it states now.
+        /// The constraints now.
         to: String,
     },
     /// The recorded constraints changed, and the configuration states the same as before.
     ConstraintsUnchanged {
-        /// The name of the place that states them.
+        /// Where it states them.
         place: String,
         /// The constraints before and now.
         constraints: String,
     },
     /// The recorded constraints changed; what the configuration stated before is not known.
     ConstraintsStated {
-        /// The name of the place that states them.
+        /// Where it states them.
         place: String,
-        /// The constraints that it states now.
+        /// The constraints now.
         constraints: String,
     },
 }
 
 impl ConfigurationSides<'_> {
-    /// Finds the cause of a change in the configuration; `place` names where a requirement is written.
+    /// Finds what the configuration says about a change; `place` names where a requirement is written.
     ///
     /// Of several places that require a provider the first with constraints counts. There is no cause
     /// for a provider that only a module which could not be read may require.

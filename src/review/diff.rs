@@ -1,4 +1,4 @@
-//! The entries that differ between two lock files, and the kinds of difference.
+//! Which entries differ between two lock files, and in what.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,38 +7,38 @@ use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Step, Upgrade, step};
 
-/// The differences between two lock files.
+/// What differs between two lock files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockDiff {
     /// The providers that differ, ordered by their address, of two the new one.
     pub providers: Vec<ProviderChange>,
-    /// The number of entries that are the same on both sides.
+    /// How many entries are the same on both sides.
     pub unchanged: usize,
 }
 
-/// The difference between the entries of one provider.
+/// What differs in the entry of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderChange {
     /// The entries that differ.
     pub sides: Sides,
-    /// The kinds of the difference; never empty.
+    /// In what they differ; never empty.
     pub kinds: BTreeSet<ChangeKind>,
-    /// The known address that the new one may be mistaken for, if the provider was not locked before.
+    /// What the new address may be mistaken for, if the provider was not locked before.
     pub look_alike: Option<LookAlike>,
 }
 
-/// An entry on one side of a comparison, or on both.
+/// What is there of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sides {
     /// Only the new entry.
     Added(ProviderSide),
     /// Only the old entry.
     Removed(ProviderSide),
-    /// Entries on both sides, which may be of two addresses.
+    /// Both.
     Both {
-        /// The entry in the old file.
+        /// The entry before.
         old: ProviderSide,
-        /// The entry in the new file.
+        /// The entry now.
         new: ProviderSide,
     },
 }
@@ -46,9 +46,9 @@ pub enum Sides {
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderSide {
-    /// The address of the provider.
+    /// Its address.
     pub addr: ProviderAddr,
-    /// The entry under that address.
+    /// The entry.
     pub lock: ProviderLock,
 }
 
@@ -124,58 +124,50 @@ impl ChangeKind {
 #[must_use]
 pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
     let mut removed: BTreeMap<&ProviderAddr, &ProviderLock> = BTreeMap::new();
-    let mut lock_diff = LockDiff::default();
+    let mut found = LockDiff::default();
     for (addr, lock) in &old.providers {
         match new.providers.get(addr) {
-            None => {
-                removed.insert(addr, lock);
-            }
-            Some(now) if now == lock => lock_diff.unchanged += 1,
-            Some(now) => {
-                let change = changed(side(addr, lock), side(addr, now));
-                lock_diff.providers.push(change);
-            }
+            None => drop(removed.insert(addr, lock)),
+            Some(now) if now == lock => found.unchanged += 1,
+            Some(now) => found
+                .providers
+                .push(changed(side(addr, lock), side(addr, now))),
         }
     }
-    let mut added: BTreeMap<&ProviderAddr, &ProviderLock> = new
+    let added = new
         .providers
         .iter()
-        .filter(|(addr, _)| !old.providers.contains_key(addr))
-        .collect();
+        .filter(|(addr, _)| !old.providers.contains_key(addr));
+    let mut added: BTreeMap<&ProviderAddr, &ProviderLock> = added.collect();
     for (before, now) in switched(&removed, &added) {
         if let (Some(old), Some(new)) = (removed.remove(before), added.remove(now)) {
-            let change = changed(side(before, old), side(now, new));
-            lock_diff.providers.push(change);
+            found
+                .providers
+                .push(changed(side(before, old), side(now, new)));
         }
     }
-    for (addr, lock) in removed {
-        lock_diff.providers.push(ProviderChange {
-            sides: Sides::Removed(side(addr, lock)),
-            kinds: BTreeSet::from([ChangeKind::Removed]),
-            look_alike: None,
-        });
-    }
-    for (addr, lock) in added {
-        lock_diff.providers.push(ProviderChange {
-            sides: Sides::Added(side(addr, lock)),
-            kinds: BTreeSet::from([ChangeKind::Added]),
-            look_alike: None,
-        });
-    }
-    for change in &mut lock_diff.providers {
-        // A provider that only moved to another registry has the name that a reader knows already.
-        let has_new_name = [ChangeKind::Added, ChangeKind::NamespaceSwitched]
-            .iter()
-            .any(|kind| change.kinds.contains(kind));
-        if has_new_name {
+    let removed = removed.into_iter().map(|(addr, lock)| ProviderChange {
+        sides: Sides::Removed(side(addr, lock)),
+        kinds: BTreeSet::from([ChangeKind::Removed]),
+        look_alike: None,
+    });
+    let added = added.into_iter().map(|(addr, lock)| ProviderChange {
+        sides: Sides::Added(side(addr, lock)),
+        kinds: BTreeSet::from([ChangeKind::Added]),
+        look_alike: None,
+    });
+    found.providers.extend(removed.chain(added));
+    for change in &mut found.providers {
+        let new = [ChangeKind::Added, ChangeKind::NamespaceSwitched];
+        if new.iter().any(|kind| change.kinds.contains(kind)) {
             change.look_alike = look_alike(change.addr(), old.providers.keys());
         }
     }
-    lock_diff.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
-    lock_diff
+    found.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
+    found
 }
 
-/// Pairs removed entries with the added ones that replace them.
+/// Finds which of the added entries replaces which of the removed ones.
 ///
 /// The closest pairs come first: another hostname, another namespace, both. Nothing is paired where
 /// there is a choice.
@@ -242,7 +234,7 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     if old.lock.constraints != new.lock.constraints {
         kinds.insert(ChangeKind::ConstraintsChanged);
     }
-    // The packages of another source or version have other hashes: their difference says nothing.
+    // The packages of another source have other hashes.
     if old.addr == new.addr && old.lock.version == new.lock.version {
         kinds.extend(rehashed(&old.lock.hashes, &new.lock.hashes));
     }
@@ -291,7 +283,7 @@ impl ProviderChange {
         }
     }
 
-    /// Returns the move of the version, where there is one on both sides.
+    /// Returns how far the version moved, where there is one on both sides.
     #[must_use]
     pub fn step(&self) -> Option<Step> {
         Some(step(
@@ -300,7 +292,7 @@ impl ProviderChange {
         ))
     }
 
-    /// Returns the part of the version that went up, if one did.
+    /// Returns how far the version went up, if it did.
     #[must_use]
     pub fn upgrade(&self) -> Option<Upgrade> {
         match self.step()? {
@@ -309,13 +301,11 @@ impl ProviderChange {
         }
     }
 
-    /// Iterates over the hashes that only one of the entries has, the removed ones first.
+    /// Iterates over the hashes that only one of the entries has: first what was removed.
     pub fn moved(&self) -> impl Iterator<Item = &Hash> {
         let schemes = [Scheme::H1, Scheme::Zh, Scheme::Other];
-        schemes
-            .into_iter()
-            .flat_map(|scheme| self.lost(scheme))
-            .chain(schemes.into_iter().flat_map(|scheme| self.gained(scheme)))
+        let lost = schemes.into_iter().flat_map(|scheme| self.lost(scheme));
+        lost.chain(schemes.into_iter().flat_map(|scheme| self.gained(scheme)))
     }
 
     /// Lists the hashes of a scheme that only the old entry has.
@@ -333,12 +323,11 @@ impl ProviderChange {
 
 /// Lists the hashes of a scheme that one side has and the other has not.
 fn only_in<'s>(
-    side: Option<&'s ProviderSide>,
+    one: Option<&'s ProviderSide>,
     other: Option<&ProviderSide>,
     scheme: Scheme,
 ) -> Vec<&'s Hash> {
-    side.into_iter()
-        .flat_map(|side| side.lock.hashes.of(scheme))
-        .filter(|hash| !other.is_some_and(|other| other.lock.hashes.contains(hash)))
-        .collect()
+    let is_there = |hash: &Hash| other.is_some_and(|side| side.lock.hashes.contains(hash));
+    let all = one.into_iter().flat_map(|side| side.lock.hashes.of(scheme));
+    all.filter(|hash| !is_there(hash)).collect()
 }

@@ -1,6 +1,5 @@
-//! Changes of a lock file as a whole, beside those of its entries.
+//! What changed in a lock file as a whole, beside and above its entries.
 
-use std::cmp::Reverse;
 use std::fmt;
 
 use super::causes::Risk;
@@ -13,24 +12,24 @@ use crate::lockfile::{self, Document, LockFile};
 /// A lock file as it was read, one side of a comparison.
 #[derive(Clone, Debug)]
 pub struct LockSide {
-    /// The bytes of the file.
+    /// What the file holds.
     pub bytes: Vec<u8>,
-    /// The entries and comments that could be read.
+    /// What was understood of that.
     pub document: Document,
-    /// The faults of the file.
+    /// What is wrong with it.
     pub diagnostics: Vec<Diagnostic>,
-    /// The flavor by whose rules it was read.
+    /// Whose rules it was read by.
     pub flavor: Flavor,
 }
 
 /// A change of a file, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReview {
-    /// The changes of the file as a whole, the highest risk first.
+    /// What changed about the file as a whole, what matters most first.
     pub causes: Vec<FileCause>,
-    /// The changes of its entries, the highest risk first, then by address.
+    /// What differs in its entries, what matters most first, then by address.
     pub providers: Vec<ExplainedChange>,
-    /// The number of entries that are the same on both sides.
+    /// How many entries are the same on both sides.
     pub unchanged: usize,
 }
 
@@ -48,18 +47,18 @@ pub enum FileCause {
     RootDeleted,
     /// The file had another path.
     Renamed {
-        /// The path before.
+        /// Which.
         from: String,
     },
     /// A merge of it is not finished.
     Unmerged,
-    /// Only a part of the file can be read.
+    /// It can be read in part only.
     Broken,
-    /// Only a part of the file before could be read.
+    /// It could be read in part only.
     WasBroken,
     /// The header is that of the other program.
     HeaderSwitched(Program),
-    /// The file begins with the header of a program; it had none before.
+    /// It begins with the header of a program, as it had not.
     HeaderAdded,
     /// The header of the programs was removed.
     HeaderLost,
@@ -71,28 +70,28 @@ pub enum FileCause {
     FormatOnly,
 }
 
-/// A kind of change of a lock file as a whole.
+/// What changed about a lock file as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, schemars(rename = "FileKind"))]
 #[non_exhaustive]
 pub enum FileChangeKind {
-    /// The file is new.
+    /// It is new.
     Added,
-    /// The file was removed.
+    /// It was removed.
     Deleted,
-    /// The file had another path.
+    /// It had another path.
     Renamed,
     /// A merge of it is not finished.
     Unmerged,
-    /// Only a part of the file can be read.
+    /// It can be read in part only.
     Broken,
-    /// Only a part of the file before could be read.
+    /// It could be read in part only.
     WasBroken,
     /// The header is that of the other program.
     HeaderSwitched,
-    /// The file begins with the header of a program; it had none before.
+    /// It begins with the header of a program, as it had not.
     HeaderAdded,
     /// The header of the programs was removed.
     HeaderLost,
@@ -105,7 +104,7 @@ pub enum FileChangeKind {
 }
 
 impl FileCause {
-    /// Returns the kind of the change.
+    /// Returns what kind of change it is.
     #[must_use]
     pub fn kind(&self) -> FileChangeKind {
         match self {
@@ -124,7 +123,7 @@ impl FileCause {
         }
     }
 
-    /// Returns the risk of the change.
+    /// Returns how much it matters.
     #[must_use]
     pub fn risk(&self) -> Risk {
         match self {
@@ -197,7 +196,7 @@ impl LockSide {
         }
     }
 
-    /// Returns true if some of it could not be read.
+    /// Returns whether something in it could not be understood.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         has_errors(&self.diagnostics)
@@ -205,18 +204,15 @@ impl LockSide {
 }
 
 impl FileReview {
-    /// Returns the highest risk of all changes.
+    /// Returns how much the worst of it matters.
     #[must_use]
     pub fn risk(&self) -> Risk {
-        self.providers
-            .iter()
-            .map(|change| change.explained.risk)
-            .chain(self.causes.iter().map(FileCause::risk))
-            .max()
-            .unwrap_or_default()
+        let of_entries = self.providers.iter().map(|one| one.explained.risk);
+        let of_file = self.causes.iter().map(FileCause::risk);
+        of_entries.chain(of_file).max().unwrap_or_default()
     }
 
-    /// Returns true if nothing changed.
+    /// Returns whether nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.providers.is_empty()
@@ -247,27 +243,20 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
     let nothing = LockFile::default();
     let before = old.map_or(&nothing, |side| &side.document.lock);
     let now = new.map_or(&nothing, |side| &side.document.lock);
-    let lock_diff = diff(before, now);
-    let mut causes = file_causes(old, new, &lock_diff);
-    causes.sort_by_key(|cause| Reverse(cause.risk()));
-    let mut providers: Vec<ExplainedChange> = lock_diff
-        .providers
-        .into_iter()
-        .map(ExplainedChange::of)
-        .collect();
-    providers.sort_by_key(|change| Reverse(change.explained.risk));
+    let found = diff(before, now);
+    let mut causes = of_file(old, new, &found);
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.risk()));
+    let explained = found.providers.into_iter().map(ExplainedChange::of);
+    let mut providers: Vec<ExplainedChange> = explained.collect();
+    providers.sort_by_key(|one| std::cmp::Reverse(one.explained.risk));
     FileReview {
         causes,
         providers,
-        unchanged: lock_diff.unchanged,
+        unchanged: found.unchanged,
     }
 }
 
-fn file_causes(
-    old: Option<&LockSide>,
-    new: Option<&LockSide>,
-    lock_diff: &LockDiff,
-) -> Vec<FileCause> {
+fn of_file(old: Option<&LockSide>, new: Option<&LockSide>, found: &LockDiff) -> Vec<FileCause> {
     let mut causes = Vec::new();
     let is_same = old.map(|side| &side.bytes) == new.map(|side| &side.bytes);
     if old.is_some_and(LockSide::is_broken) && !is_same {
@@ -296,9 +285,9 @@ fn file_causes(
     if has_carriage_returns(&old.bytes) != has_carriage_returns(&new.bytes) {
         causes.push(FileCause::LineEnds);
     }
-    // New line ends are part of a new form: `fmt` changes both at once.
-    let is_same = causes.is_empty() || causes == [FileCause::LineEnds];
-    if is_same && lock_diff.providers.is_empty() && old.bytes != new.bytes {
+    let only_line_ends = causes == [FileCause::LineEnds];
+    let is_same = causes.is_empty() || only_line_ends;
+    if is_same && found.providers.is_empty() && old.bytes != new.bytes {
         causes.clear();
         causes.push(FileCause::FormatOnly);
     }

@@ -1,21 +1,21 @@
 //! Lock files with conflict markers: written block by block, and taken apart into their sides.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::merge::{MergeConflict, Merged};
+use super::merge::{Conflict, Merged};
+use super::merged_file::merged_program;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span, rules};
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, ProviderLock};
 
-/// Number of characters of git's markers, unless an attribute says otherwise.
+/// How many characters git's markers have, unless an attribute says otherwise.
 pub const MARKER_SIZE: usize = 7;
 
-/// The size and labels of the markers of conflicts in a text.
+/// How conflicts are marked in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Markers {
-    /// Number of characters of a marker.
+    /// How many characters a marker has.
     pub size: usize,
     /// The label of the first marker.
     pub ours: String,
@@ -27,19 +27,19 @@ pub struct Markers {
 
 /// A text with conflicts, taken apart.
 ///
-/// The sides are as long as the text and have its line ends: lines of the other side are blank. So a
+/// The sides are as long as the text and have its line ends: what is not theirs is blank. So a
 /// place in a side is a place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parted {
-    /// The text of our side.
+    /// Our side.
     pub ours: Vec<u8>,
     /// The common base, if every conflict shows it.
     pub base: Option<Vec<u8>>,
-    /// The text of their side.
+    /// Their side.
     pub theirs: Vec<u8>,
-    /// The markers; the labels are those of the first conflict.
+    /// How the conflicts are marked; the labels are those of the first.
     pub markers: Markers,
-    /// The number of conflicts.
+    /// How many conflicts there are.
     pub conflicts: usize,
 }
 
@@ -51,11 +51,11 @@ pub struct MarkerError {
     pub span: Span,
     /// The marker before it that is open, if there is one.
     pub open: Option<Span>,
-    /// The fault of the marker.
+    /// What is wrong.
     pub fault: MarkerFault,
 }
 
-/// A fault of a marker.
+/// What is wrong with a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarkerFault {
@@ -71,6 +71,18 @@ pub enum MarkerFault {
     /// The text ends inside of a conflict.
     #[error("the conflict that begins here does not end")]
     Open,
+}
+
+impl Parted {
+    /// Returns whose header the merged text gets, by those of the sides and of what they started from.
+    ///
+    /// The header of the text itself says nothing where it is in conflict.
+    #[must_use]
+    pub fn program(&self, base: Option<Program>) -> Option<Program> {
+        // Lines of the other side are blank in a side, and may come before its header.
+        let header = |side: &[u8]| lockfile::header_of(side.trim_ascii_start());
+        merged_program([base, header(&self.ours), header(&self.theirs)])
+    }
 }
 
 impl MarkerError {
@@ -96,22 +108,21 @@ impl MarkerError {
 /// Without conflicts this is what [`lockfile::write`] prints.
 #[must_use]
 pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> String {
-    let mut blocks: BTreeMap<&ProviderAddr, String> = BTreeMap::new();
-    for (addr, entry) in &merged.lock.providers {
-        blocks.insert(addr, lockfile::write_entry(addr, entry));
-    }
-    for (addr, conflict) in &merged.conflicts {
-        blocks.insert(addr, marked(addr, conflict, markers));
-    }
+    let done = merged.lock.providers.iter();
+    let done = done.map(|(addr, entry)| (addr, lockfile::write_entry(addr, entry)));
+    let open = merged.conflicts.iter();
+    let open = open.map(|(addr, conflict)| (addr, marked(addr, conflict, markers)));
+    let mut blocks: Vec<(&ProviderAddr, String)> = done.chain(open).collect();
+    blocks.sort_by_key(|(addr, _)| *addr);
     let mut out = flavor.header().to_owned();
-    for block in blocks.values() {
+    for (_, block) in blocks {
         out.push('\n');
-        out.push_str(block);
+        out.push_str(&block);
     }
     out
 }
 
-fn marked(addr: &ProviderAddr, conflict: &MergeConflict, markers: &Markers) -> String {
+fn marked(addr: &ProviderAddr, conflict: &Conflict, markers: &Markers) -> String {
     let mut out = String::new();
     let mut section = |sign: &str, label: &str, entry: Option<&ProviderLock>| {
         let line = format!("{} {label}", sign.repeat(markers.size));
@@ -137,14 +148,14 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
     let Some(size) = text.split(|byte| *byte == b'\n').find_map(opening_size) else {
         return Ok(None);
     };
-    let mut reader = MarkerReader::new(text.len(), size);
-    let mut start = 0;
+    let mut reader = Reader::new(text.len(), size);
+    let mut at = 0;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         match sign(line, size) {
-            Some(sign) => reader.marker(sign, start, line)?,
+            Some(sign) => reader.marker(sign, at, line)?,
             None => reader.line(line),
         }
-        start += line.len();
+        at += line.len();
     }
     match reader.open {
         Some(span) => Err(MarkerError {
@@ -156,16 +167,16 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
     }
 }
 
-/// Returns the length of a marker that begins a conflict, if a line is one.
+/// Returns how long a marker is that begins a conflict, if a line is one.
 ///
-/// A marker may be longer than usual: where a base has conflicts of its own, git makes the markers of these
+/// It may be longer than usual: where a base has conflicts of its own, git makes the markers of these
 /// longer, and an attribute may ask for any length.
 fn opening_size(line: &[u8]) -> Option<usize> {
     let size = line.iter().take_while(|byte| **byte == b'<').count();
     (size >= MARKER_SIZE && sign(line, size).is_some()).then_some(size)
 }
 
-/// Returns the character of the marker that a line is, if it is one.
+/// Returns which marker a line is, if it is one.
 fn sign(line: &[u8], size: usize) -> Option<u8> {
     let sign = *line.first().filter(|byte| b"<|=>".contains(byte))?;
     let same = line.iter().take_while(|byte| **byte == sign).count();
@@ -173,7 +184,7 @@ fn sign(line: &[u8], size: usize) -> Option<u8> {
     (same == size && ends).then_some(sign)
 }
 
-/// The side that a line belongs to.
+/// To whom a line belongs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     All,
@@ -182,19 +193,19 @@ enum Section {
     Theirs,
 }
 
-struct MarkerReader {
+struct Reader {
     parted: Parted,
     base: Vec<u8>,
     section: Section,
     /// The marker that began the conflict at hand.
     open: Option<Span>,
-    /// Each conflict so far shows the base.
+    /// Whether each conflict so far shows the base.
     shows_base: bool,
-    /// The conflict at hand shows the base.
+    /// Whether the conflict at hand does.
     has_base: bool,
 }
 
-impl MarkerReader {
+impl Reader {
     fn new(len: usize, size: usize) -> Self {
         Self {
             parted: Parted {

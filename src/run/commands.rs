@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::diag::RootCommand;
 use crate::flavor::FlavorChoice;
 use crate::run::options::{RootChoice, RunOptions, is_path};
 use crate::verify::Advice;
@@ -56,10 +57,10 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
     let paths = format!("{recursive}{}", names(named_as_path));
     let options = rules(options);
     Advice {
-        update: format!("lockctl update{paths}{options}"),
-        lock: format!("lockctl lock{root}{options}"),
-        verify: format!("lockctl verify{root}{options}"),
-        fmt: format!("lockctl fmt{root}{options}"),
+        update: RootCommand::new(format!("lockctl update{paths}{options}")),
+        lock: RootCommand::new(format!("lockctl lock{root}{options}")),
+        verify: RootCommand::new(format!("lockctl verify{root}{options}")),
+        fmt: RootCommand::new(format!("lockctl fmt{root}{options}")),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::diag::Texts;
 use crate::parallel;
 use crate::project::roots::UnitRoots;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::World;
 use crate::run::opening::{FoundRoot, MAX_READ_AHEAD, RootReader};
@@ -186,7 +186,7 @@ impl<T> From<Replaced> for OpenResult<T> {
 impl<J: Job> JobRun<'_, '_, J> {
     fn roots(&mut self, dirs: Vec<PathBuf>) -> Vec<RootResult> {
         let mut candidates = self.open_all(dirs);
-        let has_failed = |root: &Candidate<_>| root.result.status == Status::Failed;
+        let has_failed = |root: &Candidate<_>| root.result.status == RootStatus::Failed;
         // An obstacle that a failed root would remove, as requiring a provider, is none.
         if !candidates.iter().any(has_failed) {
             let obstacles = self.job.obstacles();

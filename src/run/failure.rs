@@ -1,4 +1,4 @@
-//! What to do when a root cannot be opened, read or written.
+//! Advice on roots that cannot be opened, read or written.
 
 use std::io::ErrorKind;
 

@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::FlavorChoice;
 use crate::parallel;
 use crate::project::ProjectFile;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
 use crate::run::World;
 use crate::run::driver::Job;
@@ -158,7 +158,7 @@ fn project_faults(result: &mut RootResult, faults: &[Diagnostic], is_shown: bool
     }
     result.aside(faults);
     if has_errors(faults) {
-        result.status = Status::Failed;
+        result.status = RootStatus::Failed;
     }
 }
 

@@ -13,12 +13,12 @@ use crate::run::commands;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::user::modules::UserModules;
 use crate::sources::SourceError;
-use crate::verify::packages::{PackageOrigin, Unscanned};
-use crate::verify::{Advice, CheckedLock};
+use crate::verify::packages::{Origin, Unscanned};
+use crate::verify::{Advice, Subject};
 use crate::workspace::{self, FlavorSign, Reading};
 use crate::world::Files;
 
-pub(crate) use crate::workspace::{LockText, data_dir};
+pub(crate) use crate::workspace::LockText;
 
 /// A root with the commands that would be typed for it.
 pub(crate) struct Root {
@@ -46,12 +46,12 @@ pub(crate) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
         other => (&unscanned.dir, other.to_string()),
     };
     let (which, help) = match unscanned.origin {
-        PackageOrigin::Installed => (
+        Origin::Installed => (
             "installed packages",
             "make it a readable directory, or delete it and run init again",
         ),
-        PackageOrigin::Cache => ("cached packages", "make it a readable directory"),
-        PackageOrigin::Mirror | PackageOrigin::Named => (
+        Origin::Cache => ("cached packages", "make it a readable directory"),
+        Origin::Mirror | Origin::Named => (
             "packages",
             "name a readable directory, laid out as a filesystem mirror",
         ),
@@ -156,8 +156,8 @@ impl Root {
         &'a self,
         lock: &'a LockText,
         requirements: Option<&'a Requirements>,
-    ) -> CheckedLock<'a> {
-        CheckedLock {
+    ) -> Subject<'a> {
+        Subject {
             document: &lock.document,
             file: lock.file,
             flavor: self.flavor,

@@ -198,19 +198,63 @@ impl SourceError {
         }
     }
 
-    /// Returns whether the source has no version of the provider, so that another one may have some.
+    /// Returns true if the source has no version of the provider, so that another one may have some.
     #[must_use]
     pub fn is_unknown_provider(&self) -> bool {
+        self.unknown_provider().is_some()
+    }
+
+    /// Returns the provider of which the source has no version, if that is the error.
+    #[must_use]
+    pub fn unknown_provider(&self) -> Option<&ProviderAddr> {
         match self {
-            Self::UnknownProvider { .. } | Self::Nowhere { .. } => true,
-            Self::Registry(error) => matches!(
-                **error,
-                RegistryError::UnknownProvider { .. } | RegistryError::NoVersions { .. }
-            ),
-            Self::Mirror(error) => matches!(**error, MirrorError::UnknownProvider { .. }),
-            Self::Oci(error) => matches!(**error, OciError::UnknownProvider { .. }),
+            Self::UnknownProvider { provider, .. } | Self::Nowhere { provider, .. } => {
+                Some(provider)
+            }
+            Self::Registry(error) => match &**error {
+                RegistryError::UnknownProvider { provider, .. }
+                | RegistryError::NoVersions { provider } => Some(provider),
+                _ => None,
+            },
+            Self::Mirror(error) => match &**error {
+                MirrorError::UnknownProvider { provider, .. } => Some(provider),
+                _ => None,
+            },
+            Self::Oci(error) => match &**error {
+                OciError::UnknownProvider { provider, .. } => Some(provider),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns true if both errors are of one kind of source and have one cause, whatever was asked for.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Registry(error), Self::Registry(other)) => error.is_like(other),
+            (Self::Mirror(error), Self::Mirror(other)) => error.is_like(other),
+            (Self::Oci(error), Self::Oci(other)) => error.is_like(other),
             _ => false,
         }
+    }
+
+    /// Returns the package that a registry describes, if lockctl cannot use it for its plugin protocol.
+    #[must_use]
+    pub fn unsupported_package(&self) -> Option<&PackageId> {
+        match self {
+            Self::Registry(error) => match &**error {
+                RegistryError::Protocol { id, .. } => Some(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Returns true if the host of the registry names no registry, so that its address may be mistyped.
+    #[must_use]
+    pub fn is_discovery(&self) -> bool {
+        matches!(self, Self::Registry(error) if matches!(**error, RegistryError::Discovery { .. }))
     }
 
     /// Makes the error of sources none of which has a provider; if there is one, it is its own error.

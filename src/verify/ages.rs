@@ -1,8 +1,8 @@
-//! The least age of a release: the part of a policy that needs the dates of releases.
+//! The least age of a release: the part of a policy that needs to know when releases were published.
 
 use std::time::SystemTime;
 
-use super::subject::CheckedLock;
+use super::subject::Subject;
 use super::upstream::Dates;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
@@ -13,30 +13,28 @@ use crate::package::{AgePolicy, Youth};
 /// registry gave no answer is passed over.
 #[must_use]
 pub fn check(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     policy: &AgePolicy,
     dates: &Dates,
     now: SystemTime,
     project_file: &str,
 ) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (provider, dates) in dates {
-        if let Some(youth) = policy.youth(dates, now) {
-            findings.push(too_young(
-                subject,
-                provider,
-                policy,
-                youth,
-                now,
-                project_file,
-            ));
-        }
-    }
-    findings
+    let young = dates.iter().filter_map(|(provider, dates)| {
+        let youth = policy.youth(dates, now)?;
+        Some(too_young(
+            subject,
+            provider,
+            policy,
+            youth,
+            now,
+            project_file,
+        ))
+    });
+    young.collect()
 }
 
 fn too_young(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     provider: &ProviderAddr,
     policy: &AgePolicy,
     youth: Youth,
@@ -45,23 +43,24 @@ fn too_young(
 ) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let min_age = policy.min_age;
-    let older = format!(
-        "`{} {provider}@VERSION` moves to an older version",
-        subject.advice.update
-    );
+    let older = |wait: &str| {
+        subject.advice.update.named_in(|update| {
+            format!("{wait}`{update} {provider}@VERSION` moves to an older version")
+        })
+    };
     let (title, help) = match youth {
         Youth::Recent { until, .. } => {
             let wait = until.map(|until| format!("wait until {}; ", day(until)));
             let title = format!(
                 "{provider} {version} is younger than {min_age}, the least age that {project_file} allows"
             );
-            (title, format!("{}{older}", wait.unwrap_or_default()))
+            (title, older(&wait.unwrap_or_default()))
         }
         Youth::Undated => {
             let title = format!(
                 "nothing states the date of {provider} {version}, and {project_file} refuses such releases"
             );
-            (title, older)
+            (title, older(""))
         }
     };
     let diagnostic = Diagnostic::error(rules::RELEASE_TOO_YOUNG, title)

@@ -1,16 +1,17 @@
-//! The group *configuration*: the requirements against the locked versions.
+//! The group *configuration*: what is required against what is locked.
 
 use std::collections::BTreeSet;
 
 use super::hosts;
-use super::subject::CheckedLock;
+use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve::{self, Goals};
+use crate::version::Refusal as Refused;
 
-/// Maximum number of places beside the first one that a finding shows.
+/// How many places beside the first one a finding shows.
 const MAX_RELATED: usize = 20;
 
 /// Checks that every required provider is locked at a version that meets every condition, and that
@@ -18,7 +19,7 @@ const MAX_RELATED: usize = 20;
 ///
 /// Where a module or the state cannot be seen, no entry is known to be unnecessary.
 #[must_use]
-pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
+pub fn check(subject: Subject<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
         return Vec::new();
     };
@@ -40,11 +41,9 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
         }
     }
     if requirements.is_complete() {
-        for provider in lock.providers.keys() {
-            if !requirements.providers.contains_key(provider) {
-                findings.push(not_required(subject, provider, requirements));
-            }
-        }
+        let locked = lock.providers.keys();
+        let left_over = locked.filter(|addr| !requirements.providers.contains_key(*addr));
+        findings.extend(left_over.map(|addr| not_required(subject, addr, requirements)));
     }
     findings.extend(hosts::mixed(subject));
     findings
@@ -55,18 +54,17 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
 /// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`coverage`
 /// rules 3.1); `plan` wants its package to be installed (`coverage` rules 4.4).
 fn not_required(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     provider: &ProviderAddr,
     requirements: &Requirements,
 ) -> Finding {
-    let (program, lock) = (subject.flavor.command(), &subject.advice.lock);
+    let program = subject.flavor.command();
     let remark = match requirements.state {
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
     };
-    let twin = provider
-        .on_registry_of(subject.flavor)
-        .filter(|twin| requirements.providers.contains_key(twin));
+    let twin = provider.on_registry_of(subject.flavor);
+    let twin = twin.filter(|twin| requirements.providers.contains_key(twin));
     let is_taken = provider.carried_over(subject.flavor).is_some();
     let taken = match twin {
         None => String::new(),
@@ -84,10 +82,10 @@ fn not_required(
             format!("{provider} is locked but not required"),
         )
         .at(subject.file, subject.header(provider), remark)
-        .help(format!(
-            "run `{lock}` to drop the entry, as `{program} init` does{taken}; until then `{program} \
-             init -lockfile=readonly` fails: Provider dependency changes detected"
-        )),
+        .help(subject.advice.lock.run(&format!(
+            " to drop the entry, as `{program} init` does{taken}; until then `{program} init \
+             -lockfile=readonly` fails: Provider dependency changes detected"
+        ))),
     )
 }
 
@@ -101,18 +99,14 @@ fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Ref
     )
 }
 
-fn not_locked(
-    subject: CheckedLock<'_>,
-    provider: &ProviderAddr,
-    places: &[Requirement],
-) -> Finding {
+fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requirement]) -> Finding {
     let place = &places[0];
     let mut diagnostic = Diagnostic::error(
         rules::PROVIDER_NOT_LOCKED,
         format!("{provider} is required but not locked"),
     )
     .at(place.file, place.span, "required here")
-    .help(format!("run `{}`", subject.advice.lock));
+    .help(subject.advice.lock.run(""));
     for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
         diagnostic = diagnostic.see(other.file, other.span, "and here");
     }
@@ -121,17 +115,16 @@ fn not_locked(
 
 /// Reports every place whose condition the locked version does not meet.
 fn outside<'a>(
-    subject: CheckedLock<'a>,
+    subject: Subject<'a>,
     provider: &'a ProviderAddr,
     entry: &'a ProviderLock,
     requirements: &'a Requirements,
 ) -> impl Iterator<Item = Finding> + 'a {
     let version = &entry.version;
     let places = written(&requirements.providers[provider]);
-    // An exact condition anywhere allows a pre-release everywhere, so each place is judged for its own terms,
-    // and pre-releases once for all of them.
-    let meets_own =
-        |place: &&Requirement| place.constraints.iter().all(|term| term.is_met_by(version));
+    // An exact condition anywhere opens the door for a pre-release everywhere, so each place is
+    // judged for its own terms, and the door once for all of them.
+    let meets_own = |place: &&Requirement| place.constraints.iter().all(|c| c.is_met_by(version));
     let first = places.first().copied();
     let mut failing: Vec<&Requirement> = places
         .into_iter()
@@ -141,7 +134,7 @@ fn outside<'a>(
     if failing.is_empty() && !all.allows(version) {
         failing.extend(first);
     }
-    let is_prerelease = all.why_not(version) == Some(crate::version::Refusal::PrereleaseNotNamed);
+    let is_prerelease = all.why_not(version) == Some(Refused::PrereleaseNotNamed);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {
             format!("{provider} is locked at the pre-release {version}, which no constraint names")
@@ -162,10 +155,9 @@ fn outside<'a>(
                     subject.version(provider),
                     format!("locked at {version} here"),
                 )
-                .help(format!(
-                    "change the constraint, or move the version with `{} ADDR`",
-                    subject.advice.update
-                )),
+                .help(subject.advice.update.named_in(|update| {
+                    format!("change the constraint, or move the version with `{update} ADDR`")
+                })),
         )
     })
 }
@@ -187,7 +179,7 @@ fn in_module(place: &Requirement) -> String {
 }
 
 fn stale(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     requirements: &Requirements,
@@ -217,9 +209,8 @@ fn stale(
             span.unwrap_or_else(|| subject.header(provider)),
             format!("the configuration says {said}"),
         )
-        .help(format!(
-            "harmless, since only the configuration counts; `{}` refreshes the line",
-            subject.advice.lock
-        )),
+        .help(subject.advice.lock.named_in(|lock| {
+            format!("harmless, since only the configuration counts; `{lock}` refreshes the line")
+        })),
     ))
 }

@@ -1,4 +1,4 @@
-//! The constraints of modules on the program itself, against its stated version.
+//! What modules require of the program itself, against the version that is stated.
 
 use super::inputs::RootInputs;
 use crate::diag::{Diagnostic, Finding, rules};
@@ -14,12 +14,10 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
     let FlavorChoice::Stated(stated) = root.choice else {
         return Vec::new();
     };
-    root.configuration
-        .iter()
-        .flat_map(|configuration| configuration.core_versions)
-        .filter_map(|required| unmet(root, stated, required))
-        .map(Finding::from)
-        .collect()
+    let configuration = root.configuration.iter();
+    let required = configuration.flat_map(|configuration| configuration.core_versions);
+    let unmet = required.filter_map(|required| unmet(root, stated, required));
+    unmet.map(Finding::from).collect()
 }
 
 fn unmet(

@@ -1,54 +1,53 @@
 //! The group *file*: canonical bytes, hashes that could match something, and lists of hashes that
 //! `init` leaves as they are.
 //!
-//! The faults that make a lock file unreadable are found by `lockfile::parse`.
+//! What makes a lock file unreadable is found by `lockfile::parse`.
 
 use std::collections::BTreeSet;
 
-use super::subject::CheckedLock;
+use super::subject::Subject;
 use crate::diag::{Diagnostic, Finding, Span, counted, rules};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile;
 
 /// Checks the form of a lock file that parsed; `bytes` are its text.
 #[must_use]
-pub fn check(subject: CheckedLock<'_>, bytes: &[u8]) -> Vec<Finding> {
+pub fn check(subject: Subject<'_>, bytes: &[u8]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = malformed_hashes(subject).collect();
     findings.extend(rewritten_lists(subject));
     findings.extend(not_canonical(subject, bytes).map(Finding::from));
     findings
 }
 
-/// The beginning of a lock file that the provider cache of Terragrunt wrote.
+/// How a lock file begins that the provider cache of Terragrunt wrote.
 const TERRAGRUNT_BEGINNING: &[u8] = b"\nprovider ";
 
-fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
+fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
     let written = lockfile::write(&subject.document.lock, subject.flavor);
     if written.as_bytes() == bytes {
         return None;
     }
-    let equal = written
+    let at = written
         .bytes()
         .zip(bytes)
         .take_while(|(a, b)| a == *b)
         .count();
-    let end = bytes[equal..]
+    let end = bytes[at..]
         .iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(bytes.len(), |rest| equal + rest);
-    let start = bytes[..equal]
+        .position(|b| *b == b'\n')
+        .map_or(bytes.len(), |n| at + n);
+    let start = bytes[..at]
         .iter()
-        .rposition(|byte| *byte == b'\n')
-        .map_or(0, |line_end| line_end + 1);
+        .rposition(|b| *b == b'\n')
+        .map_or(0, |n| n + 1);
     let lost = match subject.document.comments {
         0 => String::new(),
         comments => format!("; that drops {}", counted(comments, "comment")),
     };
     // No other program begins with an empty line and writes no header (`terragrunt` rules 9.5).
-    let remark = if bytes.starts_with(TERRAGRUNT_BEGINNING) {
-        "the provider cache of Terragrunt writes files without a header"
-    } else {
-        "the first difference is in this line"
+    let remark = match bytes.starts_with(TERRAGRUNT_BEGINNING) {
+        true => "the provider cache of Terragrunt writes files without a header",
+        false => "the first difference is in this line",
     };
     Some(
         Diagnostic::note(
@@ -56,56 +55,50 @@ fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
             "The lock file is not in canonical form",
         )
         .at(subject.file, Span::new(start, end), remark)
-        .help(format!("run `{}` to rewrite it{lost}", subject.advice.fmt)),
+        .help(subject.advice.fmt.run(&format!(" to rewrite it{lost}"))),
     )
 }
 
-/// Maximum number of places of one list that a finding shows, beside the first.
+/// How many places of one list a finding shows, beside the first.
 const MAX_RELATED: usize = 20;
+
+const DELETE_UNKNOWN: &str = "delete the hashes of unknown schemes: they match no package";
 
 /// Reports each list of hashes that the next `init` changes, though nothing else does (`coverage`
 /// rules 2.3, 2.4).
-fn rewritten_lists(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
+fn rewritten_lists(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
     let program = subject.flavor.command();
-    subject
-        .document
-        .places
-        .iter()
-        .filter_map(move |(provider, places)| {
-            let faults = faults(&places.listed);
-            let mut shown = faults.iter().take(MAX_RELATED + 1);
-            let (_, span, fault) = shown.next()?;
-            let title =
-                format!("The next `{program} init` changes the list of hashes of {provider}");
-            let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
-                subject.file,
-                *span,
-                fault.note(program),
-            );
-            let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
-                diagnostic.see(subject.file, *span, fault.note(program))
-            });
-            let mut help = Vec::new();
-            if faults
-                .iter()
-                .any(|(.., fault)| *fault != ListFault::Unknown)
-            {
-                let fmt = &subject.advice.fmt;
-                help.push(format!(
-                    "run `{fmt}` to sort the hashes as `{program} init` does"
-                ));
-            }
-            if faults
-                .iter()
-                .any(|(.., fault)| *fault == ListFault::Unknown)
-            {
-                help.push("delete the hashes of unknown schemes: they match no package".to_owned());
-            }
-            Some(Finding::about(provider, diagnostic.help(help.join("\n"))))
-        })
+    let places = subject.document.places.iter();
+    places.filter_map(move |(provider, places)| {
+        let found = faults(&places.listed);
+        let mut shown = found.iter().take(MAX_RELATED + 1);
+        let (_, span, fault) = shown.next()?;
+        let title = format!("The next `{program} init` changes the list of hashes of {provider}");
+        let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
+            subject.file,
+            *span,
+            fault.note(program),
+        );
+        let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
+            diagnostic.see(subject.file, *span, fault.note(program))
+        });
+        let sorting = || {
+            let rest = format!(" to sort the hashes as `{program} init` does");
+            subject.advice.fmt.run(&rest)
+        };
+        let is_of_unknown_scheme = |fault: &ListFault| *fault == ListFault::Unknown;
+        let help = if !found.iter().any(|(.., fault)| is_of_unknown_scheme(fault)) {
+            sorting()
+        } else if found.iter().all(|(.., fault)| is_of_unknown_scheme(fault)) {
+            DELETE_UNKNOWN.into()
+        } else {
+            sorting().and(DELETE_UNKNOWN)
+        };
+        Some(Finding::about(provider, diagnostic.help(help)))
+    })
 }
 
-/// A fault of a hash in its list.
+/// What is wrong with a hash in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListFault {
     Unsorted,
@@ -129,13 +122,14 @@ impl ListFault {
 fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
     let mut faults = Vec::new();
     let mut above = BTreeSet::new();
-    for (index, (hash, span)) in listed.iter().enumerate() {
+    for (at, (hash, span)) in listed.iter().enumerate() {
         let fault = if !above.insert(hash) {
             Some(ListFault::Repeated)
         } else if hash.scheme() == Scheme::Other {
             Some(ListFault::Unknown)
         } else {
-            let is_sorted = index == 0 || listed[index - 1].0 < *hash;
+            let before = at.checked_sub(1).map(|before| &listed[before].0);
+            let is_sorted = before.is_none_or(|before| before < hash);
             (!is_sorted).then_some(ListFault::Unsorted)
         };
         faults.extend(fault.map(|fault| (hash, *span, fault)));
@@ -143,17 +137,17 @@ fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
     faults
 }
 
-fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
+fn malformed_hashes(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
     subject
         .document
         .places
         .iter()
         .flat_map(move |(provider, places)| {
-            let malformed = places
+            let odd = places
                 .listed
                 .iter()
                 .filter(|(hash, _)| !hash.is_well_formed());
-            malformed.map(move |(hash, span)| {
+            odd.map(move |(hash, span)| {
                 let note = match hash.scheme() {
                     Scheme::H1 => "h1: needs the base64 form of 32 bytes, with padding",
                     Scheme::Zh => "zh: needs 64 lower-case hex digits",
@@ -163,10 +157,12 @@ fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
                     provider,
                     Diagnostic::warning(rules::HASH_NOT_WELL_FORMED, "Hash that can never match")
                         .at(subject.file, *span, note)
-                        .help(format!(
-                            "delete this hash, then run `{}`",
-                            subject.advice.lock
-                        )),
+                        .help(
+                            subject
+                                .advice
+                                .lock
+                                .named_in(|lock| format!("delete this hash, then run `{lock}`")),
+                        ),
                 )
             })
         })

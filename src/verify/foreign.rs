@@ -1,16 +1,16 @@
-//! Recorded hashes that no package of the locked release has, by facts (`coverage` rules 1.3).
+//! Recorded hashes of which facts say that no package of the locked release has them (`coverage` rules 1.3).
 
 use std::collections::BTreeSet;
 
 use super::source_checks::{Answers, is_listed};
-use super::subject::CheckedLock;
+use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::{Diagnostic, Finding, Span, counted_as, rules};
 use crate::hash::Hash;
 use crate::package::PackageId;
 
-/// Maximum number of hashes of an entry that are shown in their places.
+/// How many hashes of an entry are shown in their places.
 const MAX_SHOWN: usize = 5;
 
 /// Reports hashes of packages of other releases, and `h1:` of no package at all.
@@ -19,49 +19,40 @@ const MAX_SHOWN: usize = 5;
 /// releases.
 #[must_use]
 pub(super) fn check(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     attributions: &Attributions,
     answers: &Answers,
 ) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for (provider, attribution) in attributions {
+    let found = attributions.iter().flat_map(|(provider, attribution)| {
         let is_signed = |hash: &Hash| is_listed(answers, provider, hash);
-        let entry = AttributedEntry {
+        let entry = Entry {
             subject,
             provider,
             attribution,
         };
-        findings.extend(entry.foreign(is_signed));
-        findings.extend(entry.surplus());
-    }
-    findings
+        entry.foreign(is_signed).into_iter().chain(entry.surplus())
+    });
+    found.collect()
 }
 
-/// An entry with the attribution of its hashes.
-struct AttributedEntry<'a> {
-    subject: CheckedLock<'a>,
+/// An entry of which facts say something.
+struct Entry<'a> {
+    subject: Subject<'a>,
     provider: &'a ProviderAddr,
     attribution: &'a Attribution,
 }
 
-impl AttributedEntry<'_> {
+impl Entry<'_> {
     fn foreign(&self, is_signed: impl Fn(&Hash) -> bool) -> Option<Finding> {
         let all = self.attribution.foreign();
-        // A signed `zh:` vouches for the `h1:` of the same package as well.
-        let vouched: BTreeSet<&PackageId> = all
-            .iter()
-            .filter(|(hash, _)| is_signed(hash))
-            .map(|(_, id)| id)
-            .collect();
-        let foreign: Vec<(&Hash, &PackageId)> =
-            all.iter().filter(|(_, id)| !vouched.contains(id)).collect();
+        let vouched = all.iter().filter(|(hash, _)| is_signed(hash));
+        let vouched: BTreeSet<&PackageId> = vouched.map(|(_, id)| id).collect();
+        let foreign = all.iter().filter(|(_, id)| !vouched.contains(id));
+        let foreign: Vec<(&Hash, &PackageId)> = foreign.collect();
         if foreign.is_empty() {
             return None;
         }
-        let releases: BTreeSet<String> = foreign
-            .iter()
-            .map(|(_, id)| format!("{} {}", id.provider, id.version))
-            .collect();
+        let releases: BTreeSet<String> = foreign.iter().map(|(_, id)| release(id)).collect();
         let releases = releases.into_iter().collect::<Vec<_>>().join(", ");
         let title = format!(
             "{} {} is locked with {} of {releases}",
@@ -69,20 +60,20 @@ impl AttributedEntry<'_> {
             self.version(),
             counted_as(foreign.len(), "hash", "hashes"),
         );
-        let notes = foreign
-            .iter()
-            .map(|(hash, id)| (*hash, format!("of the package of {id}")));
+        let notes = foreign.iter();
+        let notes = notes.map(|(hash, id)| (*hash, format!("of the package of {id}")));
         let diagnostic = self.at(title, notes).see(
             self.subject.file,
             self.subject.version(self.provider),
             "the locked version",
         );
-        let help = format!(
-            "an earlier run downloaded that package and proved what it is; if the version was edited by \
-             hand, restore the entry from version control, else find out where the hashes came from; \
-             then run `{} --repair`",
-            self.subject.advice.lock
-        );
+        let help = self.subject.advice.lock.named_in(|lock| {
+            format!(
+                "an earlier run downloaded that package and proved what it is; if the version was \
+                 edited by hand, restore the entry from version control, else find out where the \
+                 hashes came from; then run `{lock} --repair`"
+            )
+        });
         Some(Finding::about(self.provider, diagnostic.help(help)))
     }
 
@@ -123,12 +114,8 @@ impl AttributedEntry<'_> {
     }
 
     fn version(&self) -> String {
-        self.subject
-            .document
-            .lock
-            .providers
-            .get(self.provider)
-            .map_or(String::new(), |entry| entry.version.to_string())
+        let entry = self.subject.document.lock.providers.get(self.provider);
+        entry.map_or(String::new(), |entry| entry.version.to_string())
     }
 
     /// Starts a finding at hashes, of which the first few are shown.
@@ -142,24 +129,27 @@ impl AttributedEntry<'_> {
             .map(|(hash, note)| (self.place(hash), note))
             .collect();
         places.sort_by_key(|(span, _)| span.start);
-        let mut diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
-        for (index, (span, note)) in places.into_iter().take(MAX_SHOWN).enumerate() {
-            diagnostic = if index == 0 {
-                diagnostic.at(file, span, note)
-            } else {
-                diagnostic.see(file, span, note)
-            };
-        }
-        diagnostic
+        let mut places = places.into_iter().take(MAX_SHOWN);
+        let diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
+        let diagnostic = match places.next() {
+            Some((span, note)) => diagnostic.at(file, span, note),
+            None => diagnostic,
+        };
+        places.fold(diagnostic, |diagnostic, (span, note)| {
+            diagnostic.see(file, span, note)
+        })
     }
 
-    /// Returns the place at which a hash is listed.
+    /// Returns where a hash is listed.
     fn place(&self, hash: &Hash) -> Span {
-        self.subject
-            .places(self.provider)
-            .iter()
-            .flat_map(|places| &places.listed)
-            .find(|(other, _)| other == hash)
-            .map_or_else(|| self.subject.hashes(self.provider), |(_, span)| *span)
+        let listed = self.subject.places(self.provider);
+        let mut listed = listed.iter().flat_map(|places| &places.listed);
+        let own = listed.find(|(other, _)| other == hash);
+        own.map_or_else(|| self.subject.hashes(self.provider), |(_, span)| *span)
     }
+}
+
+/// Names the release of a package.
+fn release(id: &PackageId) -> String {
+    format!("{} {}", id.provider, id.version)
 }

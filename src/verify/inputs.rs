@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::subject::{Advice, CheckedLock};
+use super::subject::{Advice, Subject};
 use crate::diag::{Diagnostic, FileId, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::Document;
@@ -12,17 +12,17 @@ use crate::requirement::{CoreVersion, Requirements};
 /// A root as it was read.
 #[derive(Clone, Copy, Debug)]
 pub struct RootInputs<'a> {
-    /// The program whose rules apply.
+    /// Whose rules apply.
     pub flavor: Flavor,
-    /// The choice that led to the flavor.
+    /// What is stated about that.
     pub choice: FlavorChoice,
-    /// The path of the lock file, existing or not, as messages name it.
+    /// Where the lock file is, or would be, as messages name it.
     pub lock_path: &'a Path,
     /// The lock file; `None` if there is none.
     pub lock: Option<LockInput<'a>>,
     /// The configuration; `None` if it was not read.
     pub configuration: Option<ConfigurationInput<'a>>,
-    /// The settings of the project file; the default if there is none.
+    /// What the project file states; the default if there is none.
     pub project: &'a Project,
     /// The project file, as messages name it.
     pub project_file: &'a str,
@@ -33,49 +33,48 @@ pub struct RootInputs<'a> {
 /// A lock file as it was read.
 #[derive(Clone, Copy, Debug)]
 pub struct LockInput<'a> {
-    /// The id of its text.
+    /// Its text.
     pub file: FileId,
-    /// The bytes of the file.
+    /// Its bytes.
     pub bytes: &'a [u8],
-    /// The entries that could be read.
+    /// What was understood of it.
     pub document: &'a Document,
-    /// The faults of the file.
+    /// What is wrong with it.
     pub diagnostics: &'a [Diagnostic],
 }
 
 /// The configuration of a root as it was read.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigurationInput<'a> {
-    /// The providers that it requires.
+    /// What it requires.
     pub requirements: &'a Requirements,
-    /// The constraints of its modules on the program itself.
+    /// What its modules require of the program itself.
     pub core_versions: &'a [CoreVersion],
-    /// The faults of the configuration.
+    /// What is wrong with it.
     pub diagnostics: &'a [Diagnostic],
 }
 
 impl<'a> RootInputs<'a> {
-    /// Returns the requirements, if they are known.
+    /// Returns what is required, if that is known.
     #[must_use]
     pub fn requirements(&self) -> Option<&'a Requirements> {
-        self.configuration
-            .filter(|_| !self.is_unread())
-            .map(|configuration| configuration.requirements)
+        let configuration = self.configuration.filter(|_| !self.is_unread());
+        configuration.map(|configuration| configuration.requirements)
     }
 
-    /// Returns true if the configuration has errors behind which requirements may be missing.
+    /// Returns whether the configuration has errors behind which requirements may be missing.
     pub(super) fn is_unread(&self) -> bool {
         self.configuration.is_some_and(|configuration| {
-            configuration.diagnostics.iter().any(|fault| {
-                // A module that must be visible and is not is a finding; the rest can be checked.
-                fault.severity == Severity::Error && fault.code != rules::MODULE_NOT_VISIBLE
-            })
+            let mut diagnostics = configuration.diagnostics.iter();
+            // A module that must be visible and is not is a finding; the rest can be checked.
+            diagnostics
+                .any(|one| one.severity == Severity::Error && one.code != rules::MODULE_NOT_VISIBLE)
         })
     }
 
-    /// Returns the lock file with the inputs of its checks.
-    pub(super) fn subject(&self, lock: LockInput<'a>) -> CheckedLock<'a> {
-        CheckedLock {
+    /// Returns what the checks of a lock file are about.
+    pub(super) fn subject(&self, lock: LockInput<'a>) -> Subject<'a> {
+        Subject {
             document: lock.document,
             file: lock.file,
             flavor: self.flavor,

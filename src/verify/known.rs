@@ -1,35 +1,35 @@
-//! The hashes that are proven to belong to a platform.
+//! Which hashes are known to belong to which platform.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::coverage::{Attributions, MachinePackages};
+use crate::coverage::{Attributions, Machine};
 use crate::hash::Hash;
 use crate::platform::Platform;
 
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 
-/// The form in which a mirror holds a package.
+/// In which form a mirror holds a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageForm {
-    /// A zip as the registry publishes it.
+    /// As a zip.
     Zip,
-    /// A directory with the files of the zip.
+    /// As a directory.
     Directory,
 }
 
 /// Packages of mirrors at hand that no recorded hash accepts.
 pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform, PackageForm)>;
 
-/// The packages of each locked or required provider on this machine, for its own platform.
+/// What this machine has of each locked or required provider, for its own platform.
 pub type Machines = BTreeMap<(ProviderAddr, Platform), MachineFacts>;
 
-/// The packages of a provider on this machine.
+/// What this machine has of a provider.
 #[derive(Clone, Debug)]
 pub struct MachineFacts {
-    /// The input for predictions of `init` and `plan`.
-    pub machine: MachinePackages,
+    /// What decides about `init` and `plan`.
+    pub machine: Machine,
     /// The package that `init` would install, if it is on this machine.
     pub package: Option<SourcePackage>,
 }
@@ -41,35 +41,34 @@ pub struct SourcePackage {
     pub h1: Hash,
     /// The hash of its zip, if it is one.
     pub zh: Option<Hash>,
-    /// The recorded hashes refuse it, and so does `init`.
+    /// Whether `init` refuses it.
     pub is_refused: bool,
 }
 
-/// The hashes that the packages at hand and facts prove.
+/// What the packages at hand say about platforms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageFacts {
-    /// The `h1:` of packages of the locked versions; an entry may lack those that only facts prove.
+    /// The `h1:` of packages of the locked versions; an entry may lack what only facts say.
     pub(super) known: KnownHashes,
-    /// The `zh:` of their zips, as far as facts prove them.
+    /// The `zh:` of their zips, as far as facts say it.
     pub(super) zips: KnownHashes,
     /// The hash of each installed package, recorded or not.
     pub(super) installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub(super) refused: RefusedPackages,
-    /// The packages on this machine.
+    /// What this machine has.
     pub(super) machines: Machines,
 }
 
 impl PackageFacts {
-    /// Adds the facts about platforms of which no package is at hand.
+    /// Adds what facts say of platforms of which no package is at hand.
     pub(super) fn complete(&mut self, attributions: &Attributions) {
         for (provider, attribution) in attributions {
             let known = self.known.entry(provider.clone()).or_default();
             let zips = self.zips.entry(provider.clone()).or_default();
             for (platform, fact) in attribution.by_platform() {
-                known
-                    .entry(platform.clone())
-                    .or_insert_with(|| fact.h1.clone());
+                let h1 = known.entry(platform.clone());
+                h1.or_insert_with(|| fact.h1.clone());
                 zips.insert(platform.clone(), fact.zh.clone());
             }
         }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::KnownHashes;
-use super::matrix::InitOutlook;
-use super::subject::CheckedLock;
+use super::matrix::Outlook;
+use super::subject::Subject;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
-use crate::diag::{Diagnostic, Finding, Severity, Share, rules};
+use crate::diag::{Diagnostic, Finding, Help, Severity, Share, rules};
 use crate::lockfile::ProviderLock;
 use crate::package::WantedPlatforms;
 use crate::platform::{self, Platform};
@@ -15,45 +15,45 @@ use crate::platform::{self, Platform};
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
 /// as far as packages at hand show it.
 ///
-/// For an entry that nothing visible requires it is a note: no command here could repair it.
+/// What an entry lacks that nothing visible requires is a note: no command here could repair it.
 #[must_use]
 pub fn check(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     wanted: &WantedPlatforms,
     known: &KnownHashes,
     facts: &Attributions,
 ) -> Vec<Finding> {
     let nothing = BTreeMap::new();
-    let mut entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = Vec::new();
-    for (provider, entry) in &subject.document.lock.providers {
+    let entries = subject.document.lock.providers.iter();
+    let entries = entries.map(|(provider, entry)| {
         let known = known.get(provider).unwrap_or(&nothing);
-        let attribution = facts.get(provider);
-        let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known)
-            .without(|platform| attribution.is_some_and(|facts| facts.lacks(platform)));
-        entries.push((provider, entry, coverage));
-    }
-    let incomplete = entries
-        .iter()
-        .filter(|(.., coverage)| coverage.missed() > 0)
-        .map(|(provider, ..)| *provider);
-    let fix = fix(subject, wanted, incomplete);
-    let mut findings = Vec::new();
-    for (provider, entry, coverage) in &entries {
+        let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known);
+        let facts = facts.get(provider);
+        let coverage = coverage.without(|one| facts.is_some_and(|facts| facts.lacks(one)));
+        (provider, entry, coverage)
+    });
+    let entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = entries.collect();
+    let incomplete = entries.iter();
+    let incomplete = incomplete.filter(|(.., coverage)| coverage.missed() > 0);
+    let fix = fix(subject, wanted, incomplete.map(|(provider, ..)| *provider));
+    let findings = entries.iter().filter_map(|(provider, entry, coverage)| {
         if coverage.missed() > 0 {
-            findings.push(lacking(subject, provider, entry, coverage, &fix));
+            Some(lacking(subject, provider, entry, coverage, &fix))
         } else if !coverage.unknown.is_empty() {
-            findings.push(unattributed(subject, provider, coverage));
+            Some(unattributed(subject, provider, coverage))
+        } else {
+            None
         }
-    }
-    findings
+    });
+    findings.collect()
 }
 
 fn lacking(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,
-    fix: &str,
+    fix: &Help,
 ) -> Finding {
     let (part, of) = (coverage.missed(), coverage.wanted.len());
     let platforms = if of == 1 { "platform" } else { "platforms" };
@@ -63,21 +63,20 @@ fn lacking(
     if let Some(failure) = init_failure(subject, provider, entry) {
         note = format!("{note}; without one {failure}");
     }
-    let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title).at(
-        subject.file,
-        subject.header(provider),
-        note,
-    );
+    let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title);
+    let diagnostic = diagnostic.at(subject.file, subject.header(provider), note);
     let diagnostic = match subject.left_over(provider) {
         Some(left_over) => Diagnostic {
             severity: Severity::Note,
             ..diagnostic.help(left_over)
         },
-        None if !can_be_added(coverage) => diagnostic.help(format!(
-            "no h1: can be added: run `{}`, which prints what states this in the project file",
-            subject.advice.lock
-        )),
-        None => diagnostic.help(fix),
+        None if !can_be_added(coverage) => diagnostic.help(subject.advice.lock.named_in(|lock| {
+            format!(
+                "no h1: can be added: run `{lock}`, which prints what states this in the project \
+                 file"
+            )
+        })),
+        None => diagnostic.help(fix.clone()),
     };
     Finding {
         share: Some(Share { part, of }),
@@ -85,46 +84,47 @@ fn lacking(
     }
 }
 
-/// Returns the failure of `init` on a platform whose `h1:` is missing, if it fails: usually it adds the hash.
+/// Says how `init` fails on a platform whose `h1:` is missing, if it does: usually it adds the hash.
 fn init_failure(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
 ) -> Option<String> {
-    let init = InitOutlook::of(subject)
-        .without_h1(provider, entry)
-        .into_iter()
-        .find(|prediction| prediction.route == Route::Registry)?;
+    let predictions = Outlook::of(subject).without_h1(provider, entry);
+    let mut predictions = predictions.into_iter();
+    let init = predictions.find(|one| one.route == Route::Registry)?;
     let title = init.title.filter(|_| init.outcome == Outcome::Fails)?;
     let program = subject.flavor.command();
     Some(format!("`{program} init` fails: {title}"))
 }
 
-/// Returns the help that adds missing hashes: the same for all entries and, as far as roots want the
-/// same platforms, for all roots, so that findings are shown together.
+/// Says what adds the hashes that entries lack: the same for all entries and, as far as roots want the
+/// same platforms, for all roots.
 fn fix<'p>(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     wanted: &WantedPlatforms,
     incomplete: impl Iterator<Item = &'p ProviderAddr>,
-) -> String {
+) -> Help {
+    const REST: &str = " to add what is missing";
     let command = &subject.advice.lock;
     if wanted.are_usual {
-        return format!("run `{command}` to add what is missing");
+        return command.run(REST);
     }
-    let platforms: BTreeSet<Platform> = incomplete
-        .flat_map(|provider| wanted.known(provider))
-        .collect();
+    let platforms = incomplete.flat_map(|provider| wanted.known(provider));
+    let platforms: BTreeSet<Platform> = platforms.collect();
     let platforms = platform::join(&platforms.into_iter().collect::<Vec<_>>(), ",");
-    format!("run `{command} --platform {platforms}` to add what is missing")
+    command
+        .with(format_args!("--platform {platforms}"))
+        .run(REST)
 }
 
-/// Returns true if `lock` adds a hash: it has none to add for platforms without a package, or with the package
+/// Returns whether `lock` adds a hash: it has none to add for platforms without a package, or with the package
 /// of another one.
 fn can_be_added(coverage: &Coverage) -> bool {
     !coverage.absent.is_empty() || !coverage.unknown.is_empty()
 }
 
-/// Names the platforms of the recorded hashes, as far as they are known.
+/// Says for which platforms the recorded hashes are, as far as that is known.
 fn explanation(coverage: &Coverage) -> String {
     let count = match coverage.recorded {
         0 => "no h1: recorded".to_owned(),
@@ -157,7 +157,7 @@ fn explanation(coverage: &Coverage) -> String {
     }
 }
 
-fn unattributed(subject: CheckedLock<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
+fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
     let unknown = platform::join(&coverage.unknown, ", ");
     Finding::about(
         provider,

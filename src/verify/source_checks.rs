@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::groups::{CheckGroup, Groups};
+use super::groups::{Group, Groups};
 use super::inputs::RootInputs;
 use super::known::{KnownHashes, PackageFacts};
 use super::packages::{
-    self, InstallSource, PackageMemo, PackageOrigin, PackagePlace, PackageSearch, RootCount,
-    Single, Unscanned,
+    self, InstallSource, Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned,
 };
 use super::run::RootVerdict;
-use super::subject::CheckedLock;
+use super::subject::Subject;
 use super::upstream::{self, Registries};
 use super::{ages, keys, signers, stated};
 use crate::addr::ProviderAddr;
@@ -32,32 +31,29 @@ pub struct SourceChecks<'a, 'm> {
     pub upstream: Upstream<'a, 'm>,
 }
 
-/// The packages that are checked.
+/// Which packages are checked.
 pub struct PackageChecks<'a, 'm> {
-    /// The packages that were hashed so far in the run.
-    pub memo: &'a mut PackageMemo<'m>,
+    /// What was hashed so far in the run.
+    pub memo: &'a mut Memo<'m>,
     /// Directories laid out as mirrors, in the order in which the program asks them.
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
-    /// The number of roots, since a package that the user names may belong to another one.
-    pub scope: RootCount,
-    /// Returns the sources from which the program installs a provider, in its order.
+    /// Whether a package that the user names may belong to another root.
+    pub scope: Scope,
+    /// Where the program installs a provider from, in its order.
     pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// The program may use a cached package of which the lock file holds no hash.
+    /// Whether the program may use a cached package of which the lock file holds no hash.
     pub cache_may_break: bool,
 }
 
 impl<'a> PackageChecks<'a, '_> {
-    fn search<'s>(
-        &self,
-        wanted: Option<&'s WantedPlatforms>,
-        facts: &'s Attributions,
-    ) -> PackageSearch<'s>
+    /// Returns where to look, for these platforms.
+    fn search<'s>(&self, wanted: Option<&'s WantedPlatforms>, facts: &'s Attributions) -> Search<'s>
     where
         'a: 's,
     {
-        PackageSearch {
+        Search {
             facts,
             places: self.places,
             singles: self.singles,
@@ -68,26 +64,26 @@ impl<'a> PackageChecks<'a, '_> {
     }
 }
 
-/// The registries to ask about locked releases.
+/// Whether registries are asked about what is locked.
 pub enum Upstream<'a, 'm> {
-    /// No registry is asked.
+    /// They are not.
     NotAsked,
-    /// Registries should be asked, but the CLI configuration has errors, so that their URLs are unknown.
+    /// They should be, but the CLI configuration has errors, so how to ask is unknown.
     Blocked,
-    /// These registries are asked.
+    /// They are.
     Ask(&'a mut Registries<'m>),
 }
 
-/// The packages that were checked.
+/// Which packages were checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackagesVerdict {
-    /// The number of packages of each origin.
-    pub counts: BTreeMap<PackageOrigin, usize>,
+    /// How many, by what they are to the program.
+    pub counts: BTreeMap<Origin, usize>,
     /// Those that the user named and that belong to no entry of this lock file.
     pub unplaced: Vec<PathBuf>,
 }
 
-/// The reason why a check could not be done.
+/// Why something could not be checked.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
@@ -112,8 +108,8 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         }
     }
 
-    /// Asks registries about locked releases, if they are to be asked.
-    pub(super) fn ask(&mut self, subject: CheckedLock<'_>, verdict: &mut RootVerdict) -> Answers {
+    /// Asks registries about what is locked, if they are to be asked.
+    pub(super) fn ask(&mut self, subject: Subject<'_>, verdict: &mut RootVerdict) -> Answers {
         let answers = match &mut self.upstream {
             Upstream::NotAsked => return Answers::new(),
             Upstream::Blocked => {
@@ -122,23 +118,19 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             }
             Upstream::Ask(registries) => {
                 let (answers, errors) = registries.ask(subject);
-                verdict
-                    .failures
-                    .extend(errors.into_iter().map(CheckError::Release));
+                let errors = errors.into_iter().map(CheckError::Release);
+                verdict.failures.extend(errors);
                 answers
             }
         };
-        let signed_lists = answers
-            .values()
-            .filter_map(|answer| answer.list.as_ref())
-            .filter(|list| !list.signers.is_empty())
-            .count();
-        verdict.signed_lists = Some(signed_lists);
+        let lists = answers.values().filter_map(|answer| answer.list.as_ref());
+        let signed = lists.filter(|list| !list.signers.is_empty());
+        verdict.signed_lists = Some(signed.count());
         answers
     }
 
-    /// Returns the packages of this machine for locked or required providers.
-    pub(super) fn machines(&mut self, subject: CheckedLock<'_>) -> PackageFacts {
+    /// Returns the packages of this machine for what is locked or required.
+    pub(super) fn machines(&mut self, subject: Subject<'_>) -> PackageFacts {
         let mut facts = PackageFacts::default();
         if let Some(packages) = &mut self.packages {
             let no_facts = Attributions::new();
@@ -148,10 +140,10 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         facts
     }
 
-    /// Checks packages, and returns the hashes that they prove.
+    /// Checks packages, and returns what they prove about the recorded hashes.
     pub(super) fn check_packages(
         &mut self,
-        subject: CheckedLock<'_>,
+        subject: Subject<'_>,
         wanted: &WantedPlatforms,
         attributions: &Attributions,
         verdict: &mut RootVerdict,
@@ -164,16 +156,15 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         verdict.findings.extend(checked.findings);
         let mut unplaced = Vec::new();
         for (path, mut finding) in checked.unplaced {
-            if packages.scope == RootCount::Several {
+            if packages.scope == Scope::OneOfSeveralRoots {
                 // It may belong to another root; if not, that is reported once for all of them.
                 finding.diagnostic.severity = Severity::Note;
             }
             verdict.findings.push(finding);
             unplaced.push(path);
         }
-        verdict
-            .failures
-            .extend(checked.failures.into_iter().map(CheckError::Packages));
+        let failures = checked.failures.into_iter().map(CheckError::Packages);
+        verdict.failures.extend(failures);
         verdict.packages = Some(PackagesVerdict {
             counts: checked.counts,
             unplaced,
@@ -187,13 +178,13 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         }
     }
 
-    /// Checks the part of a policy that depends on the answers of registries: the age and the signers of
-    /// releases.
+    /// Checks the part of a policy that depends on what registries say: the age of releases, and who
+    /// signed them.
     pub(super) fn check_policy(
         &mut self,
         root: &RootInputs<'_>,
         groups: &Groups,
-        subject: CheckedLock<'_>,
+        subject: Subject<'_>,
         answers: &Answers,
     ) -> Vec<Finding> {
         let Some(policy) = &root.project.policy else {
@@ -208,7 +199,7 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
         }
         match self.upstream {
-            Upstream::NotAsked if groups.wants(CheckGroup::Policy) => {
+            Upstream::NotAsked if groups.wants(Group::Policy) => {
                 findings.extend(keys::not_compared(subject, policy, root.project_file));
             }
             Upstream::Blocked | Upstream::Ask(_) if groups.compare_with_policy() => {
@@ -220,9 +211,9 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
     }
 }
 
-/// Compares a lock file with the answers of registries about its entries.
+/// Compares a lock file with what registries say of its entries.
 pub(super) fn compare(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     answers: &Answers,
     attributions: &Attributions,
 ) -> Vec<Finding> {

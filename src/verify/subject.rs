@@ -1,21 +1,21 @@
-//! A lock file with the inputs of its checks.
+//! A lock file with what it is compared with.
 
 use crate::addr::ProviderAddr;
-use crate::diag::{FileId, Span};
+use crate::diag::{FileId, RootCommand, Span};
 use crate::flavor::Flavor;
 use crate::lockfile::{Document, Places};
 use crate::requirement::{Requirements, StateSeen};
 
 /// The lock file that is checked.
 #[derive(Clone, Copy, Debug)]
-pub struct CheckedLock<'a> {
+pub struct Subject<'a> {
     /// The lock file as it was read.
     pub document: &'a Document,
-    /// The id of its text.
+    /// Its text.
     pub file: FileId,
-    /// The program whose rules apply.
+    /// Whose rules apply.
     pub flavor: Flavor,
-    /// The requirements of the configuration, if it could be read.
+    /// What the configuration requires, if it could be read.
     pub requirements: Option<&'a Requirements>,
     /// Commands to be named in advice.
     pub advice: &'a Advice,
@@ -25,20 +25,20 @@ pub struct CheckedLock<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     /// The one that locks it.
-    pub lock: String,
+    pub lock: RootCommand,
     /// The one that moves all of its versions; a provider behind it moves alone.
-    pub update: String,
+    pub update: RootCommand,
     /// The one that checks it.
-    pub verify: String,
+    pub verify: RootCommand,
     /// The one that brings its lock file into canonical form.
-    pub fmt: String,
+    pub fmt: RootCommand,
 }
 
-/// The help for an entry that nothing visible requires.
+/// What to do about an entry that nothing visible requires.
 const LEFT_OVER: &str = "neither configuration nor state requires the provider: `lockctl lock` drops the \
      entry, and so does init";
 
-/// The help for such an entry if the state cannot be seen.
+/// What is said of such an entry if the state cannot be seen.
 const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` keeps \
      the entry; if the state does not need it, init removes it";
 
@@ -47,30 +47,34 @@ impl Advice {
     #[must_use]
     pub fn here() -> Self {
         Self {
-            lock: "lockctl lock".to_owned(),
-            update: "lockctl update".to_owned(),
-            verify: "lockctl verify".to_owned(),
-            fmt: "lockctl fmt".to_owned(),
+            lock: RootCommand::new("lockctl lock"),
+            update: RootCommand::new("lockctl update"),
+            verify: RootCommand::new("lockctl verify"),
+            fmt: RootCommand::new("lockctl fmt"),
         }
-    }
-
-    /// Returns each command with the same command of other advice.
-    #[must_use]
-    pub fn each_with(&self, other: &Self) -> Vec<(String, String)> {
-        [
-            (&self.lock, &other.lock),
-            (&self.update, &other.update),
-            (&self.verify, &other.verify),
-            (&self.fmt, &other.fmt),
-        ]
-        .map(|(command, other)| (command.clone(), other.clone()))
-        .to_vec()
     }
 }
 
-impl CheckedLock<'_> {
-    /// Returns the help for an entry that nothing requires which `lock` sees: it stands there for a state that
-    /// cannot be seen, or it is left over.
+impl Advice {
+    /// Returns the same commands, of which those for all roots are taken from `all`.
+    #[must_use]
+    pub fn among(&self, all: &Self) -> Self {
+        let among = |command: &RootCommand, all: &RootCommand| RootCommand {
+            for_root: command.for_root.clone(),
+            for_all: all.for_all.clone(),
+        };
+        Self {
+            lock: among(&self.lock, &all.lock),
+            update: among(&self.update, &all.update),
+            verify: among(&self.verify, &all.verify),
+            fmt: among(&self.fmt, &all.fmt),
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// Says what becomes of an entry that is known to be required by nothing that `lock` sees: it
+    /// stands there for a state that cannot be seen, or it is left over.
     pub(super) fn left_over(&self, provider: &ProviderAddr) -> Option<&'static str> {
         let requirements = self.requirements?;
         let seen = requirements.unseen_calls.is_empty();
@@ -83,20 +87,19 @@ impl CheckedLock<'_> {
         })
     }
 
-    /// Returns the place at which an entry begins; the start of the file if it has none.
+    /// Returns where an entry begins; the start of the file if it has none.
     pub(super) fn header(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.header)
     }
 
-    /// Returns the place of the hashes of an entry; its beginning if it has none.
+    /// Returns where the hashes of an entry stand; its beginning if it has none.
     pub(super) fn hashes(&self, provider: &ProviderAddr) -> Span {
-        self.places(provider)
-            .and_then(|places| places.hashes)
-            .unwrap_or_else(|| self.header(provider))
+        let hashes = self.places(provider).and_then(|places| places.hashes);
+        hashes.unwrap_or_else(|| self.header(provider))
     }
 
-    /// Returns the place of the version of an entry.
+    /// Returns where the version of an entry stands.
     pub(super) fn version(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.version)

@@ -300,8 +300,8 @@ impl UnseenUnit {
         for note in &mut loaded.diagnostics {
             let because = Label::new(place.file, place.span, reason.as_str());
             note.related.push(because);
-            if help.is_some() {
-                note.help.clone_from(&help);
+            if let Some(help) = &help {
+                note.help = Some(help.as_str().into());
             }
         }
         loaded

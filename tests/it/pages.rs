@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use lockctl::diag::{Area, RULES, Rule, TOPICS, Texts};
-use lockctl::report::page::{Part, parts};
+use lockctl::report::page::{PagePart, parts};
 
 use crate::lab::Lab;
 
@@ -76,19 +76,20 @@ fn check_form(rule: &Rule, page: &str) {
     assert!(page.starts_with(&format!("# {name}\n\n## ")), "{name}");
     let parts = parts(page);
     let headings = parts.iter().filter_map(|part| match part {
-        Part::Heading(text) => Some(*text),
+        PagePart::Heading(text) => Some(*text),
         _ => None,
     });
     let wanted: Vec<&str> = std::iter::once(name).chain(SECTIONS).collect();
     assert_eq!(headings.collect::<Vec<_>>(), wanted, "{name}");
     assert!(
-        !parts
-            .windows(2)
-            .any(|pair| matches!(pair, [Part::Heading(_), Part::Heading(_)]) && pair[0] != parts[0]),
+        !parts.windows(2).any(
+            |pair| matches!(pair, [PagePart::Heading(_), PagePart::Heading(_)])
+                && pair[0] != parts[0]
+        ),
         "{name} has an empty section"
     );
     for part in &parts {
-        if let Part::Code { lines, .. } = part {
+        if let PagePart::Code { lines, .. } = part {
             assert!(lines.len() <= CODE_LINES, "{name}: {lines:?}");
         }
     }
@@ -134,7 +135,7 @@ fn pages_say_truly_how_to_switch_a_rule_off() {
     for (rule, page) in pages() {
         let switch = format!("rule \"{}\" {{", rule.name);
         for part in parts(page) {
-            let Part::Code {
+            let PagePart::Code {
                 file: None,
                 language: "hcl",
                 lines,
@@ -185,7 +186,7 @@ fn project_files_of_topics_are_sound() {
     let mut checked = 0;
     for topic in TOPICS {
         for part in parts(topic.page) {
-            let Part::Code {
+            let PagePart::Code {
                 file: Some(lockctl::project::FILE_NAME),
                 lines,
                 ..
@@ -237,7 +238,7 @@ fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> Examples 
     let mut commands = 0;
     let mut finds = false;
     for part in parts(page) {
-        let Part::Code {
+        let PagePart::Code {
             language,
             file,
             lines,

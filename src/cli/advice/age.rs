@@ -1,4 +1,4 @@
-//! What to say of releases that are too young.
+//! Advice on releases that are too young.
 
 use std::time::SystemTime;
 
@@ -6,7 +6,7 @@ use crate::locker::{AgeSearch, PassedOver};
 use crate::package::Youth;
 use crate::package::calendar::day;
 
-/// How many releases that are too young are named.
+/// Maximum number of releases that are named as too young.
 const MAX_NAMED: usize = 5;
 
 /// Says which releases were passed over on the way to the selected one; `None` if none were.
@@ -14,8 +14,12 @@ pub(in crate::cli) fn passed_over(name: &str, search: &AgeSearch) -> Option<Stri
     if search.passed_over.is_empty() {
         return None;
     }
-    let named = named(search, |one| {
-        format!("{} ({})", one.version, one.youth.seen_at(search.now))
+    let named = named(search, |release| {
+        format!(
+            "{} ({})",
+            release.version,
+            release.youth.seen_at(search.now)
+        )
     });
     let verb = match search.passed_over.len() {
         1 => "was",
@@ -30,10 +34,10 @@ pub(in crate::cli) fn passed_over(name: &str, search: &AgeSearch) -> Option<Stri
 
 /// Lists why no release is old enough.
 pub(in crate::cli) fn causes(search: &AgeSearch) -> Vec<String> {
-    let mut causes = named(search, |one| {
-        let until = until(one).map(|until| format!("; old enough on {}", day(until)));
-        let (version, until) = (&one.version, until.unwrap_or_default());
-        format!("{version}: {}{until}", one.youth.seen_at(search.now))
+    let mut causes = named(search, |release| {
+        let until = until(release).map(|until| format!("; old enough on {}", day(until)));
+        let (version, until) = (&release.version, until.unwrap_or_default());
+        format!("{version}: {}{until}", release.youth.seen_at(search.now))
     });
     if search.not_asked > 0 {
         causes.push(format!(
@@ -47,8 +51,10 @@ pub(in crate::cli) fn causes(search: &AgeSearch) -> Vec<String> {
 
 /// Says what to do where no release is old enough.
 pub(in crate::cli) fn help(search: &AgeSearch) -> String {
-    let first = search.passed_over.iter();
-    let first = first.filter_map(|one| Some((until(one)?, &one.version)));
+    let first = search
+        .passed_over
+        .iter()
+        .filter_map(|release| Some((until(release)?, &release.version)));
     match first.min_by_key(|(until, _)| *until) {
         _ if search.not_asked > 0 => {
             "state a constraint that only older versions meet, or a shorter least age".to_owned()
@@ -64,8 +70,8 @@ pub(in crate::cli) fn help(search: &AgeSearch) -> String {
 }
 
 /// Returns when a release becomes old enough, if that is known.
-pub(in crate::cli) fn until(one: &PassedOver) -> Option<SystemTime> {
-    match one.youth {
+pub(in crate::cli) fn until(release: &PassedOver) -> Option<SystemTime> {
+    match release.youth {
         Youth::Recent { until, .. } => until,
         Youth::Undated => None,
     }

@@ -1,4 +1,4 @@
-//! What to do when a source gave no answer, or nothing that can be trusted.
+//! Advice for sources that gave no answer, or nothing that can be trusted.
 
 use crate::addr::{Hostname, ProviderAddr};
 use crate::authenticate::AuthError;
@@ -295,6 +295,7 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
             },
             FetchError::Status { status, .. } => match status {
                 429 | 500..=599 => "try again later",
+                // Packages lie on other hosts than the registry, as on releases.hashicorp.com; its token is not sent there.
                 401 | 403 => {
                     "if it requires credentials: those for packages come from ~/.netrc, by the rules of \
                      Terraform only"
@@ -367,6 +368,7 @@ fn token_place(host: &Hostname) -> String {
     if host.ascii().contains(':') {
         return "a credentials block of the CLI configuration".to_owned();
     }
+    // Both programs encode a hyphen as two underscores and a dot as one.
     let encoded = host.ascii().replace('-', "__").replace('.', "_");
     format!("TF_TOKEN_{encoded}")
 }

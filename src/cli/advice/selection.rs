@@ -1,19 +1,19 @@
-//! What is said of a provider that gets no version: the places that are to blame, and what would help.
+//! Explanations of a provider that gets no version: the places that cause it, and ways out.
 
-use super::lock::Required;
+use super::required::Required;
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::requirement::{Requirement, UnseenCall};
 use crate::resolve::{ConflictKind, ConflictPlace, ConstraintConflict, SelectError};
 use crate::version::Version;
 
-/// How many places a sentence names; one more than that is named, too.
+/// Maximum number of places in one sentence; one more than that is named, too.
 const MAX_PLACES: usize = 5;
 
-/// How many ways out of a conflict are named.
+/// Maximum number of ways out of a conflict that are named.
 const MAX_WAYS: usize = 3;
 
-/// What there is to say of such an error beside its title.
+/// Causes and help beside the title of such an error.
 pub(super) struct Explanation {
     pub(super) causes: Vec<String>,
     pub(super) help: Option<String>,
@@ -31,20 +31,7 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
             );
         }
         SelectError::LockedConflict { locked, .. } => {
-            let mut causes = required.exclusion(provider, locked);
-            let conflict = ConstraintConflict::of(required.requirements, provider, &[]);
-            if let Some(conflict) = conflict.filter(|one| !one.places.is_empty()) {
-                // Then no other version meets them either.
-                let more = required.conflict(&conflict, provider, &[]);
-                causes.extend(more.causes);
-                (causes, more.help)
-            } else {
-                let help = format!(
-                    "run `lockctl update {}` to select another version, or change the constraint",
-                    provider.short(flavor)
-                );
-                (causes, Some(help))
-            }
+            return required.locked_conflict(provider, locked, flavor);
         }
         SelectError::Forbidden { wanted, .. } => (
             required.exclusion(provider, wanted),
@@ -101,6 +88,33 @@ impl Required<'_> {
         vec![format!("{names} {verb} not allow {version}")]
     }
 
+    /// Explains why the locked version meets the constraints no longer.
+    fn locked_conflict(
+        &self,
+        provider: &ProviderAddr,
+        locked: &Version,
+        flavor: Flavor,
+    ) -> Explanation {
+        let mut causes = self.exclusion(provider, locked);
+        let conflict = ConstraintConflict::of(self.requirements, provider, &[]);
+        if let Some(conflict) = conflict.filter(|conflict| !conflict.places.is_empty()) {
+            // Then no other version meets them either.
+            let more = self.conflict(&conflict, provider, &[]);
+            causes.extend(more.causes);
+            return Explanation {
+                causes,
+                help: more.help,
+            };
+        }
+        Explanation {
+            causes,
+            help: Some(format!(
+                "run `lockctl update {}` to select another version, or change the constraint",
+                provider.short(flavor)
+            )),
+        }
+    }
+
     /// Explains a conflict that visible places do not have: the recorded constraints count as well.
     fn recorded_conflict(&self, flavor: Flavor) -> Explanation {
         let unseen = self.requirements.unseen_calls.iter();
@@ -116,7 +130,6 @@ impl Required<'_> {
         }
     }
 
-    /// Explains a conflict.
     fn conflict(
         &self,
         conflict: &ConstraintConflict<'_>,
@@ -140,9 +153,11 @@ impl Required<'_> {
             several => format!("any of the {} offered versions", several.len()),
         };
         let names = || {
-            let places = conflict.places.iter();
-            let names = places.map(|one| self.named(one.place, one.others));
-            names.collect::<Vec<String>>()
+            conflict
+                .places
+                .iter()
+                .map(|conflicting| self.named(conflicting.place, conflicting.others))
+                .collect::<Vec<String>>()
         };
         let mut causes = Vec::new();
         match (conflict.kind, &*conflict.places) {
@@ -173,9 +188,9 @@ impl Required<'_> {
             }
         }
         if !offered.is_empty() {
-            let allowed = conflict.places.iter().map(|one| {
-                let constraints = &one.place.constraints;
-                match &one.allows {
+            let allowed = conflict.places.iter().map(|conflicting| {
+                let constraints = &conflicting.place.constraints;
+                match &conflicting.allows {
                     Some(version) => format!("{version} by \"{constraints}\""),
                     None => format!("none by \"{constraints}\""),
                 }
@@ -202,14 +217,17 @@ impl Required<'_> {
             ));
         }
         let mut ways: Vec<&ConflictPlace<'_>> = conflict.places.iter().collect();
-        ways.retain(|one| one.without.is_some());
+        ways.retain(|conflicting| conflicting.without.is_some());
         ways.sort_by(|a, b| b.without.cmp(&a.without));
-        let ways = ways.into_iter().take(MAX_WAYS).filter_map(|one| {
-            let version = one.without.as_ref()?;
-            let place = self.named(one.place, one.others);
-            Some(format!("to select {version}, change {place}"))
-        });
-        let ways: Vec<String> = ways.collect();
+        let ways: Vec<String> = ways
+            .into_iter()
+            .take(MAX_WAYS)
+            .filter_map(|conflicting| {
+                let version = conflicting.without.as_ref()?;
+                let place = self.named(conflicting.place, conflicting.others);
+                Some(format!("to select {version}, change {place}"))
+            })
+            .collect();
         if !ways.is_empty() {
             return Some(ways.join("; "));
         }

@@ -1,8 +1,9 @@
-//! What to do where `lockctl verify` could not check something.
+//! Advice on what `lockctl verify` could not check.
 
 use std::path::Path;
 
-use crate::cli::advice::lock::{Required, grouped};
+use crate::cli::advice::lock::grouped;
+use crate::cli::advice::required::Required;
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::report::Failure;
@@ -51,7 +52,7 @@ pub(in crate::cli) fn failures(
     failures
 }
 
-/// What `--package` takes.
+/// The help on a path that `--package` cannot use.
 const PACKAGE_HELP: &str = "name a zip, an unpacked package, a directory of zips, or the top of a \
                             directory laid out as a mirror";
 

@@ -15,7 +15,7 @@ use crate::cli::args::examples;
     ("lockctl cache import facts.txt", "use it on another machine"),
     ("lockctl explain facts", "what facts are, and when they count"),
 ]))]
-pub(in crate::cli) struct Cache {
+pub(in crate::cli) struct CacheArgs {
     #[command(subcommand)]
     pub(in crate::cli) command: CacheCommand,
 }
@@ -27,18 +27,18 @@ pub(in crate::cli) enum CacheCommand {
     /// Count facts and modules, and say what is ignored and why
     Stats,
     /// Write facts as text: sorted, one per line, fit for version control
-    Export(Export),
+    Export(ExportArgs),
     /// Read facts that another machine exported
     ///
     /// They replace downloads only with `trust { imported_facts = true }` in the project file. If one of
     /// them contradicts a fact that is kept, nothing of the file is imported, and the exit code is 1.
-    Import(Import),
+    Import(ImportArgs),
     /// Remove what is too old, and files that are no facts
-    Clean(Clean),
+    Clean(CleanArgs),
 }
 
 #[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct Export {
+pub(in crate::cli) struct ExportArgs {
     /// Write to this file [default: standard output]
     ///
     /// The file is not touched if it would stay the same. A file that is no export is not replaced.
@@ -58,7 +58,7 @@ pub(in crate::cli) struct Export {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct Import {
+pub(in crate::cli) struct ImportArgs {
     /// Files that `lockctl cache export` wrote; - is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(in crate::cli) files: Vec<PathBuf>,
@@ -68,7 +68,7 @@ pub(in crate::cli) struct Import {
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct Clean {
+pub(in crate::cli) struct CleanArgs {
     /// Also remove facts that were imported
     #[arg(long)]
     pub(in crate::cli) imported: bool,

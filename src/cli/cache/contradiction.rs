@@ -5,7 +5,7 @@ use crate::report::Failure;
 use crate::report::json::FactContradiction;
 use crate::store::{Contradiction, Origin, StoredFact};
 
-/// How many contradictions an alarm lists.
+/// Maximum number of contradictions that an alarm lists.
 const MAX_LISTED: usize = 5;
 
 /// Returns contradictions as results have them.
@@ -42,7 +42,7 @@ pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) ->
     if more > 0 {
         causes.push(format!("{more} more"));
     }
-    let is_own = |one: &Contradiction| one.kept.origin == Origin::Computed;
+    let is_own = |contradiction: &Contradiction| contradiction.kept.origin == Origin::Computed;
     let help = if contradictions.iter().any(is_own) {
         format!("nothing was {done}; find out who wrote {file}: what it states is false")
     } else {

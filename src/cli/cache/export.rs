@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{NAME, UserStore, contradiction, is_standard, result};
-use crate::cli::args::{Common, Roots};
-use crate::cli::cache::args::Export;
+use crate::cli::args::{Common, RootArgs};
+use crate::cli::cache::args::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::hash::Hash;
 use crate::package::Fact;
@@ -17,17 +17,17 @@ use crate::store::{self, Contradiction, Inventory, MAX_EXPORT_BYTES, Origin, Sto
 use crate::world::Replaced;
 
 /// The hashes that lock files record.
-struct Recorded(BTreeSet<Hash>);
+struct RecordedHashes(BTreeSet<Hash>);
 
 /// A file that may hold an export already.
-struct Target {
+struct ExportFile {
     /// Its bytes, if there is one.
     bytes: Option<Vec<u8>>,
     /// The facts that it states.
     facts: Vec<Fact>,
 }
 
-impl Recorded {
+impl RecordedHashes {
     /// Returns whether a lock file records the package of a fact.
     fn needs(&self, fact: &Fact) -> bool {
         self.0.contains(&fact.zh) || self.0.contains(&fact.h1)
@@ -36,7 +36,7 @@ impl Recorded {
 
 pub(super) fn run(
     common: &Common,
-    args: &Export,
+    args: &ExportArgs,
     found: UserStore<'_>,
 ) -> Result<CommandResult, Failure> {
     let recorded = if args.recursive || !args.roots.is_empty() {
@@ -61,11 +61,11 @@ pub(super) fn run(
         }
         Some(file) => {
             let path = common.below(file);
-            let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), facts);
-            let exported = exported.unwrap_or_else(|failure| ExportedFacts {
-                failure: Some(failure),
-                ..ExportedFacts::default()
-            });
+            let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), facts)
+                .unwrap_or_else(|failure| ExportedFacts {
+                    failure: Some(failure),
+                    ..ExportedFacts::default()
+                });
             let file = Some(path.display().to_string());
             (ExportedFacts { file, ..exported }, Vec::new())
         }
@@ -91,11 +91,11 @@ pub(super) fn run(
 /// With the result of a run in which one of them cannot be read: without it, facts would be lost.
 fn recorded(
     common: &Common,
-    args: &Export,
+    args: &ExportArgs,
     world: World<'_>,
-) -> Result<Recorded, Box<CommandResult>> {
+) -> Result<RecordedHashes, Box<CommandResult>> {
     let mut hashes = BTreeSet::new();
-    let roots = Roots::new(args.roots.clone(), args.recursive);
+    let roots = RootArgs::new(args.roots.clone(), args.recursive);
     let all = run::each(
         &common.options(),
         &roots.choice(),
@@ -114,7 +114,7 @@ fn recorded(
     );
     let read = all.into_result(NAME);
     if read.exit == CLEAN {
-        Ok(Recorded(hashes))
+        Ok(RecordedHashes(hashes))
     } else {
         Err(Box::new(read))
     }
@@ -125,19 +125,21 @@ fn recorded(
 /// What a lock file needs is wanted however old it is: age bounds the store, and makes no fact false.
 fn selected<'s>(
     inventory: &'s Inventory,
-    recorded: Option<&Recorded>,
+    recorded: Option<&RecordedHashes>,
     with_imported: bool,
 ) -> BTreeMap<&'s Hash, &'s Fact> {
-    let is_wanted = |one: &&StoredFact| with_imported || one.origin == Origin::Computed;
+    let is_wanted = |stored: &&StoredFact| with_imported || stored.origin == Origin::Computed;
     let young = inventory.facts.iter().filter(is_wanted);
     let old = inventory.old.iter().filter(is_wanted);
     let facts: Vec<&Fact> = match recorded {
-        None => young.map(|one| &one.fact).collect(),
-        Some(recorded) => {
-            let all = young.chain(old).map(|one| &one.fact);
-            all.filter(|fact| recorded.needs(fact)).collect()
-        }
+        None => young.map(|stored| &stored.fact).collect(),
+        Some(recorded) => young
+            .chain(old)
+            .map(|stored| &stored.fact)
+            .filter(|fact| recorded.needs(fact))
+            .collect(),
     };
+    // Ordered by `zh:`, so that the file is the same whichever machine writes it.
     facts.into_iter().map(|fact| (&fact.zh, fact)).collect()
 }
 
@@ -149,7 +151,7 @@ fn to_file(
     world: World<'_>,
     path: &Path,
     inventory: &Inventory,
-    recorded: Option<&Recorded>,
+    recorded: Option<&RecordedHashes>,
     own: BTreeMap<&Hash, &Fact>,
 ) -> Result<ExportedFacts, Failure> {
     let target = target(world, path)?;
@@ -166,16 +168,22 @@ fn to_file(
     if let Some(recorded) = recorded {
         // Its lines stay as they are, so that the file is the same whoever writes it: one zip may be
         // known under several names.
-        let needed = target.facts.iter().filter(|fact| recorded.needs(fact));
-        facts.extend(needed.map(|fact| (&fact.zh, fact)));
+        facts.extend(
+            target
+                .facts
+                .iter()
+                .filter(|fact| recorded.needs(fact))
+                .map(|fact| (&fact.zh, fact)),
+        );
     }
     let text = store::export(facts.values().copied());
+    // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());
     if is_new {
         let replaced = world
             .disk
-            .replace(path, target.bytes.as_deref(), text.as_bytes());
-        let replaced = replaced.map_err(|error| unwritten(path, error.to_string()))?;
+            .replace(path, target.bytes.as_deref(), text.as_bytes())
+            .map_err(|error| unwritten(path, error.to_string()))?;
         if replaced == Replaced::Changed {
             return Err(unwritten(path, "another program changed it".to_owned()));
         }
@@ -191,11 +199,11 @@ fn to_file(
 ///
 /// # Errors
 /// If it cannot be read, or holds something else.
-fn target(world: World<'_>, path: &Path) -> Result<Target, Failure> {
+fn target(world: World<'_>, path: &Path) -> Result<ExportFile, Failure> {
     let bytes = match world.disk.read(path, MAX_EXPORT_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Target {
+            return Ok(ExportFile {
                 bytes: None,
                 facts: Vec::new(),
             });
@@ -209,7 +217,7 @@ fn target(world: World<'_>, path: &Path) -> Result<Target, Failure> {
         causes: vec![cause],
         help: Some("name another file; only an export is replaced".to_owned()),
     })?;
-    Ok(Target {
+    Ok(ExportFile {
         bytes: Some(bytes),
         facts,
     })
@@ -217,16 +225,22 @@ fn target(world: World<'_>, path: &Path) -> Result<Target, Failure> {
 
 /// Returns what facts of a file contradict the store.
 fn contradictions(stated: &[Fact], inventory: &Inventory) -> Vec<Contradiction> {
-    let kept = inventory.facts.iter().chain(&inventory.old);
-    let kept: BTreeMap<&Hash, &StoredFact> = kept.map(|one| (&one.fact.zh, one)).collect();
-    let both = stated.iter().filter_map(|stated| {
-        let kept = kept.get(&stated.zh)?;
-        kept.fact.contradicts(stated).then(|| Contradiction {
-            stated: stated.clone(),
-            kept: (*kept).clone(),
+    let kept: BTreeMap<&Hash, &StoredFact> = inventory
+        .facts
+        .iter()
+        .chain(&inventory.old)
+        .map(|stored| (&stored.fact.zh, stored))
+        .collect();
+    stated
+        .iter()
+        .filter_map(|stated| {
+            let kept = kept.get(&stated.zh)?;
+            kept.fact.contradicts(stated).then(|| Contradiction {
+                stated: stated.clone(),
+                kept: (*kept).clone(),
+            })
         })
-    });
-    both.collect()
+        .collect()
 }
 
 fn unwritten(path: &Path, cause: String) -> Failure {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{STANDARD, UserStore, contradiction, is_standard, result};
 use crate::cli::args::Common;
-use crate::cli::cache::args::Import;
+use crate::cli::cache::args::ImportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::diag::counted;
 use crate::package::Fact;
@@ -15,7 +15,7 @@ use crate::store::{self, MAX_EXPORT_BYTES, name_of_import};
 
 pub(super) fn run(
     common: &Common,
-    args: &Import,
+    args: &ImportArgs,
     found: UserStore<'_>,
 ) -> Result<CommandResult, Failure> {
     let mut files = Vec::new();
@@ -51,13 +51,12 @@ pub(super) fn run(
     })
 }
 
-/// Imports one file.
 ///
 /// # Errors
 /// If the store cannot be used; what is wrong with the file is in the result.
 fn import(
     common: &Common,
-    args: &Import,
+    args: &ImportArgs,
     path: &Path,
     found: &UserStore<'_>,
 ) -> Result<ImportedFile, Failure> {
@@ -80,8 +79,10 @@ fn import(
             return Ok(row);
         }
     };
-    let done = found.store.import(&facts, &from);
-    let done = done.map_err(|error| found.unusable(&error))?;
+    let done = found
+        .store
+        .import(&facts, &from)
+        .map_err(|error| found.unusable(&error))?;
     if !done.contradictions.is_empty() {
         row.failure = Some(contradiction::alarm(
             &shown,

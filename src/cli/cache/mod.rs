@@ -11,13 +11,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
-use crate::cli::cache::args::{Cache, CacheCommand, Clean};
+use crate::cli::cache::args::{CacheArgs, CacheCommand, CleanArgs};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
 use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
 use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
-use crate::report::{Block, CommandResult, Failure, Subject};
+use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
 use crate::run::facts::{self, VARIABLE};
 use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
 
@@ -27,16 +27,17 @@ const NAME: &str = "cache";
 /// The path that means standard input, or standard output.
 const STANDARD: &str = "-";
 
-impl Command for Cache {
+impl Command for CacheArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        let done = UserStore::find(world).and_then(|found| match &self.command {
-            CacheCommand::Dir => Ok(dir(found)),
-            CacheCommand::Stats => stats(found),
-            CacheCommand::Export(args) => export::run(common, args, found),
-            CacheCommand::Import(args) => import::run(common, args, found),
-            CacheCommand::Clean(args) => clean(*args, found),
-        });
-        done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
+        UserStore::find(world)
+            .and_then(|found| match &self.command {
+                CacheCommand::Dir => Ok(dir(found)),
+                CacheCommand::Stats => stats(found),
+                CacheCommand::Export(args) => export::run(common, args, found),
+                CacheCommand::Import(args) => import::run(common, args, found),
+                CacheCommand::Clean(args) => clean(*args, found),
+            })
+            .unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
     }
 
     fn check(&self, common: &Common) -> Result<(), String> {
@@ -46,9 +47,9 @@ impl Command for Cache {
         Ok(())
     }
 
-    fn text(&self, result: &CommandResult, _: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, _: Look) -> Vec<TextBlock> {
         match &result.subject {
-            Subject::Store(report, _) => text::blocks(report),
+            ResultSubject::Store(report, _) => text::blocks(report),
             _ => Vec::new(),
         }
     }
@@ -91,8 +92,9 @@ impl<'a> UserStore<'a> {
     }
 
     fn inventory(&self) -> Result<Inventory, Failure> {
-        let inventory = self.store.inventory();
-        inventory.map_err(|error| self.unusable(&error))
+        self.store
+            .inventory()
+            .map_err(|error| self.unusable(&error))
     }
 
     fn report(&self) -> StoreReport {
@@ -105,7 +107,7 @@ impl<'a> UserStore<'a> {
 
 /// Makes the result of a command that is about the store.
 fn result(report: StoreReport, text: Vec<u8>) -> CommandResult {
-    CommandResult::of(NAME, Subject::Store(Box::new(report), text))
+    CommandResult::of(NAME, ResultSubject::Store(Box::new(report), text))
 }
 
 fn dir(found: UserStore<'_>) -> CommandResult {
@@ -121,8 +123,11 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         broken,
         bytes,
     } = found.inventory()?;
-    let is_computed = |one: &&StoredFact| one.origin == Origin::Computed;
-    let providers: BTreeSet<_> = facts.iter().map(|one| &one.fact.id.provider).collect();
+    let is_computed = |stored: &&StoredFact| stored.origin == Origin::Computed;
+    let providers: BTreeSet<_> = facts
+        .iter()
+        .map(|stored| &stored.fact.id.provider)
+        .collect();
     let days = MAX_AGE.as_secs() / (24 * 60 * 60);
     let too_old = Some(IgnoredObjects {
         reason: format!("it is older than {}", counted(days as usize, "day")),
@@ -152,8 +157,10 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
 
 /// Counts what is kept about modules.
 fn modules(found: &UserStore<'_>) -> Result<CachedModules, Failure> {
-    let inventory = found.modules.inventory();
-    let inventory = inventory.map_err(|error| found.unusable(&error))?;
+    let inventory = found
+        .modules
+        .inventory()
+        .map_err(|error| found.unusable(&error))?;
     let count = |kind| inventory.kinds.get(&kind).map_or(0, |(count, _)| *count);
     Ok(CachedModules {
         packages: count(CacheKind::Packages),
@@ -165,7 +172,7 @@ fn modules(found: &UserStore<'_>) -> Result<CachedModules, Failure> {
     })
 }
 
-fn clean(args: Clean, found: UserStore<'_>) -> Result<CommandResult, Failure> {
+fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure> {
     let removal = if args.all {
         Removal::Everything
     } else if args.imported {
@@ -173,11 +180,14 @@ fn clean(args: Clean, found: UserStore<'_>) -> Result<CommandResult, Failure> {
     } else {
         Removal::Useless
     };
-    let removed = found.store.clean(removal, args.dry_run);
-    let removed = removed.map_err(|error| found.unusable(&error))?;
-    let wanted = match args.all {
-        true => CacheRemoval::Everything,
-        false => CacheRemoval::Old,
+    let removed = found
+        .store
+        .clean(removal, args.dry_run)
+        .map_err(|error| found.unusable(&error))?;
+    let wanted = if args.all {
+        CacheRemoval::Everything
+    } else {
+        CacheRemoval::Old
     };
     let modules = found.modules.removable(wanted);
     let modules = modules.and_then(|modules| {

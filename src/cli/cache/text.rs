@@ -1,21 +1,25 @@
-//! How results of `lockctl cache` read.
+//! The text of `lockctl cache`.
 
 use super::import::named;
 use crate::diag::{counted, counted_as};
 use crate::report::json::{ExportedFacts, ImportedFile, RemovedFacts, StoreReport, StoreStats};
-use crate::report::{Block, Tone};
+use crate::report::{TextBlock, Tone};
 
 /// Returns what people read of a result; what is printed unchanged is not part of it.
-pub(super) fn blocks(report: &StoreReport) -> Vec<Block> {
+pub(super) fn blocks(report: &StoreReport) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if let Some(stats) = &report.stats {
-        blocks.push(Block::Table(rows(&report.dir, stats)));
+        blocks.push(TextBlock::Table(rows(&report.dir, stats)));
     }
     let imported = report.imported.iter().filter_map(imported);
     let exported = report.exported.iter().filter_map(exported);
     let removed = report.removed.iter().map(removed);
-    let verdicts = imported.chain(exported).chain(removed);
-    blocks.extend(verdicts.map(|text| Block::Verdict(Tone::Good, text)));
+    blocks.extend(
+        imported
+            .chain(exported)
+            .chain(removed)
+            .map(|text| TextBlock::Verdict(Tone::Good, text)),
+    );
     blocks
 }
 
@@ -40,7 +44,7 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
     rows.extend(oldest.iter().map(|oldest| ("oldest", oldest.clone())));
     let ignored = ignored
         .iter()
-        .map(|one| ("ignored", format!("{}: {}", one.count, one.reason)));
+        .map(|ignored| ("ignored", format!("{}: {}", ignored.count, ignored.reason)));
     rows.extend(ignored);
     let counts = [
         (modules.packages, "package"),
@@ -48,16 +52,18 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         (modules.versions, "list of versions"),
         (modules.refs, "ref"),
     ];
-    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, what)| of_kind(count, what)).collect();
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| of_kind(count, what))
+        .collect();
     if !counts.is_empty() {
         let bytes = counted(modules.bytes as usize, "byte");
         rows.push(("modules", format!("{}: {bytes}", counts.join(", "))));
     }
-    let rows = rows
-        .into_iter()
-        .map(|(name, value)| vec![name.to_owned(), value]);
-    rows.collect()
+    rows.into_iter()
+        .map(|(name, value)| vec![name.to_owned(), value])
+        .collect()
 }
 
 fn of_kind(count: usize, what: &str) -> String {
@@ -84,10 +90,11 @@ fn imported(file: &ImportedFile) -> Option<String> {
 fn exported(export: &ExportedFacts) -> Option<String> {
     let file = export.file.as_ref()?;
     let facts = counted(export.facts, "fact");
-    match export.changed? {
-        true => Some(format!("wrote {file}: {facts}")),
-        false => Some(format!("{file} is up to date: {facts}")),
-    }
+    Some(if export.changed? {
+        format!("wrote {file}: {facts}")
+    } else {
+        format!("{file} is up to date: {facts}")
+    })
 }
 
 fn removed(removed: &RemovedFacts) -> String {
@@ -98,8 +105,9 @@ fn removed(removed: &RemovedFacts) -> String {
         (removed.computed, "computed"),
         (removed.modules, "about modules"),
     ];
-    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
     let parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}"))
         .collect();
     let kept = counted_as(removed.kept, "fact is left", "facts are left");

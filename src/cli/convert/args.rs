@@ -1,8 +1,8 @@
-//! What is typed for `lockctl convert`.
+//! The arguments of `lockctl convert`.
 
 use clap::Args;
 
-use crate::cli::args::{Common, Roots, examples};
+use crate::cli::args::{Common, RootArgs, examples};
 use crate::cli::lock::LockOptions;
 use crate::flavor::{FlavorChoice, StatedFlavor};
 
@@ -16,9 +16,9 @@ use crate::flavor::{FlavorChoice, StatedFlavor};
     ("lockctl convert --to opentofu", "for OpenTofu"),
     ("lockctl convert --to terraform -r --dry-run", "show what would change"),
 ]))]
-pub(in crate::cli) struct Convert {
+pub(in crate::cli) struct ConvertArgs {
     #[command(flatten)]
-    pub(super) roots: Roots,
+    pub(super) roots: RootArgs,
     /// The program to convert to: opentofu or terraform, or with a version, as in terraform@1.11
     #[arg(long, value_name = "PROGRAM", value_parser = target)]
     pub(super) to: StatedFlavor,
@@ -35,7 +35,7 @@ fn target(text: &str) -> Result<StatedFlavor, String> {
     }
 }
 
-impl Convert {
+impl ConvertArgs {
     /// Says which option contradicts what is typed.
     pub(in crate::cli) fn contradiction(&self, common: &Common) -> Option<String> {
         let is_stated = common.flavor != FlavorChoice::Auto;

@@ -11,12 +11,12 @@ use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::flavor::FlavorChoice;
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult};
-pub(in crate::cli) use args::Convert;
+use crate::report::{CommandResult, TextBlock};
+pub(in crate::cli) use args::ConvertArgs;
 pub(in crate::cli) use outcome::{Target, done, missing, report, start, unfinished};
 pub(in crate::cli) use text::lines;
 
-impl Command for Convert {
+impl Command for ConvertArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         // All that is read is read as the other program does.
         let common = Common {
@@ -48,7 +48,7 @@ impl Command for Convert {
         self.options.packages()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         lock::text(result, Tense::of(&self.options), look)
     }
 

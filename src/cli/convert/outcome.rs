@@ -205,7 +205,7 @@ pub(in crate::cli) fn report(
             places: places.map(|one| place(one, texts)).collect(),
         }
     });
-    result.converted = Some(moved.chain(staying).collect());
+    result.lock_mut().converted = Some(moved.chain(staying).collect());
     for one in &conversion.superseded {
         let removed = RemovedProvider {
             provider: one.from.to_string(),

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl diff`.
+//! The arguments of `lockctl diff`.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::cli::args::examples;
     ("lockctl diff main...HEAD --format markdown", "the same, for a pull request"),
     ("lockctl diff old.hcl new.hcl --fail-on danger", "two files; fail on danger"),
 ]))]
-pub(in crate::cli) struct Diff {
+pub(in crate::cli) struct DiffArgs {
     /// The lock file before, its directory, or a git revision: REV, A..B or A...B [default: HEAD]
     #[arg(value_name = "OLD")]
     pub(in crate::cli) old: Option<PathBuf>,

@@ -1,105 +1,150 @@
 //! The configuration beside a lock file, on disk or in a revision.
 
-use std::path::Path;
+mod revision;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::config::{self, BackendUse, Loaded, Outside, Settings};
+use crate::config::{BackendUse, Loaded, Outside, Unreached};
 use crate::diag::Texts;
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
 use crate::git;
+use crate::project::ProjectFile;
 use crate::remote_module::RemoteModules;
 use crate::requirement::{Origin, Requirement, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
-use crate::run::root;
 use crate::run::user::modules;
-use crate::workspace::environment_values;
-use crate::world::Files;
+use crate::workspace::{Reading, Workspace};
+use crate::world::Env;
+use revision::{EnvAtTop, RevisionFiles};
 
-/// Where the configuration of a side is.
-#[derive(Clone, Copy)]
+/// The place of the configuration of a side.
+#[derive(Clone)]
 pub(in crate::cli) enum Configured<'a> {
     /// In a directory on disk.
     Disk(&'a Path),
-    /// In a directory of a revision, where there is no state.
-    Revision(&'a git::Tree<'a>, &'a Path),
+    /// In a directory of a revision, where there is no state; the last path is the top of the repository.
+    Revision(&'a git::Tree<'a>, &'a Path, PathBuf),
 }
 
 /// Reads the configuration of both sides, and adds what it says about each change.
 ///
 /// Without a configuration now it adds nothing; one before counts only if it is another one.
 pub(in crate::cli) fn explain(
-    mut one: FileComparison,
+    mut comparison: FileComparison,
     [old, new]: [Option<Configured<'_>>; 2],
     common: &Common,
     world: World<'_>,
     texts: &mut Texts,
 ) -> FileComparison {
-    let Some(new) = new.filter(|_| !one.review.providers.is_empty()) else {
-        return one;
+    let Some(new) = new.filter(|_| !comparison.review.providers.is_empty()) else {
+        return comparison;
     };
     // Each side is read by the rules of its own lock file: the other program has other defaults.
     let flavor = |side: &Option<LockSide>| match side {
         Some(side) => side.flavor,
-        None => one.flavor(),
+        None => comparison.flavor(),
     };
-    let [old_flavor, new_flavor] = [&one.old, &one.new].map(flavor);
-    let is_same = |old: &Configured<'_>| match (old, new) {
-        (Configured::Disk(old), Configured::Disk(new)) => *old == new,
-        _ => false,
-    };
-    let old = old.filter(|old| !is_same(old));
+    let [old_flavor, new_flavor] = [&comparison.old, &comparison.new].map(flavor);
+    let old = old.filter(|old| match (old, &new) {
+        (Configured::Disk(old), Configured::Disk(new)) => old != new,
+        _ => true,
+    });
     let is_committed = matches!(old, Some(Configured::Revision(..)));
     let cache = modules::cache(&common.options(), world);
     let modules = modules::kept(world, cache.as_ref());
     let mut load = |side, flavor| load(side, flavor, &modules, world, texts);
-    let old = old.map(|old| load(old, old_flavor));
+    let old = old.and_then(|old| load(old, old_flavor));
     let new = load(new, new_flavor);
-    if is_committed && !new.found && old.as_ref().is_some_and(|old| old.found) {
-        one.review.without_configuration();
+    if is_committed && new.is_none() && old.is_some() {
+        comparison.review.without_configuration();
     }
     let old = old.and_then(requirements);
-    let Some(new) = requirements(new) else {
-        return one;
+    let Some(new) = new.and_then(requirements) else {
+        return comparison;
     };
     let sides = ConfigurationSides {
         old: old.as_ref(),
         new: &new,
     };
-    one.explained_by(sides, |requirement| place(requirement, texts))
+    comparison.explained_by(sides, |requirement| place(requirement, texts))
 }
 
-/// Reads the configuration of a directory, if it has any.
+/// Reads the configuration of a side, if it has any.
 fn load(
     configured: Configured<'_>,
     flavor: Flavor,
     modules: &dyn RemoteModules,
     world: World<'_>,
     texts: &mut Texts,
-) -> Loaded {
-    let mut settings = Settings::new(flavor);
-    let (files, dir): (&dyn Files, _) = match configured {
-        Configured::Disk(dir) => (world.disk, dir),
-        Configured::Revision(tree, dir) => {
-            settings.reads_state = false;
-            (tree, dir)
+) -> Option<Loaded> {
+    match configured {
+        Configured::Disk(dir) => {
+            let outside = Outside {
+                files: world.disk,
+                modules,
+            };
+            load_root(dir, outside, world.env, flavor, true, texts)
         }
-    };
-    settings.data_dir = root::data_dir(world.env);
-    settings.backend = BackendUse::LeftAlone;
-    settings.values.environment = environment_values(world.env);
+        Configured::Revision(tree, dir, top) => {
+            let env = EnvAtTop::new(world.env, top.clone());
+            let files = RevisionFiles::new(tree, top);
+            let outside = Outside {
+                files: &files,
+                modules,
+            };
+            // A state that lies in the work tree is one of now, not of the revision.
+            load_root(dir, outside, &env, flavor, false, texts)
+        }
+    }
+}
+
+/// Reads the configuration of a root as other commands do, by the rules of the lock file at hand.
+fn load_root(
+    dir: &Path,
+    outside: Outside<'_>,
+    env: &dyn Env,
+    flavor: Flavor,
+    reads_state: bool,
+    texts: &mut Texts,
+) -> Option<Loaded> {
     let dir = if dir.as_os_str().is_empty() {
         Path::new(".")
     } else {
         dir
     };
-    config::load_with(Outside { files, modules }, texts, dir, &settings)
+    let choice = FlavorChoice::Stated(StatedFlavor {
+        flavor,
+        version: None,
+        patch: None,
+        older_than_known: false,
+    });
+    let workspace = Workspace::new(outside.files, env, choice, None, texts).ok()?;
+    // The two states may have different project files, and neither says what is required.
+    let root = workspace
+        .open(dir, Arc::<ProjectFile>::default(), texts)
+        .ok()??;
+    if root.is_alone {
+        return None;
+    }
+    let reading = Reading {
+        test_directory: None,
+        strict_modules: false,
+        reads_state,
+        backend: BackendUse::LeftAlone,
+        values: Vec::new(),
+        traces_values: false,
+        unreached: Unreached::Unseen,
+    };
+    let loaded = root.load(outside, env, &reading, texts);
+    loaded.found.then_some(loaded)
 }
 
-/// Returns what a configuration requires; nothing if there is none, or one with faults.
+/// Returns what a configuration requires; nothing if it has faults.
 fn requirements(loaded: Loaded) -> Option<Requirements> {
-    let is_sound = loaded.found && !loaded.requirements.faulty;
-    is_sound.then_some(loaded.requirements)
+    (!loaded.requirements.faulty).then_some(loaded.requirements)
 }
 
 /// Names the line that requires a provider.

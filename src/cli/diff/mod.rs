@@ -12,34 +12,33 @@ use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::lockfile;
-use crate::report::json::Status;
-use crate::report::{self, Block, CommandResult, Failure, FileResult, Subject};
+use crate::report::json::RootStatus;
+use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, TextBlock};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
 use crate::run::facts::UserFacts;
 use crate::run::root;
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Files};
-pub(in crate::cli) use args::{Diff, FailOn};
+pub(in crate::cli) use args::{DiffArgs, FailOn};
 use configuration::Configured;
 
-impl Command for Diff {
+impl Command for DiffArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
     }
 }
 
-fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &DiffArgs, world: World<'_>) -> CommandResult {
     let mut texts = Texts::default();
     let paths = paths(common, args, world.disk);
     let are_named = paths.is_none();
     let compared = match paths {
         Some((old, new)) => {
-            let compared = two_files(common, [&old, &new], world, &mut texts);
-            compared.map(|one| vec![one])
+            two_files(common, [&old, &new], world, &mut texts).map(|file| vec![file])
         }
         None => revisions::compare(common, args, world, &mut texts),
     };
@@ -56,7 +55,7 @@ fn run(common: &Common, args: &Diff, world: World<'_>) -> CommandResult {
 }
 
 /// Returns the two paths that were typed, if there is something at both.
-fn paths(common: &Common, args: &Diff, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
+fn paths(common: &Common, args: &DiffArgs, files: &dyn Files) -> Option<(PathBuf, PathBuf)> {
     let existing = |path: &Option<PathBuf>| {
         let path = common.below(path.as_ref()?);
         files.kind(&path).is_ok().then_some(path)
@@ -83,11 +82,11 @@ fn two_files(
         });
     }
     let path = if now.is_some() { &new } else { &old };
-    let one = FileComparison::of(path.display().to_string(), before, now);
+    let comparison = FileComparison::of(path.display().to_string(), before, now);
     let dirs = [old.parent(), new.parent()].map(|dir| dir.map(Configured::Disk));
     Ok(FileResult {
-        status: Status::Clean,
-        comparison: configuration::explain(one, dirs, common, world, texts),
+        status: RootStatus::Clean,
+        comparison: configuration::explain(comparison, dirs, common, world, texts),
         failures: Vec::new(),
     })
 }
@@ -120,42 +119,50 @@ fn side(
 }
 
 /// Makes the result of all comparisons; files are named unless two were.
-fn result(args: &Diff, mut files: Vec<FileResult>, are_named: bool, texts: Texts) -> CommandResult {
+fn result(
+    args: &DiffArgs,
+    mut files: Vec<FileResult>,
+    are_named: bool,
+    texts: Texts,
+) -> CommandResult {
     for file in &mut files {
         file.status = status(file, args.fail_on);
     }
-    let comparisons = files.iter().map(|file| &file.comparison);
-    let reviews: Vec<(&str, &FileReview)> =
-        comparisons.map(|one| (&*one.path, &one.review)).collect();
+    let reviews: Vec<(&str, &FileReview)> = files
+        .iter()
+        .map(|file| (&*file.comparison.path, &file.comparison.review))
+        .collect();
     let flavor = files.first().map(|file| file.comparison.flavor());
     let verdict = verdict(&reviews, |addr| match flavor {
         Some(flavor) => addr.short(flavor),
         None => addr.to_string(),
     });
     let worst = files.iter().map(|file| file.status).max();
-    let subject = Subject::Files(report::Files {
+    let subject = ResultSubject::Files(report::ComparedFiles {
         files,
         are_named,
         verdict,
     });
     CommandResult {
-        exit: worst.unwrap_or(Status::Clean).exit_code(),
+        exit: worst.unwrap_or(RootStatus::Clean).exit_code(),
         texts,
         ..CommandResult::of("diff", subject)
     }
 }
 
 /// Returns whether a file could be compared, and is no worse than is allowed.
-fn status(file: &FileResult, fail_on: Option<FailOn>) -> Status {
+fn status(file: &FileResult, fail_on: Option<FailOn>) -> RootStatus {
     let limit = match fail_on {
-        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => return Status::Failed,
-        None => return Status::Clean,
+        _ if file.comparison.is_incomplete() || !file.failures.is_empty() => {
+            return RootStatus::Failed;
+        }
+        None => return RootStatus::Clean,
         Some(FailOn::Warning) => Risk::Warning,
         Some(FailOn::Danger) => Risk::Danger,
     };
     if file.comparison.review.risk() >= limit {
-        Status::Findings
+        RootStatus::Findings
     } else {
-        Status::Clean
+        RootStatus::Clean
     }
 }

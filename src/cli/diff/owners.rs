@@ -1,4 +1,4 @@
-//! Which platforms the hashes of a change belong to, as far as facts say it.
+//! The platforms that the hashes of a change belong to, as far as facts say it.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,10 @@ pub(super) fn add(files: &mut [FileResult], common: &Common, facts: &UserFacts<'
     if !shows_hashes {
         return;
     }
-    let reviews = files.iter_mut().map(|file| &mut file.comparison.review);
-    for one in reviews.flat_map(|review| &mut review.providers) {
-        one.owners = owners(&one.change, facts);
+    for file in files {
+        for provider in &mut file.comparison.review.providers {
+            provider.owners = owners(&provider.change, facts);
+        }
     }
 }
 
@@ -31,19 +32,23 @@ fn owners(change: &ProviderChange, facts: &UserFacts<'_>) -> BTreeMap<Hash, Vec<
     let sides = || change.before().into_iter().chain(change.now());
     let attribution = |side: &ProviderSide| -> Attribution {
         let version = &side.lock.version;
-        let same = sides().filter(|other| {
-            other.addr.type_name() == side.addr.type_name() && other.lock.version == *version
-        });
-        let hashes = same.flat_map(|other| &other.lock.hashes).cloned();
-        let hashes: Hashes = hashes.collect();
+        let hashes: Hashes = sides()
+            .filter(|other| {
+                other.addr.type_name() == side.addr.type_name() && other.lock.version == *version
+            })
+            .flat_map(|other| &other.lock.hashes)
+            .cloned()
+            .collect();
         TrustedFacts::Own.attribute(facts.get(), &side.addr, version, &hashes)
     };
     let known = [change.before(), change.now()].map(|side| side.map(attribution));
     let known = || known.iter().flatten();
-    let owned = change.moved().filter_map(|hash| {
-        let owners = known().map(|known| known.platforms_of(hash));
-        let owners = owners.into_iter().find(|owners| !owners.is_empty())?;
-        Some((hash.clone(), owners))
-    });
-    owned.collect()
+    change
+        .moved()
+        .filter_map(|hash| {
+            let owners = known().map(|known| known.platforms_of(hash));
+            let owners = owners.into_iter().find(|owners| !owners.is_empty())?;
+            Some((hash.clone(), owners))
+        })
+        .collect()
 }

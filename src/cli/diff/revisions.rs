@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
-use crate::cli::diff::Diff;
+use crate::cli::diff::DiffArgs;
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
 use crate::cli::{World, advice};
@@ -16,8 +16,8 @@ use crate::run::root;
 use crate::workspace::flavor_of;
 use crate::world::FileKind;
 
-/// What is at hand while lock files are read.
-struct Reading<'a> {
+/// The states that are compared, and the means to read them.
+struct RevisionReader<'a> {
     common: &'a Common,
     world: World<'a>,
     repository: Repository<'a>,
@@ -33,20 +33,21 @@ struct Reading<'a> {
 /// If they name nothing, or git does not answer.
 pub(in crate::cli) fn compare(
     common: &Common,
-    args: &Diff,
+    args: &DiffArgs,
     world: World<'_>,
     texts: &mut Texts,
 ) -> Result<Vec<FileResult>, Failure> {
     let dir = common.below(Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
-    let changes = repository.changes(&sides.0, &sides.1);
-    let changes = changes.map_err(|error| advice::git::failure(&error))?;
+    let changes = repository
+        .changes(&sides.0, &sides.1)
+        .map_err(|error| advice::git::failure(&error))?;
     let tree = |side: &git::Side| match side {
         git::Side::At(revision) => Some(git::Tree::new(&repository, revision)),
         git::Side::Index | git::Side::WorkTree => None,
     };
-    let reading = Reading {
+    let reading = RevisionReader {
         common,
         world,
         trees: [tree(&sides.0), tree(&sides.1)],
@@ -57,11 +58,8 @@ pub(in crate::cli) fn compare(
 }
 
 /// Finds the states that were typed.
-fn sides(repository: &Repository<'_>, args: &Diff) -> Result<(git::Side, git::Side), GitError> {
-    let text = |path: &Option<PathBuf>| {
-        let path = path.as_ref()?;
-        Some(path.to_string_lossy().into_owned())
-    };
+fn sides(repository: &Repository<'_>, args: &DiffArgs) -> Result<(git::Side, git::Side), GitError> {
+    let text = |path: &Option<PathBuf>| Some(path.as_ref()?.to_string_lossy().into_owned());
     let old = text(&args.old);
     let old = old.as_deref().unwrap_or("HEAD");
     match text(&args.new) {
@@ -75,7 +73,7 @@ fn sides(repository: &Repository<'_>, args: &Diff) -> Result<(git::Side, git::Si
 }
 
 /// Returns the failure of what was typed: it may have been meant as a file.
-fn refused(args: &Diff, error: &GitError) -> Failure {
+fn refused(args: &DiffArgs, error: &GitError) -> Failure {
     let failure = advice::git::failure(error);
     let typed: Vec<String> = [&args.old, &args.new]
         .into_iter()
@@ -109,15 +107,18 @@ fn named(side: &git::Side) -> String {
     }
 }
 
-impl Reading<'_> {
+impl RevisionReader<'_> {
     fn all(&self, changes: &[Change], texts: &mut Texts) -> Result<Vec<FileResult>, Failure> {
-        let entries = changes.iter().flat_map(|change| [&change.old, &change.new]);
-        let blobs: Vec<ObjectId> = entries
+        // All files in one call of git, not a process for each.
+        let blobs: Vec<ObjectId> = changes
+            .iter()
+            .flat_map(|change| [&change.old, &change.new])
             .flatten()
-            .filter_map(|one| one.blob.clone())
+            .filter_map(|entry| entry.blob.clone())
             .collect();
-        let contents = self.repository.read(&blobs, lockfile::MAX_BYTES);
-        let mut contents = contents
+        let mut contents = self
+            .repository
+            .read(&blobs, lockfile::MAX_BYTES)
             .map_err(|error| advice::git::failure(&error))?
             .into_iter();
         let mut all = Vec::new();
@@ -126,6 +127,7 @@ impl Reading<'_> {
             let mut side = |entry: &Option<TreeEntry>, name: &str| {
                 let entry = entry.as_ref()?;
                 let content = entry.blob.as_ref().and_then(|_| contents.next());
+                // A conflict has up to three versions, and none of them is the old or the new one.
                 if change.status == Status::Unmerged {
                     return None;
                 }
@@ -137,11 +139,11 @@ impl Reading<'_> {
             };
             let old = side(&change.old, &self.names[0]);
             let new = side(&change.new, &self.names[1]);
-            let one = compared(change, old, new, failures.is_empty());
-            let comparison = self.explain(one, change, texts);
+            let comparison = compared(change, old, new, failures.is_empty());
+            let comparison = self.explain(comparison, change, texts);
             if !comparison.review.is_empty() || !failures.is_empty() {
                 all.push(FileResult {
-                    status: report::json::Status::Clean,
+                    status: report::json::RootStatus::Clean,
                     comparison,
                     failures,
                 });
@@ -151,7 +153,12 @@ impl Reading<'_> {
     }
 
     /// Adds what the configuration of both states says; that of the index is not read.
-    fn explain(&self, one: FileComparison, change: &Change, texts: &mut Texts) -> FileComparison {
+    fn explain(
+        &self,
+        comparison: FileComparison,
+        change: &Change,
+        texts: &mut Texts,
+    ) -> FileComparison {
         let [old_tree, new_tree] = &self.trees;
         let path = |entry: &Option<TreeEntry>| match entry {
             Some(entry) => entry.path.clone(),
@@ -159,14 +166,22 @@ impl Reading<'_> {
         };
         let [old, new] = [path(&change.old), path(&change.new)];
         let on_disk = self.repository.top().map(|top| top.join(&new));
-        let at = |tree, path| Some(Configured::Revision(tree, Path::parent(path)?));
-        let old = old_tree.as_ref().and_then(|tree| at(tree, &old));
+        // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
+        let top = self.repository.top().unwrap_or(Path::new("/"));
+        let committed = |tree, path| {
+            Some(Configured::Revision(
+                tree,
+                Path::parent(path)?,
+                top.to_owned(),
+            ))
+        };
+        let old = old_tree.as_ref().and_then(|tree| committed(tree, &old));
         let new = match (new_tree, &on_disk) {
-            (Some(tree), _) => at(tree, &new),
+            (Some(tree), _) => committed(tree, &new),
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };
-        configuration::explain(one, [old, new], self.common, self.world, texts)
+        configuration::explain(comparison, [old, new], self.common, self.world, texts)
     }
 
     /// Reads one side of a change; nothing if there is none.
@@ -178,8 +193,12 @@ impl Reading<'_> {
         texts: &mut Texts,
     ) -> Result<Option<LockSide>, Failure> {
         let shown = format!("{name}{}", entry.path.display());
-        let dir = self.repository.top().unwrap_or(Path::new(""));
-        let path = dir.join(&entry.path);
+        let path = self
+            .repository
+            .top()
+            .unwrap_or(Path::new(""))
+            .join(&entry.path);
+        // git stores the target of a link as its content; read as a lock file it would be a syntax error.
         if entry.kind != FileKind::File {
             return Err(unreadable(
                 &shown,
@@ -219,15 +238,15 @@ fn compared(
         (None, None)
     };
     let path = change.path().display().to_string();
-    let mut one = FileComparison::of(path, old, new);
+    let mut comparison = FileComparison::of(path, old, new);
     match (change.status, &change.old) {
         (Status::Renamed, Some(old)) => {
-            one.review = one.review.renamed(old.path.display().to_string());
+            comparison.review = comparison.review.renamed(old.path.display().to_string());
         }
-        (Status::Unmerged, _) => one.review.causes.insert(0, FileCause::Unmerged),
+        (Status::Unmerged, _) => comparison.review.causes.insert(0, FileCause::Unmerged),
         _ => {}
     }
-    one
+    comparison
 }
 
 fn unreadable(shown: &str, cause: &str) -> Failure {

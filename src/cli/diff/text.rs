@@ -1,4 +1,4 @@
-//! What `lockctl diff` says about a file.
+//! The text of `lockctl diff`, of files and of their changes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
-    Block, Change, Changes, CommandResult, Details, FileResult, Linked, Remark, Subject, Tone,
+    ChangeLine, Changes, CommandResult, Details, FileResult, Linked, Remark, ResultSubject,
+    TextBlock, Tone,
 };
 use crate::review::{
     Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, FoldedRemark,
@@ -16,21 +17,23 @@ use crate::review::{
 
 /// Returns what people read of a result: equal changes of several files once, unless every detail is
 /// wanted on a terminal.
-pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
-    let Subject::Files(all) = &result.subject else {
+pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+    let ResultSubject::Files(all) = &result.subject else {
         return Vec::new();
     };
     let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
-    let mut blocks: Vec<Block> = if is_folded {
-        vec![Block::Changes(folded(&all.files, look))]
+    let mut blocks: Vec<TextBlock> = if is_folded {
+        vec![TextBlock::Changes(folded(&all.files, look))]
     } else {
         let with_details = look.verbose || look.markdown;
-        let files = all.files.iter();
-        let changes = files.map(|file| changes(&file.comparison, all.are_named, with_details));
-        changes.map(Block::Changes).collect()
+        all.files
+            .iter()
+            .map(|file| changes(&file.comparison, all.are_named, with_details))
+            .map(TextBlock::Changes)
+            .collect()
     };
     let verdict = &all.verdict;
-    let verdict = Block::Verdict(tone(verdict.risk), verdict.text.clone());
+    let verdict = TextBlock::Verdict(tone(verdict.risk), verdict.text.clone());
     // A terminal shows the end of a long text, a comment its beginning.
     let at = if look.markdown { 0 } else { blocks.len() };
     blocks.insert(at, verdict);
@@ -39,33 +42,34 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
 
 /// Lists what changed in several files, equal changes together.
 fn folded(files: &[FileResult], look: Look) -> Changes {
-    let comparisons = files.iter().map(|file| &file.comparison);
-    let reviews: Vec<(&str, &FileReview)> =
-        comparisons.map(|one| (&*one.path, &one.review)).collect();
+    let reviews: Vec<(&str, &FileReview)> = files
+        .iter()
+        .map(|file| (&*file.comparison.path, &file.comparison.review))
+        .collect();
     let flavors: BTreeMap<&str, Flavor> = files
         .iter()
         .map(|file| (&*file.comparison.path, file.comparison.flavor()))
         .collect();
     let folded = fold(&reviews);
-    let remarks = folded.causes.iter().map(|one| {
-        let files = one.files.iter().map(|file| (*file).to_owned());
-        Remark {
-            files: files.collect(),
-            ..remark(one.cause.risk(), one.text())
-        }
+    let remarks = folded.causes.iter().map(|cause| Remark {
+        files: cause.files.iter().map(|file| (*file).to_owned()).collect(),
+        ..remark(cause.cause.risk(), cause.text())
     });
-    let rows = folded.changes.iter().map(|one| {
-        let first = one.files().next().map(|(file, _)| flavors[file]);
+    let rows = folded.changes.iter().map(|change| {
+        let first = change.files().next().map(|(file, _)| flavors[file]);
         let mut row = row(
-            one.first,
+            change.first,
             first.unwrap_or(Flavor::newest(Program::Terraform)),
         );
-        let risk = one.first.explained.risk;
-        row.remark = with_files(risk, &one.remark);
-        let deviations = one.deviations.iter();
-        row.deviations = deviations.map(|said| with_files(risk, said)).collect();
+        let risk = change.first.explained.risk;
+        row.remark = with_files(risk, &change.remark);
+        row.deviations = change
+            .deviations
+            .iter()
+            .map(|said| with_files(risk, said))
+            .collect();
         if look.markdown {
-            row.details = folded_details(one);
+            row.details = folded_details(change);
         }
         row
     });
@@ -77,17 +81,20 @@ fn folded(files: &[FileResult], look: Look) -> Changes {
 }
 
 fn with_files(risk: Risk, said: &FoldedRemark<'_>) -> Remark {
-    let files = said.files.iter().map(|(file, _)| (*file).to_owned());
     Remark {
-        files: files.collect(),
+        files: said
+            .files
+            .iter()
+            .map(|(file, _)| (*file).to_owned())
+            .collect(),
         ..remark(risk, said.text.clone())
     }
 }
 
 /// Lists the details of a change in several files, equal ones once.
-fn folded_details(one: &FoldedChange<'_>) -> Vec<Details> {
+fn folded_details(folded: &FoldedChange<'_>) -> Vec<Details> {
     let mut all: Vec<Details> = Vec::new();
-    for (file, change) in one.files() {
+    for (file, change) in folded.files() {
         let lines = details(change);
         let file = file.to_owned();
         match all.iter_mut().find(|known| known.lines == lines) {
@@ -112,22 +119,29 @@ pub(in crate::cli) fn tone(risk: Risk) -> Tone {
 }
 
 /// Lists what changed in a file.
-pub(in crate::cli) fn changes(one: &FileComparison, is_named: bool, with_details: bool) -> Changes {
-    let flavor = one.flavor();
-    let causes = one.review.causes.iter();
-    let remarks = causes.map(|cause| remark(cause.risk(), cause.to_string()));
-    let rows = one.review.providers.iter().map(|one| {
-        let mut row = row(one, flavor);
+pub(in crate::cli) fn changes(
+    comparison: &FileComparison,
+    is_named: bool,
+    with_details: bool,
+) -> Changes {
+    let flavor = comparison.flavor();
+    let remarks = comparison
+        .review
+        .causes
+        .iter()
+        .map(|cause| remark(cause.risk(), cause.to_string()));
+    let rows = comparison.review.providers.iter().map(|provider| {
+        let mut row = row(provider, flavor);
         if with_details {
             row.details = vec![Details {
                 files: Vec::new(),
-                lines: details(one),
+                lines: details(provider),
             }];
         }
         row
     });
     Changes {
-        file: is_named.then(|| one.path.clone()),
+        file: is_named.then(|| comparison.path.clone()),
         remarks: remarks.collect(),
         rows: rows.collect(),
     }
@@ -142,8 +156,8 @@ fn remark(risk: Risk, text: String) -> Remark {
     }
 }
 
-fn row(one: &ExplainedChange, flavor: Flavor) -> Change {
-    let change = &one.change;
+fn row(provider: &ExplainedChange, flavor: Flavor) -> ChangeLine {
+    let change = &provider.change;
     let addr = change.addr();
     let version = |side: &ProviderSide| Linked {
         text: side.lock.version.to_string(),
@@ -159,11 +173,11 @@ fn row(one: &ExplainedChange, flavor: Flavor) -> Change {
             }
             _ => kind.name().to_owned(),
         });
-    Change {
-        remark: remark(one.explained.risk, one.remark()),
+    ChangeLine {
+        remark: remark(provider.explained.risk, provider.remark()),
         deviations: Vec::new(),
         subject: Linked {
-            text: subject(one, flavor),
+            text: subject(provider, flavor),
             url: registry_page(addr, None),
         },
         new: new.filter(|new| old.as_ref().is_none_or(|old| old.text != new.text)),
@@ -175,11 +189,14 @@ fn row(one: &ExplainedChange, flavor: Flavor) -> Change {
 
 /// Names the provider; one that replaces another publisher's, or comes from another registry than those of
 /// the programs, with that one.
-fn subject(one: &ExplainedChange, flavor: Flavor) -> String {
-    let now = one.change.addr().short(flavor);
-    let causes = &one.explained.causes;
-    let is_other = causes.iter().any(Cause::is_another_publisher);
-    match one.change.before().filter(|_| is_other) {
+fn subject(provider: &ExplainedChange, flavor: Flavor) -> String {
+    let now = provider.change.addr().short(flavor);
+    let is_other = provider
+        .explained
+        .causes
+        .iter()
+        .any(Cause::is_another_publisher);
+    match provider.change.before().filter(|_| is_other) {
         Some(before) => format!("{} → {now}", before.addr.short(flavor)),
         None => now,
     }
@@ -187,8 +204,8 @@ fn subject(one: &ExplainedChange, flavor: Flavor) -> String {
 
 /// Lists constraints and single hashes, those that were added and those that were removed, with their
 /// platforms where these are known.
-fn details(one: &ExplainedChange) -> Vec<String> {
-    let change = &one.change;
+fn details(provider: &ExplainedChange) -> Vec<String> {
+    let change = &provider.change;
     let mut lines = Vec::new();
     let mut both = |name: &str, value: &dyn Fn(&ProviderSide) -> String| {
         let (old, new) = (change.before().map(value), change.now().map(value));
@@ -204,7 +221,7 @@ fn details(one: &ExplainedChange) -> Vec<String> {
     both("constraints", &|side| side.lock.constraints.to_string());
     for scheme in [Scheme::H1, Scheme::Zh, Scheme::Other] {
         let line = |sign: char| {
-            move |hash: &Hash| match one.owners.get(hash) {
+            move |hash: &Hash| match provider.owners.get(hash) {
                 Some(owners) => format!("{sign} {hash}  {}", platform::join(owners, " ")),
                 None => format!("{sign} {hash}"),
             }

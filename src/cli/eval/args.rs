@@ -1,9 +1,9 @@
-//! What is typed for `lockctl eval`.
+//! The arguments of `lockctl eval`.
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
-use crate::cli::values::Values;
+use crate::cli::args::{RootArgs, examples};
+use crate::cli::values::VariableValues;
 
 /// Evaluate one expression as if it were in a root
 ///
@@ -18,12 +18,12 @@ use crate::cli::values::Values;
     ("lockctl eval local.dirs live/prod", "of a local value of another one"),
     ("lockctl eval - < expression.txt", "an expression from standard input"),
 ]))]
-pub(in crate::cli) struct Eval {
+pub(in crate::cli) struct EvalArgs {
     /// The expression, or - to read it from standard input
     #[arg(value_name = "EXPR", allow_negative_numbers = true)]
     pub(in crate::cli) expression: String,
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
-    pub(in crate::cli) values: Values,
+    pub(in crate::cli) values: VariableValues,
 }

@@ -10,33 +10,37 @@ use crate::config::{Evaluated, ValueState};
 use crate::diag::Severity;
 use crate::expr::{self, Typed, Value};
 use crate::report::json::{EvaluatedExpression, PlainValue};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootDetail, RootResult, TextBlock};
 use crate::run;
 use crate::world::Replaced;
-pub(in crate::cli) use args::Eval;
+pub(in crate::cli) use args::EvalArgs;
 
-/// What stands for standard input.
+/// The argument that stands for standard input.
 const STANDARD: &str = "-";
 
 /// The largest whole number up to which a double holds each.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// How many bytes an expression may have.
+/// Maximum size of an expression, in bytes.
 const MAX_EXPRESSION_BYTES: u64 = 1024 * 1024;
 
-impl Command for Eval {
+impl Command for EvalArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
-        let text = root.evaluated.as_ref().map(|one| &one.text);
-        let lines = text.map(|text| text.split('\n').map(str::to_owned).collect());
-        lines.map(Block::Lines).into_iter().collect()
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
+        match &root.detail {
+            RootDetail::Value(value) => {
+                let lines = value.text.split('\n').map(str::to_owned).collect();
+                vec![TextBlock::Lines(lines)]
+            }
+            _ => Vec::new(),
+        }
     }
 }
 
-fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &EvalArgs, world: World<'_>) -> CommandResult {
     let expression = match expression(args, world) {
         Ok(expression) => expression,
         Err(failure) => return CommandResult::failed("eval", [failure]),
@@ -55,7 +59,9 @@ fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
                     _ => result.faults([diagnostic]),
                 }
             }
-            result.evaluated = value.map(|value| shown(&value));
+            if let Some(value) = value {
+                result.detail = RootDetail::Value(shown(&value));
+            }
             Ok(Replaced::Done)
         },
     );
@@ -63,7 +69,7 @@ fn run(common: &Common, args: &Eval, world: World<'_>) -> CommandResult {
 }
 
 /// Returns what was typed, or what comes from standard input.
-fn expression(args: &Eval, world: World<'_>) -> Result<Vec<u8>, Failure> {
+fn expression(args: &EvalArgs, world: World<'_>) -> Result<Vec<u8>, Failure> {
     if args.expression != STANDARD {
         return Ok(args.expression.clone().into_bytes());
     }
@@ -103,14 +109,12 @@ fn plain(value: &Value) -> PlainValue {
         Value::Number(number) => numeral(number.to_string()),
         Value::String(text) => PlainValue::Text(text.clone()),
         Value::Tuple(items) => PlainValue::List(items.iter().map(plain).collect()),
-        Value::Object(items) => {
-            let items = items.iter();
-            PlainValue::Map(
-                items
-                    .map(|(name, item)| (name.clone(), plain(item)))
-                    .collect(),
-            )
-        }
+        Value::Object(items) => PlainValue::Map(
+            items
+                .iter()
+                .map(|(name, item)| (name.clone(), plain(item)))
+                .collect(),
+        ),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is typed for `lockctl explain`.
+//! The arguments of `lockctl explain`.
 
 use clap::Args;
 
@@ -11,7 +11,7 @@ use crate::cli::args::examples;
     ("lockctl explain platforms-incomplete", "what a finding means and how to fix it"),
     ("lockctl explain project-file", "how to write .lockctl.hcl"),
 ]))]
-pub(in crate::cli) struct Explain {
+pub(in crate::cli) struct ExplainArgs {
     /// Topics, or rules as named in brackets in findings [default: list all of them]
     #[arg(value_name = "NAME")]
     pub(in crate::cli) names: Vec<String>,

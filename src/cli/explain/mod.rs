@@ -6,40 +6,40 @@ mod text;
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::{Area, RULES, Rule, TOPICS, Topic, nearest};
-use crate::report::{Block, CommandResult, Failure, Sentence, Subject, json};
-pub(in crate::cli) use args::Explain;
+use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
+pub(in crate::cli) use args::ExplainArgs;
 
-/// How many names are offered for one that is unknown.
+/// Maximum number of names that are offered for one that is unknown.
 const MAX_OFFERED: usize = 6;
 
-impl Command for Explain {
+impl Command for ExplainArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
     }
 }
 
-fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandResult {
+fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
     if args.names.is_empty() {
         let rules = Area::ALL.into_iter().flat_map(Area::rules).map(rule_row);
-        let all = Subject::Pages(TOPICS.iter().map(topic_row).collect(), rules.collect());
+        let all = ResultSubject::Pages(TOPICS.iter().map(topic_row).collect(), rules.collect());
         let text = "`lockctl explain NAME` shows the page of a topic or rule";
         return CommandResult {
             remarks: vec![Sentence::note(text)],
             ..CommandResult::of("explain", all)
         };
     }
-    let mut topics: Vec<json::Topic> = Vec::new();
-    let mut rules: Vec<json::Rule> = Vec::new();
+    let mut topics: Vec<json::TopicRow> = Vec::new();
+    let mut rules: Vec<json::RuleRow> = Vec::new();
     let mut failures = Vec::new();
     for name in &args.names {
         if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
             if !topics.iter().any(|row| row.topic == name) {
                 let page = Some(topic.page);
-                topics.push(json::Topic {
+                topics.push(json::TopicRow {
                     page,
                     ..topic_row(topic)
                 });
@@ -47,7 +47,7 @@ fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandResult {
         } else if let Some(rule) = RULES.iter().find(|rule| rule.name == name) {
             if !rules.iter().any(|row| row.rule == name) {
                 let page = Some(rule.page);
-                rules.push(json::Rule {
+                rules.push(json::RuleRow {
                     page,
                     ..rule_row(rule)
                 });
@@ -57,22 +57,22 @@ fn run(_: &Common, args: &Explain, _: World<'_>) -> CommandResult {
         }
     }
     if failures.is_empty() {
-        CommandResult::of("explain", Subject::Pages(topics, rules))
+        CommandResult::of("explain", ResultSubject::Pages(topics, rules))
     } else {
         CommandResult::failed("explain", failures)
     }
 }
 
-fn topic_row(topic: &'static Topic) -> json::Topic {
-    json::Topic {
+fn topic_row(topic: &'static Topic) -> json::TopicRow {
+    json::TopicRow {
         topic: topic.name,
         summary: topic.summary,
         page: None,
     }
 }
 
-fn rule_row(rule: &'static Rule) -> json::Rule {
-    json::Rule {
+fn rule_row(rule: &'static Rule) -> json::RuleRow {
+    json::RuleRow {
         rule: rule.name,
         level: rule.level().into(),
         topic: rule.area.title(),
@@ -82,10 +82,9 @@ fn rule_row(rule: &'static Rule) -> json::Rule {
 }
 
 fn unknown(name: &str) -> Failure {
-    let offered = meant(name);
-    let help = match offered.as_slice() {
+    let help = match meant(name).as_slice() {
         [] => "`lockctl explain` lists all topics and rules".to_owned(),
-        [one] => format!("did you mean {one}?"),
+        [name] => format!("did you mean {name}?"),
         several => format!("did you mean one of {}?", several.join(", ")),
     };
     Failure {
@@ -99,18 +98,23 @@ fn unknown(name: &str) -> Failure {
 /// most words in common with it.
 fn meant(name: &str) -> Vec<&'static str> {
     let all = || {
-        let topics = TOPICS.iter().map(|topic| topic.name);
-        topics.chain(RULES.iter().map(|rule| rule.name))
+        TOPICS
+            .iter()
+            .map(|topic| topic.name)
+            .chain(RULES.iter().map(|rule| rule.name))
     };
     let name = name.to_lowercase();
-    if let Some(one) = nearest(&name, all()) {
-        return vec![one];
+    if let Some(close) = nearest(&name, all()) {
+        return vec![close];
     }
+    // No name is near in its spelling; names that share words are offered instead.
     let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
     let common = |other: &str| other.split('-').filter(|word| words.contains(word)).count();
     let most = all().map(common).max().unwrap_or_default();
-    let close = all().filter(|other| most > 0 && common(other) == most);
-    close.take(MAX_OFFERED).collect()
+    all()
+        .filter(|other| most > 0 && common(other) == most)
+        .take(MAX_OFFERED)
+        .collect()
 }
 
 #[cfg(test)]

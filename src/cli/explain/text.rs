@@ -1,37 +1,39 @@
-//! How `lockctl explain` reads: a table of all topics and rules, or their pages.
+//! The text of `lockctl explain`: a table of all topics and rules, or their pages.
 
 use std::fmt::Write as _;
 
 use crate::cli::Look;
 use crate::diag::{Area, Level, RULES, Rule, TOPICS, Topic, named};
-use crate::report::{Block, CommandResult, Subject, page, reading};
+use crate::report::{CommandResult, ResultSubject, TextBlock, page, reading};
 
-/// How narrow the column of meanings gets at most.
+/// Minimum width of the column of meanings.
 const MIN_MEANING: usize = 20;
 
 /// Returns what people read of a result.
-pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
-    let Subject::Pages(topics, rules) = &result.subject else {
+pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+    let ResultSubject::Pages(topics, rules) = &result.subject else {
         return Vec::new();
     };
-    let page = |page: &'static str| vec![Block::Page(page.to_owned(), look.columns)];
+    let page = |page: &'static str| vec![TextBlock::Page(page.to_owned(), look.columns)];
     let of_topics = topics.iter().filter_map(|row| row.page).map(page);
-    let of_rules = rules.iter().filter(|row| row.page.is_some());
-    let of_rules = of_rules.map(|row| match named(row.rule) {
-        rule if look.markdown => page(rule.page),
-        rule => shown(rule, look.columns),
-    });
-    let pages: Vec<Vec<Block>> = of_topics.chain(of_rules).collect();
+    let of_rules = rules
+        .iter()
+        .filter(|row| row.page.is_some())
+        .map(|row| match named(row.rule) {
+            rule if look.markdown => page(rule.page),
+            rule => shown(rule, look.columns),
+        });
+    let pages: Vec<Vec<TextBlock>> = of_topics.chain(of_rules).collect();
     match (pages.is_empty(), look.markdown) {
-        (false, true) => pages.join(&Block::Page("\n".to_owned(), look.columns)),
-        (false, false) => pages.join(&Block::Lines(vec![String::new()])),
-        (true, true) => vec![Block::Page(markdown(), look.columns)],
+        (false, true) => pages.join(&TextBlock::Page("\n".to_owned(), look.columns)),
+        (false, false) => pages.join(&TextBlock::Lines(vec![String::new()])),
+        (true, true) => vec![TextBlock::Page(markdown(), look.columns)],
         (true, false) => table(look.columns),
     }
 }
 
 /// Shows a page below the line that findings of the rule have.
-fn shown(rule: &Rule, columns: usize) -> Vec<Block> {
+fn shown(rule: &Rule, columns: usize) -> Vec<TextBlock> {
     let meaning = match rule.level() {
         Level::As(_) => rule.meaning.to_owned(),
         Level::Off => format!("{} (off, unless a project file sets a level)", rule.meaning),
@@ -39,29 +41,41 @@ fn shown(rule: &Rule, columns: usize) -> Vec<Block> {
     let tone = reading::tone(rule.severity);
     let (_, page) = rule.page.split_once("\n\n").unwrap_or_default();
     vec![
-        Block::Heading(rule.name.to_owned()),
-        Block::Remark(tone, meaning),
-        Block::Lines(vec![String::new()]),
-        Block::Page(page.to_owned(), columns),
+        TextBlock::Heading(rule.name.to_owned()),
+        TextBlock::Remark(tone, meaning),
+        TextBlock::Lines(vec![String::new()]),
+        TextBlock::Page(page.to_owned(), columns),
     ]
 }
 
 /// Lists all topics and rules for a terminal.
-fn table(columns: usize) -> Vec<Block> {
-    let names = RULES.iter().map(|rule| rule.name.len());
-    let names = names.max().unwrap_or_default();
-    let topic_names = TOPICS.iter().map(|topic| topic.name.len());
-    let topic_names = topic_names.max().unwrap_or_default();
+fn table(columns: usize) -> Vec<TextBlock> {
+    let names = RULES
+        .iter()
+        .map(|rule| rule.name.len())
+        .max()
+        .unwrap_or_default();
+    let topic_names = TOPICS
+        .iter()
+        .map(|topic| topic.name.len())
+        .max()
+        .unwrap_or_default();
     let topic_line = |topic: &Topic| format!("  {:topic_names$}  {}", topic.name, topic.summary);
     let topics = TOPICS.iter().map(topic_line).collect();
-    let mut blocks = vec![Block::Heading("Topics".to_owned()), Block::Lines(topics)];
-    let levels = RULES.iter().map(|rule| rule.level().to_string().len());
-    let levels = levels.max().unwrap_or_default();
+    let mut blocks = vec![
+        TextBlock::Heading("Topics".to_owned()),
+        TextBlock::Lines(topics),
+    ];
+    let levels = RULES
+        .iter()
+        .map(|rule| rule.level().to_string().len())
+        .max()
+        .unwrap_or_default();
     let before = names + levels + 6;
     let room = columns.saturating_sub(before).max(MIN_MEANING);
     for area in Area::ALL {
-        blocks.push(Block::Lines(vec![String::new()]));
-        blocks.push(Block::Heading(area.title().to_owned()));
+        blocks.push(TextBlock::Lines(vec![String::new()]));
+        blocks.push(TextBlock::Heading(area.title().to_owned()));
         for rule in area.rules() {
             let words: Vec<&str> = rule.meaning.split_whitespace().collect();
             let level = rule.level().to_string();
@@ -69,7 +83,9 @@ fn table(columns: usize) -> Vec<Block> {
             let first = lines.next().unwrap_or_default();
             let first = format!("  {:names$}  {level:levels$}  {first}", rule.name);
             let rest = lines.map(|line| format!("{:before$}{line}", ""));
-            blocks.push(Block::Lines(std::iter::once(first).chain(rest).collect()));
+            blocks.push(TextBlock::Lines(
+                std::iter::once(first).chain(rest).collect(),
+            ));
         }
     }
     blocks

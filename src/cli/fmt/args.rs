@@ -1,8 +1,8 @@
-//! What is typed for `lockctl fmt`.
+//! The arguments of `lockctl fmt`.
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 
 /// Rewrite lock files in canonical form
 #[derive(Clone, Debug, Args)]
@@ -10,9 +10,9 @@ use crate::cli::args::{Roots, examples};
     ("lockctl fmt", "rewrite the lock file of this directory"),
     ("lockctl fmt -r --check", "check all lock files below"),
 ]))]
-pub(in crate::cli) struct Fmt {
+pub(in crate::cli) struct FmtArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     /// Write nothing; exit with code 1 if a lock file is not canonical
     #[arg(long)]
     pub(in crate::cli) check: bool,

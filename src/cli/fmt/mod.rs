@@ -6,20 +6,20 @@ mod text;
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::lockfile;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::reading::Heading;
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::run;
 use crate::run::root;
 use crate::world::Replaced;
-pub(in crate::cli) use args::Fmt;
+pub(in crate::cli) use args::FmtArgs;
 
-impl Command for Fmt {
+impl Command for FmtArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
         text::of_root(root)
     }
 
@@ -28,7 +28,7 @@ impl Command for Fmt {
     }
 }
 
-fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &FmtArgs, world: World<'_>) -> CommandResult {
     let all = run::each(
         &common.options(),
         &args.roots.choice(),
@@ -44,7 +44,7 @@ fn run(common: &Common, args: &Fmt, world: World<'_>) -> CommandResult {
                 return Ok(Replaced::Done);
             }
             if args.check {
-                result.status = Status::Findings;
+                result.status = RootStatus::Findings;
             } else {
                 let bytes = text.as_bytes();
                 let replaced = world

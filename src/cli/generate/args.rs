@@ -13,7 +13,7 @@ use crate::cli::args::examples;
     ("lockctl completions bash > ~/.bash_completion.d/lockctl", "for bash"),
     ("lockctl completions fish > ~/.config/fish/completions/lockctl.fish", "for fish"),
 ]))]
-pub(in crate::cli) struct Completions {
+pub(in crate::cli) struct CompletionsArgs {
     /// The shell that reads the script
     #[arg(value_enum, value_name = "SHELL")]
     pub(super) shell: Shell,
@@ -25,7 +25,7 @@ pub(in crate::cli) struct Completions {
     ("lockctl man verify | man -l -", "show the manual page of a command"),
     ("lockctl man --dir /usr/local/share/man/man1", "write the pages of all commands"),
 ]))]
-pub(in crate::cli) struct Man {
+pub(in crate::cli) struct ManArgs {
     /// The command that the page is about, as in `lockctl man git install` [default: lockctl itself]
     #[arg(value_name = "COMMAND")]
     pub(super) command: Vec<String>,

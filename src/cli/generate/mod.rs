@@ -12,9 +12,9 @@ use crate::cli::args::Common;
 use crate::cli::commands::definition;
 use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
-use crate::report::{CommandResult, Failure, Subject};
+use crate::report::{CommandResult, Failure, ResultSubject};
 use crate::world::{Disk, Replaced};
-use args::{Completions, Man};
+use args::{CompletionsArgs, ManArgs};
 
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
@@ -22,15 +22,15 @@ const PROGRAM: &str = "lockctl";
 /// Maximum size of a manual page that is replaced, in bytes.
 const MAX_PAGE_BYTES: u64 = 1024 * 1024;
 
-impl Command for Completions {
+impl Command for CompletionsArgs {
     fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut definition(), PROGRAM, &mut script);
-        CommandResult::of("completions", Subject::Text(script))
+        CommandResult::of("completions", ResultSubject::Text(script))
     }
 }
 
-impl Command for Man {
+impl Command for ManArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         // `lockctl help` needs no page for each command.
         let mut program = definition().disable_help_subcommand(true);
@@ -47,7 +47,7 @@ impl Command for Man {
             }
         };
         match text {
-            Ok(text) => CommandResult::of("man", Subject::Text(text)),
+            Ok(text) => CommandResult::of("man", ResultSubject::Text(text)),
             Err(failure) => CommandResult::failed("man", [failure]),
         }
     }
@@ -90,6 +90,7 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
         commands.extend(
             command
                 .get_subcommands()
+                // A hidden command has no page, as it has no line in the help.
                 .filter(|command| !command.is_hide_set()),
         );
         written += 1;
@@ -99,6 +100,7 @@ fn write_all(program: &clap::Command, dir: &Path, disk: &dyn Disk) -> Result<usi
 
 /// Makes a file hold some bytes, whatever it holds now.
 fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
+    // `replace` wants the old bytes, so that another writer is noticed.
     let old = match disk.read(path, MAX_PAGE_BYTES) {
         Ok(old) => Some(old),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,

@@ -13,7 +13,7 @@ use crate::cli::args::examples;
     ("lockctl git install --global", "set up all repositories of the user"),
     ("lockctl git status", "show what is set up"),
 ]))]
-pub(in crate::cli) struct Git {
+pub(in crate::cli) struct GitArgs {
     #[command(subcommand)]
     pub(in crate::cli) command: GitCommand,
 }
@@ -40,7 +40,7 @@ pub(in crate::cli) struct Wire {
 
 /// Print a lock file with one fact per line, as a diff driver of git
 #[derive(Clone, Debug, Args)]
-pub(in crate::cli) struct GitTextconv {
+pub(in crate::cli) struct GitTextconvArgs {
     /// A lock file
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,

@@ -7,45 +7,47 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use crate::cli::args::Common;
-use crate::cli::git::args::{Git, GitCommand, GitTextconv, Wire};
+use crate::cli::git::args::{GitArgs, GitCommand, GitTextconvArgs, Wire};
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
 use crate::git::{self, EffectiveSetting, GitError, Scope, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
-use crate::report::json::{self, Status};
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Subject, Tone};
+use crate::report::json::{self, RootStatus};
+use crate::report::{
+    CommandResult, Failure, ResultSubject, RootDetail, RootResult, Sentence, TextBlock, Tone,
+};
 use crate::review;
 use crate::workspace::flavor_of;
 use crate::world::Replaced;
 
-/// How large a file of attributes may be, in bytes.
+/// Maximum size of a file of attributes, in bytes.
 const MAX_ATTRIBUTES_BYTES: u64 = 4 * 1024 * 1024;
 
-/// How much of a text that is no lock file is passed on, in bytes.
+/// Maximum size of a text that is no lock file and is passed on, in bytes.
 const MAX_TEXT_BYTES: u64 = 256 * 1024 * 1024;
 
-/// What to do about attributes that `install` cannot change.
+/// The help on attributes that `install` cannot change.
 const OVERRIDDEN: &str = "a line for the same files has priority: look for it in `.git/info/attributes` \
      and in the `.gitattributes` of the directories that hold lock files, and remove it";
 
-impl Command for Git {
+impl Command for GitArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
         text::of_root(root)
     }
 }
 
-impl Command for GitTextconv {
+impl Command for GitTextconvArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         textconv(common, self, world)
     }
 }
 
-fn run(common: &Common, args: &Git, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &GitArgs, world: World<'_>) -> CommandResult {
     let dir = common.below(Path::new("."));
     let mut root = RootResult::new(dir.display().to_string());
     let done = match &args.command {
@@ -60,12 +62,12 @@ fn run(common: &Common, args: &Git, world: World<'_>) -> CommandResult {
 }
 
 /// Prints what git compares in place of a lock file; one that cannot be read is printed as it is.
-fn textconv(common: &Common, args: &GitTextconv, world: World<'_>) -> CommandResult {
+fn textconv(common: &Common, args: &GitTextconvArgs, world: World<'_>) -> CommandResult {
     let path = common.below(&args.file);
     match world.disk.read(&path, MAX_TEXT_BYTES) {
         Ok(bytes) => {
             let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
-            CommandResult::of("git-textconv", Subject::Text(text))
+            CommandResult::of("git-textconv", ResultSubject::Text(text))
         }
         Err(error) => {
             let failure = Failure {
@@ -126,7 +128,8 @@ fn change(
         }
     }
     root.changed = Some(!plan.is_empty());
-    root.lines = text::lines(goal, &plan, path);
+    root.detail = RootDetail::GitChanges(text::lines(goal, &plan, path));
+    // A later line of .gitattributes, or the file of a subdirectory, can win over what was written.
     let overridden = match goal {
         WiringGoal::Installed if !wire.dry_run => overridden(dir, world),
         _ => Vec::new(),
@@ -137,7 +140,7 @@ fn change(
             text: text::verdict(goal, &plan, wire.dry_run).to_owned(),
         }
     } else {
-        root.status = Status::Findings;
+        root.status = RootStatus::Findings;
         root.remark(OVERRIDDEN);
         Sentence::warning(text::overridden(&overridden))
     });
@@ -148,7 +151,7 @@ fn change(
 /// repository.
 fn overridden(dir: &Path, world: World<'_>) -> Vec<EffectiveSetting> {
     let mut all = git::effective_settings(world.run, dir).unwrap_or_default();
-    all.retain(|one| one.kind == SettingKind::Attribute && !one.is_wanted());
+    all.retain(|setting| setting.kind == SettingKind::Attribute && !setting.is_wanted());
     all
 }
 
@@ -163,16 +166,16 @@ fn inaccessible(path: &Path, error: &io::Error) -> Failure {
 fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Failure> {
     let all = git::effective_settings(world.run, dir)
         .map_err(|error| advice::git::setup_failure(&error))?;
-    let settings = all.iter().map(|one| json::GitSetting {
-        kind: one.kind,
-        name: one.name.to_owned(),
-        wanted: one.wanted.to_owned(),
-        found: one.found.clone(),
-        in_force: one.is_wanted(),
+    let settings = all.iter().map(|setting| json::GitSetting {
+        kind: setting.kind,
+        name: setting.name.to_owned(),
+        wanted: setting.wanted.to_owned(),
+        found: setting.found.clone(),
+        in_force: setting.is_wanted(),
     });
-    root.git_settings = Some(settings.collect());
-    if all.iter().any(|one| !one.is_wanted()) {
-        root.status = Status::Findings;
+    root.detail = RootDetail::GitSettings(settings.collect());
+    if all.iter().any(|setting| !setting.is_wanted()) {
+        root.status = RootStatus::Findings;
         root.remark("run `lockctl git install`");
     }
     Ok(())

@@ -4,16 +4,18 @@ use std::path::Path;
 
 use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
 use crate::report::json::GitSetting;
-use crate::report::reading::{self};
-use crate::report::{Block, RootResult};
+use crate::report::reading;
+use crate::report::{RootDetail, RootResult, TextBlock};
 
-pub(super) fn of_root(root: &RootResult) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
-    if let Some(settings) = &root.git_settings {
-        blocks.push(Block::Table(settings.iter().map(row).collect()));
+    if let RootDetail::GitSettings(settings) = &root.detail {
+        blocks.push(TextBlock::Table(settings.iter().map(row).collect()));
     }
     if let Some(verdict) = &root.verdict {
-        blocks.push(Block::Lines(root.lines.clone()));
+        if let RootDetail::GitChanges(lines) = &root.detail {
+            blocks.push(TextBlock::Lines(lines.clone()));
+        }
         blocks.push(reading::verdict(verdict.clone()));
     }
     blocks
@@ -45,15 +47,16 @@ pub(in crate::cli) fn lines(goal: WiringGoal, plan: &WiringPlan, attributes: &Pa
     }
     for change in &plan.settings {
         let name = change.name;
-        let old = change.old.iter();
-        lines.extend(old.map(|old| format!("- git config {name} {old:?}")));
-        let new = change.new.iter();
-        lines.extend(new.map(|new| format!("+ git config {name} {new:?}")));
+        if let Some(old) = &change.old {
+            lines.push(format!("- git config {name} {old:?}"));
+        }
+        if let Some(new) = &change.new {
+            lines.push(format!("+ git config {name} {new:?}"));
+        }
     }
     lines
 }
 
-/// Returns the verdict.
 pub(in crate::cli) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool) -> &'static str {
     match (goal, plan.is_empty()) {
         (WiringGoal::Installed, true) => "everything is there already",
@@ -66,11 +69,13 @@ pub(in crate::cli) fn verdict(goal: WiringGoal, plan: &WiringPlan, is_dry: bool)
 
 /// Says which attributes have other values than those that were written.
 pub(in crate::cli) fn overridden(attributes: &[EffectiveSetting]) -> String {
-    let all = attributes.iter().map(|one| match &one.found {
-        Some(value) => format!("{}={value}", one.name),
-        None => format!("no {}", one.name),
-    });
-    let all: Vec<String> = all.collect();
+    let all: Vec<String> = attributes
+        .iter()
+        .map(|attribute| match &attribute.found {
+            Some(value) => format!("{}={value}", attribute.name),
+            None => format!("no {}", attribute.name),
+        })
+        .collect();
     format!(
         "git does not use lockctl for lock files here: other attributes have priority ({})",
         all.join(", ")

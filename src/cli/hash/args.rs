@@ -1,4 +1,4 @@
-//! What is typed for `lockctl hash`.
+//! The arguments of `lockctl hash`.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::cli::args::examples;
     ("lockctl hash terraform-provider-null_3.2.3_linux_amd64.zip", "print zh: and h1:"),
     ("lockctl hash --files ./package", "the digest of each file, too"),
 ]))]
-pub(in crate::cli) struct Hash {
+pub(in crate::cli) struct HashArgs {
     /// Zip files or unpacked directories
     #[arg(required = true, value_name = "PATH")]
     pub(in crate::cli) paths: Vec<PathBuf>,

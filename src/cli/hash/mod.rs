@@ -9,34 +9,40 @@ use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
 use crate::cli::args::Common;
 use crate::cli::{CLEAN, Command, FAILED, Look, Stderr, World};
 use crate::parallel;
-use crate::report::json::{FailedPackage, HashedPackage, Package, PackageFile};
-use crate::report::{Block, CommandResult, Failure, PackageResult, Sentence, Subject};
+use crate::report::json::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
+use crate::report::{CommandResult, Failure, PackageResult, ResultSubject, Sentence, TextBlock};
 use crate::world::{FileKind, Files};
-pub(in crate::cli) use args::Hash;
+pub(in crate::cli) use args::HashArgs;
 
-impl Command for Hash {
+impl Command for HashArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn text(&self, result: &CommandResult, _look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, _look: Look) -> Vec<TextBlock> {
         text::blocks(result)
     }
 }
 
-fn run(common: &Common, args: &Hash, world: World<'_>) -> CommandResult {
-    let packages = args.paths.iter().map(|typed| {
-        let path = common.below(typed);
-        match hash_one(world.disk, &path) {
-            Ok(hashed) => result(&path, &hashed, args.files),
-            Err(failure) => PackageResult {
-                package: Package::Failed(FailedPackage::new(path.display().to_string(), failure)),
-                remarks: Vec::new(),
-            },
-        }
-    });
-    let packages: Vec<PackageResult> = packages.collect();
-    let has_failed = |one: &PackageResult| matches!(one.package, Package::Failed(_));
+fn run(common: &Common, args: &HashArgs, world: World<'_>) -> CommandResult {
+    let packages: Vec<PackageResult> = args
+        .paths
+        .iter()
+        .map(|typed| {
+            let path = common.below(typed);
+            match hash_one(world.disk, &path) {
+                Ok(hashed) => result(&path, &hashed, args.files),
+                Err(failure) => PackageResult {
+                    package: PackageRow::Failed(FailedPackage::new(
+                        path.display().to_string(),
+                        failure,
+                    )),
+                    remarks: Vec::new(),
+                },
+            }
+        })
+        .collect();
+    let has_failed = |result: &PackageResult| matches!(result.package, PackageRow::Failed(_));
     let exit = if packages.iter().any(has_failed) {
         FAILED
     } else {
@@ -44,17 +50,17 @@ fn run(common: &Common, args: &Hash, world: World<'_>) -> CommandResult {
     };
     CommandResult {
         exit,
-        ..CommandResult::of("hash", Subject::Packages(packages))
+        ..CommandResult::of("hash", ResultSubject::Packages(packages))
     }
 }
 
 /// A package of either form, hashed.
-enum Hashed {
+enum HashedContent {
     Zip(zip::ZipHashes),
     Directory(dir::DirHashes),
 }
 
-fn hash_one(files: &dyn Files, path: &Path) -> Result<Hashed, Failure> {
+fn hash_one(files: &dyn Files, path: &Path) -> Result<HashedContent, Failure> {
     let unreadable = |cause: std::io::Error| Failure {
         title: format!("{} cannot be read", path.display()),
         causes: vec![cause.to_string()],
@@ -71,34 +77,35 @@ fn hash_one(files: &dyn Files, path: &Path) -> Result<Hashed, Failure> {
     match files.kind(path).map_err(unreadable)? {
         FileKind::Directory => {
             dir::hash_directory(files, path, &Limits::PACKAGE, parallel::cores())
-                .map(Hashed::Directory)
+                .map(HashedContent::Directory)
                 .map_err(refused)
         }
         _ => {
             let reader = files.open(path).map_err(unreadable)?;
             zip::hash_zip(reader, &Limits::PACKAGE)
-                .map(Hashed::Zip)
+                .map(HashedContent::Zip)
                 .map_err(refused)
         }
     }
 }
 
-fn result(path: &Path, hashed: &Hashed, with_files: bool) -> PackageResult {
+fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResult {
     let shown = path.display();
     let (h1, files) = match hashed {
-        Hashed::Zip(zip) => (&zip.h1, &zip.files),
-        Hashed::Directory(dir) => (&dir.h1, &dir.files),
+        HashedContent::Zip(zip) => (&zip.h1, &zip.files),
+        HashedContent::Directory(dir) => (&dir.h1, &dir.files),
     };
     let mut remarks = Vec::new();
     let is_program = |file: &FileDigest| {
         file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
     };
+    // Any zip can be hashed; a typing mistake should not look like a provider.
     if !files.iter().any(is_program) {
         remarks.push(Sentence::warning(format!(
             "{shown}: no file terraform-provider-… at the top: is it a provider package?"
         )));
     }
-    let mut package = HashedPackage {
+    let mut package = HashedPackageRow {
         path: shown.to_string(),
         h1: h1.clone(),
         zh: None,
@@ -106,16 +113,20 @@ fn result(path: &Path, hashed: &Hashed, with_files: bool) -> PackageResult {
         oddities: None,
         files: with_files.then(|| files.iter().map(file).collect()),
     };
-    if let Hashed::Zip(zip) = hashed {
+    if let HashedContent::Zip(zip) = hashed {
         let oddities: Vec<String> = zip.oddities.iter().map(ToString::to_string).collect();
-        let warnings = oddities.iter().map(|text| format!("{shown}: {text}"));
-        remarks.extend(warnings.map(Sentence::warning));
+        remarks.extend(
+            oddities
+                .iter()
+                .map(|text| format!("{shown}: {text}"))
+                .map(Sentence::warning),
+        );
         package.zh = Some(zip.zh.clone());
         package.member_h1 = Some(zip.member_h1.clone());
         package.oddities = Some(oddities);
     }
     PackageResult {
-        package: Package::Hashed(package),
+        package: PackageRow::Hashed(package),
         remarks,
     }
 }

@@ -1,30 +1,41 @@
-//! How `lockctl hash` reads: one hash a line, as `sha256sum` prints it.
+//! The text of `lockctl hash`: one hash a line, as `sha256sum` prints it.
 
-use crate::report::json::{HashedPackage, Package};
-use crate::report::{Block, CommandResult, Subject};
+use crate::report::json::{HashedPackageRow, PackageRow};
+use crate::report::{CommandResult, ResultSubject, TextBlock};
 
 /// Returns what people read of a result.
-pub(super) fn blocks(result: &CommandResult) -> Vec<Block> {
-    let Subject::Packages(packages) = &result.subject else {
+pub(super) fn blocks(result: &CommandResult) -> Vec<TextBlock> {
+    let ResultSubject::Packages(packages) = &result.subject else {
         return Vec::new();
     };
-    let hashed = packages.iter().filter_map(|one| match &one.package {
-        Package::Hashed(package) => Some(Block::Lines(lines(package))),
-        Package::Failed(_) => None,
-    });
-    hashed.collect()
+    packages
+        .iter()
+        .filter_map(|result| match &result.package {
+            PackageRow::Hashed(package) => Some(TextBlock::Lines(lines(package))),
+            PackageRow::Failed(_) => None,
+        })
+        .collect()
 }
 
-fn lines(package: &HashedPackage) -> Vec<String> {
-    let HashedPackage { path, h1, .. } = package;
+fn lines(package: &HashedPackageRow) -> Vec<String> {
+    let HashedPackageRow { path, h1, .. } = package;
     let mut lines = Vec::new();
     lines.extend(package.zh.as_ref().map(|zh| format!("{zh}  {path}")));
     lines.push(format!("{h1}  {path}"));
-    if let Some(member_h1) = package.member_h1.as_ref().filter(|one| *one != h1) {
+    if let Some(member_h1) = package
+        .member_h1
+        .as_ref()
+        .filter(|member_h1| *member_h1 != h1)
+    {
         let which = "(of its members: checked, never recorded)";
         lines.push(format!("{member_h1}  {path} {which}"));
     }
-    let files = package.files.iter().flatten();
-    lines.extend(files.map(|file| format!("  {}  {:>12}  {}", file.sha256, file.size, file.name)));
+    lines.extend(
+        package
+            .files
+            .iter()
+            .flatten()
+            .map(|file| format!("  {}  {:>12}  {}", file.sha256, file.size, file.name)),
+    );
     lines
 }

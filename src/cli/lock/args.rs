@@ -1,11 +1,11 @@
-//! What is typed for `lockctl lock`.
+//! The arguments of `lockctl lock`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs};
+use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs};
 use crate::cli::source_args::SourceArgs;
 use crate::platform::Platform;
 
@@ -16,9 +16,9 @@ use crate::platform::Platform;
     ("lockctl lock --platform linux_amd64,darwin_arm64", "for these platforms only"),
     ("lockctl lock -r --check", "check all roots below"),
 ]))]
-pub(in crate::cli) struct Lock {
+pub(in crate::cli) struct LockArgs {
     #[command(flatten)]
-    pub(super) roots: Roots,
+    pub(super) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) options: LockOptions,
 }

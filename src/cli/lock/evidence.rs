@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::hash::Hash;
 use crate::locker::{self, Against, ProviderOutcome};
 use crate::package::calendar::timestamp;
-use crate::report::json::{ComputedHash, ContradictedBy, HashEvidence, KeptFact, ReplacedHash};
+use crate::report::json::{ComputedHash, ContradictedBy, HashEvidenceRow, KeptFact, ReplacedHash};
 use crate::store::{Origin, StoredFact};
 
 /// What was said of the evidence for hashes so far: many roots have the same.
 #[derive(Default)]
 pub(super) struct EvidenceRows {
-    rows: BTreeMap<Hash, Arc<HashEvidence>>,
+    rows: BTreeMap<Hash, Arc<HashEvidenceRow>>,
 }
 
 impl EvidenceRows {
@@ -21,7 +21,7 @@ impl EvidenceRows {
         &mut self,
         hash: &Hash,
         evidence: &locker::HashEvidence,
-    ) -> Arc<HashEvidence> {
+    ) -> Arc<HashEvidenceRow> {
         let row = row(evidence);
         match self.rows.get(hash) {
             Some(known) if **known == row => Arc::clone(known),
@@ -34,9 +34,9 @@ impl EvidenceRows {
     }
 }
 
-fn row(evidence: &locker::HashEvidence) -> HashEvidence {
+fn row(evidence: &locker::HashEvidence) -> HashEvidenceRow {
     let listed = evidence.listed.as_ref();
-    HashEvidence {
+    HashEvidenceRow {
         file: listed.map(|listed| listed.file.clone()),
         key_id: listed.map(|listed| listed.key_id.clone()),
         package: evidence.package.clone(),

@@ -15,13 +15,13 @@ use std::path::PathBuf;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult};
-pub(in crate::cli) use args::{Lock, LockOptions};
+use crate::report::{CommandResult, TextBlock};
+pub(in crate::cli) use args::{LockArgs, LockOptions};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
 pub(in crate::cli) use run::{LockRequest, run};
 pub(in crate::cli) use text::{Tense, of_all as text};
 
-impl Command for Lock {
+impl Command for LockArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let job = LockRequest {
             command: "lock",
@@ -41,7 +41,7 @@ impl Command for Lock {
         self.options.packages()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text(result, Tense::of(&self.options), look)
     }
 

@@ -17,7 +17,7 @@ use crate::package::Provenance;
 use crate::package::calendar::timestamp;
 use crate::platform::{self, Platform};
 use crate::report::json::{
-    LockedHash, LockedProvider, PassedOverRelease, Provider, RemovedProvider, Signer, StatedDate,
+    LockedHash, LockedProvider, PassedOverRelease, Provider, RemovedProvider, SignerRow, StatedDate,
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{Goal, Goals, Reach};
@@ -114,7 +114,7 @@ fn entry(one: &ProviderOutcome, locked: &Locked, evidence: &mut EvidenceRows) ->
         added: one.added.contains(hash),
         evidence: one.evidence.of(hash).map(|seen| evidence.row(hash, &seen)),
     });
-    let signers = one.signers.iter().map(|signer| Signer {
+    let signers = one.signers.iter().map(|signer| SignerRow {
         class: signer.class,
         key_id: signer.key_id.clone(),
         text: signed_by(signer),

@@ -13,8 +13,8 @@ use super::moves::{Found, Moves};
 use super::provenance;
 use super::result::{self, Ending};
 use crate::addr::ProviderAddr;
-use crate::cli::advice::lock::Required;
-use crate::cli::args::{Common, Roots, job_count};
+use crate::cli::advice::required::Required;
+use crate::cli::args::{Common, RootArgs, job_count};
 use crate::cli::convert::{self, Target};
 use crate::cli::progress::Progress;
 use crate::cli::{World, advice};
@@ -29,7 +29,7 @@ use crate::lockfile::{self, LockFile};
 use crate::package::{AgePolicy, ClaimPolicy, WantedPlatforms};
 use crate::platform::Platform;
 use crate::project::Policy;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::run::facts::{self, UserFacts};
@@ -44,7 +44,7 @@ use crate::run::user::sources::Sources;
 use crate::run::{self, OpenResult};
 use crate::sources::net::Event;
 use crate::store::KeepOnly;
-use crate::verify::packages::{PackageMemo, PackagePlace};
+use crate::verify::packages::{Memo, PackagePlace};
 use crate::verify::policy;
 use crate::workspace::UNIT_CACHE;
 use crate::world::{Exclusive, FileKind, Replaced};
@@ -58,7 +58,7 @@ const NO_PLACE: &str =
 pub(in crate::cli) struct LockRequest<'a> {
     /// The command, as typed.
     pub(in crate::cli) command: &'static str,
-    pub(in crate::cli) roots: &'a Roots,
+    pub(in crate::cli) roots: &'a RootArgs,
     pub(in crate::cli) options: &'a LockOptions,
     /// Which versions move; `None` if none does.
     pub(in crate::cli) moves: Option<&'a Moves>,
@@ -78,7 +78,7 @@ struct LockRun<'a> {
     found: Found,
     world: World<'a>,
     platforms: PlatformChoice,
-    memo: PackageMemo<'a>,
+    memo: Memo<'a>,
     installations: Installations<'a>,
     sources: Sources<'a>,
     facts: UserFacts<'a>,
@@ -133,7 +133,7 @@ pub(in crate::cli) fn run(
         found: Found::default(),
         world,
         platforms: platforms::typed(&options.platforms.platforms),
-        memo: PackageMemo::new(world.disk, job_count(options.jobs)),
+        memo: Memo::new(world.disk, job_count(options.jobs)),
         installations: Installations::new(run_options, world),
         sources: Sources::new(run_options, options.source.choice(), world, observer),
         facts: UserFacts::new(run_options, world),
@@ -509,10 +509,10 @@ impl<'a> LockRun<'a> {
         }
         if self.options.dry_run && !write {
             let comparison = result::comparison(root, locked, &text);
-            result.comparison = Some(Box::new(comparison));
+            result.lock_mut().comparison = Some(Box::new(comparison));
         }
         if self.options.check {
-            result.status = Status::Findings;
+            result.status = RootStatus::Findings;
         }
         Ok(Replaced::Done)
     }

@@ -7,7 +7,7 @@ use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{Block, CommandResult, Failure, RootResult, Tone};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 use crate::version::{Step, step};
 
@@ -41,7 +41,7 @@ const TITLES: [&str; 7] = [
 /// Shows each root, then which versions they lock, then how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
-pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Block> {
+pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let each = if look.markdown && in_use::are_many(roots.len()) {
         in_short(result)
@@ -67,38 +67,43 @@ pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -
 const MAX_FAILURES: usize = 20;
 
 /// Shows what failed, and how each of many roots came out.
-fn in_short(result: &CommandResult) -> Vec<Block> {
+fn in_short(result: &CommandResult) -> Vec<TextBlock> {
     let failures = result.failures();
     let more = failures.len().saturating_sub(MAX_FAILURES);
     let failures = failures.into_iter().take(MAX_FAILURES);
     let failures = failures.map(|(failure, paths)| {
         let paths = paths.iter().map(|path| (*path).to_owned());
-        Block::Failure(Failure {
+        TextBlock::Failure(Failure {
             title: format!("{}: {}", some_of(paths).join(", "), failure.title),
             ..failure.clone()
         })
     });
-    let mut blocks: Vec<Block> = failures.collect();
+    let mut blocks: Vec<TextBlock> = failures.collect();
     if more > 0 {
         let text = counted_as(more, "more failure is", "more failures are");
-        blocks.push(Block::Verdict(Tone::Bad, format!("{text} not shown here")));
+        blocks.push(TextBlock::Verdict(
+            Tone::Bad,
+            format!("{text} not shown here"),
+        ));
     }
     let head = vec!["ROOT".to_owned(), "RESULT".to_owned()];
     let rows = result.roots().iter().filter_map(|root| {
         let verdict = root.verdict.as_ref()?;
         Some(vec![root.path.clone(), verdict.text.clone()])
     });
-    blocks.push(Block::Table(std::iter::once(head).chain(rows).collect()));
+    blocks.push(TextBlock::Table(
+        std::iter::once(head).chain(rows).collect(),
+    ));
     blocks
 }
 
 /// Shows the entries, what was replaced in them, with `--verbose` each hash, what would change, and
 /// how it ended.
-fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
+fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if look.markdown {
         // A comment has no standard error beside it.
-        blocks.extend(root.failures().cloned().map(Block::Failure));
+        blocks.extend(root.failures().cloned().map(TextBlock::Failure));
     }
     let (Some(flavor), Some(verdict)) = (root.flavor, &root.verdict) else {
         return blocks;
@@ -113,12 +118,14 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
         let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
         let titles = TITLES.iter().take(columns).map(|title| (*title).to_owned());
         let titles: Vec<String> = titles.collect();
-        blocks.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
+        blocks.push(TextBlock::Table(
+            std::iter::once(titles).chain(rows).collect(),
+        ));
     } else if !rows.is_empty() {
-        blocks.push(Block::Table(rows));
+        blocks.push(TextBlock::Table(rows));
     }
     let repaired = locked(root).filter(|one| !one.replaced.is_empty());
-    blocks.extend(repaired.map(|one| Block::Lines(replaced(one, flavor, tense))));
+    blocks.extend(repaired.map(|one| TextBlock::Lines(replaced(one, flavor, tense))));
     let shrunk = locked(root).filter(|one| !one.dropped.is_empty());
     blocks.extend(shrunk.map(|one| {
         let name = format!("{} {}", one.provider.short(flavor), one.version);
@@ -127,18 +134,23 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<Block> {
             (Tense::Done, _) => "are",
             (Tense::Would, _) => "would be",
         };
-        Block::Lines(dropped::lines(&name, &one.dropped, are))
+        TextBlock::Lines(dropped::lines(&name, &one.dropped, are))
     }));
-    let staying = convert::lines(root.converted.as_deref().unwrap_or_default(), flavor);
+    let staying = convert::lines(
+        root.lock()
+            .and_then(|lock| lock.converted.as_deref())
+            .unwrap_or_default(),
+        flavor,
+    );
     if !staying.is_empty() {
-        blocks.push(Block::Lines(staying));
+        blocks.push(TextBlock::Lines(staying));
     }
     if look.verbose {
-        blocks.extend(locked(root).map(|one| Block::Lines(hashes(one, flavor))));
+        blocks.extend(locked(root).map(|one| TextBlock::Lines(hashes(one, flavor))));
     }
-    if let Some(comparison) = &root.comparison {
+    if let Some(comparison) = root.lock().and_then(|lock| lock.comparison.as_ref()) {
         let changes = diff::text::changes(comparison, false, true);
-        blocks.push(Block::Changes(changes));
+        blocks.push(TextBlock::Changes(changes));
     }
     blocks.push(reading::verdict(verdict.clone()));
     blocks

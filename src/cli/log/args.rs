@@ -1,10 +1,10 @@
-//! What is typed for `lockctl log`.
+//! The arguments of `lockctl log`.
 
 use std::borrow::Cow;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 use crate::run::options::is_path;
 
 /// Unlike other commands, `log` does not stop at the working directory.
@@ -20,21 +20,21 @@ const ROOTS_HELP: &str = "Root module directories [default: every lock file of t
     ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
 ]))]
 #[command(mut_arg("roots", |arg| arg.help(ROOTS_HELP)))]
-pub(in crate::cli) struct Log {
+pub(in crate::cli) struct LogArgs {
     /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
     ///
     /// An argument that begins with a dot or a slash, or ends with a slash, is a ROOT.
     #[arg(value_name = "ADDR")]
     provider: Option<String>,
     #[command(flatten)]
-    roots: Roots,
+    roots: RootArgs,
 }
 
-impl Log {
+impl LogArgs {
     /// Returns the provider, if one was typed, and the roots.
     ///
     /// What looks like a path is a root.
-    pub(in crate::cli) fn provider_and_roots(&self) -> (Option<&str>, Cow<'_, Roots>) {
+    pub(in crate::cli) fn provider_and_roots(&self) -> (Option<&str>, Cow<'_, RootArgs>) {
         match self.provider.as_deref() {
             Some(path) if is_path(path) => (None, Cow::Owned(self.roots.after(path))),
             provider => (provider, Cow::Borrowed(&self.roots)),

@@ -5,7 +5,7 @@ mod text;
 mod versions;
 
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World, advice};
@@ -15,33 +15,33 @@ use crate::git::{
     self, Commit, CommittedChange, FileCommit, GitError, ObjectId, Repository, TreeEntry,
 };
 use crate::lockfile;
-use crate::report::json::{PastChange, Provider, Side};
+use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::reading::{self, RootsText};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
 use crate::run::options::RootChoice;
 use crate::run::root::Root;
 use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
-use crate::world::{FileKind, Replaced};
-pub(in crate::cli) use args::Log;
-use versions::Contents;
+use crate::world::{FileKind, Replaced, clean};
+pub(in crate::cli) use args::LogArgs;
+use versions::VersionContents;
 
 /// The remark on a clone that has the newest commits only.
 const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
      (`git fetch --unshallow` fetches the others)";
 
-impl Command for Log {
+impl Command for LogArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 
     /// Several lock files have one history, with a column for the root.
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         if result.roots().len() > 1 {
             return text::of_roots(result.roots(), look);
         }
@@ -54,7 +54,7 @@ impl Command for Log {
     }
 }
 
-fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &LogArgs, world: World<'_>) -> CommandResult {
     let (typed, roots) = args.provider_and_roots();
     let log = History {
         common,
@@ -91,19 +91,22 @@ fn run(common: &Common, args: &Log, world: World<'_>) -> CommandResult {
     all.into_result("log")
 }
 
-/// How many commits are newer than each.
+/// For each commit the number of newer ones.
 type Order<'a> = BTreeMap<&'a ObjectId, usize>;
 
 fn order(commits: &[Commit]) -> Order<'_> {
-    let ids = commits.iter().enumerate();
-    ids.map(|(newer, commit)| (&commit.id, newer)).collect()
+    commits
+        .iter()
+        .enumerate()
+        .map(|(newer, commit)| (&commit.id, newer))
+        .collect()
 }
 
-/// What all histories of a run share.
+/// The repository and the options that all histories of a run share.
 struct History<'a> {
     common: &'a Common,
     world: World<'a>,
-    /// Which provider was typed.
+    /// The provider as it was typed.
     provider: Option<&'a str>,
 }
 
@@ -133,11 +136,13 @@ impl<'a> History<'a> {
             let order = order(&commits);
             let files = git::files(&commits);
             let all: Vec<FileCommit<'_>> = files.values().flatten().copied().collect();
-            let contents = Contents::read(&repository, &all);
-            let contents = contents.map_err(|error| advice::git::failure(&error))?;
+            let contents = VersionContents::read(&repository, &all)
+                .map_err(|error| advice::git::failure(&error))?;
             for (path, own) in &files {
-                let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-                let dir = dir.unwrap_or(Path::new("."));
+                let dir = path
+                    .parent()
+                    .filter(|dir| !dir.as_os_str().is_empty())
+                    .unwrap_or(Path::new("."));
                 let mut result = RootResult::new(dir.display().to_string());
                 let flavor = self.flavor(own, &contents, dir);
                 let listed = self.list(own, &order, &contents, flavor, &mut texts, &mut result);
@@ -169,8 +174,8 @@ impl<'a> History<'a> {
     ) -> Result<(), Failure> {
         let (repository, commits) = self.commits(&root.dir)?;
         let own = git::follow(&commits, repository.prefix().join(lockfile::FILE_NAME));
-        let contents = Contents::read(&repository, &own);
-        let contents = contents.map_err(|error| advice::git::failure(&error))?;
+        let contents = VersionContents::read(&repository, &own)
+            .map_err(|error| advice::git::failure(&error))?;
         self.list(
             &own,
             &order(&commits),
@@ -191,15 +196,18 @@ impl<'a> History<'a> {
         result: &mut RootResult,
     ) -> Result<(), Failure> {
         let path = self.common.below(typed);
-        let above = path.ancestors().skip(1).find(|dir| {
-            let dir = if dir.as_os_str().is_empty() {
-                Path::new(".")
-            } else {
-                dir
-            };
-            self.world.disk.kind(dir).is_ok()
-        });
-        let above = above.unwrap_or(Path::new(""));
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|dir| {
+                let dir = if dir.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    dir
+                };
+                self.world.disk.kind(dir).is_ok()
+            })
+            .unwrap_or(Path::new(""));
         let rest = path.strip_prefix(above).unwrap_or(&path);
         let above = if above.as_os_str().is_empty() {
             self.common.below(Path::new("."))
@@ -207,8 +215,9 @@ impl<'a> History<'a> {
             above.to_owned()
         };
         let (repository, commits) = self.commits(&above)?;
-        let dir = plain(&repository.prefix().join(rest));
+        let dir = clean(&repository.prefix().join(rest));
         let own = git::follow(&commits, dir.join(lockfile::FILE_NAME));
+        // Without a commit that has it, the path is more likely mistyped than removed.
         if own.is_empty() {
             return Err(Failure {
                 title: format!(
@@ -222,8 +231,8 @@ impl<'a> History<'a> {
                 ..Failure::default()
             });
         }
-        let contents = Contents::read(&repository, &own);
-        let contents = contents.map_err(|error| advice::git::failure(&error))?;
+        let contents = VersionContents::read(&repository, &own)
+            .map_err(|error| advice::git::failure(&error))?;
         let flavor = self.flavor(&own, &contents, &dir);
         self.list(&own, &order(&commits), &contents, flavor, texts, result)?;
         self.remark(&repository, std::slice::from_mut(result));
@@ -231,13 +240,16 @@ impl<'a> History<'a> {
     }
 
     /// Decides about the flavor of a lock file by its newest version.
-    fn flavor(&self, own: &[FileCommit<'_>], contents: &Contents, dir: &Path) -> Flavor {
-        let sides = own.iter().flat_map(|one| {
-            let change = &one.change.change;
-            [&change.new, &change.old].into_iter().flatten()
-        });
-        let mut blobs = sides.filter_map(|entry| entry.blob.as_ref());
-        let newest = blobs.find_map(|blob| contents.bytes(blob));
+    fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
+        // The header of an old version may be that of the other program, since a root can be converted.
+        let newest = own
+            .iter()
+            .flat_map(|commit| {
+                let change = &commit.change.change;
+                [&change.new, &change.old].into_iter().flatten()
+            })
+            .filter_map(|entry| entry.blob.as_ref())
+            .find_map(|blob| contents.bytes(blob));
         flavor_of(self.common.flavor, self.world.disk, dir, newest)
     }
 
@@ -246,7 +258,7 @@ impl<'a> History<'a> {
         &self,
         own: &[FileCommit<'_>],
         order: &Order<'_>,
-        contents: &Contents,
+        contents: &VersionContents,
         flavor: Flavor,
         texts: &mut Texts,
         result: &mut RootResult,
@@ -254,22 +266,22 @@ impl<'a> History<'a> {
         result.flavor = Some(flavor);
         let filter = filter(self.provider, flavor)?;
         let versions = contents.versions(own, flavor, texts, result);
-        let steps: Vec<_> = own.iter().filter_map(step).collect();
-        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = steps.into_iter().unzip();
-        let changes = review::history(&steps, &versions, &filter);
-        let changes = changes.into_iter().map(|found| {
-            let FileCommit { commit, change } = commits[found.step];
-            let newer = order.get(&commit.id).copied().unwrap_or_default();
-            let row = row(commit, newer, change.change.path(), &found);
-            Provider::Changed(Box::new(row))
-        });
-        result.providers = changes.collect();
+        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) = own.iter().filter_map(step).unzip();
+        result.providers = review::history(&steps, &versions, &filter)
+            .into_iter()
+            .map(|found| {
+                let FileCommit { commit, change } = commits[found.step];
+                let newer = order.get(&commit.id).copied().unwrap_or_default();
+                let row = row(commit, newer, change.change.path(), &found);
+                Provider::Changed(Box::new(row))
+            })
+            .collect();
         Ok(())
     }
 
     /// Adds what is worth knowing about the repository, and about what was typed, to the first result.
     fn remark(&self, repository: &Repository<'_>, results: &mut [RootResult]) {
-        let is_empty = results.iter().all(|one| one.providers.is_empty());
+        let is_empty = results.iter().all(|root| root.providers.is_empty());
         let Some(result) = results.first_mut() else {
             return;
         };
@@ -288,19 +300,6 @@ impl<'a> History<'a> {
             ));
         }
     }
-}
-
-/// Returns a path without `.` and `..`, as it is from the top of the repository.
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::Normal(name) => plain.push(name),
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    plain
 }
 
 /// Reads which providers were asked for.
@@ -332,7 +331,7 @@ fn row(commit: &Commit, newer_commits: usize, path: &Path, found: &HistoryChange
     let HistoryChange {
         change, explained, ..
     } = found;
-    let side = |side: &ProviderSide| Side {
+    let side = |side: &ProviderSide| EntrySide {
         provider: side.addr.clone(),
         version: side.lock.version.clone(),
         constraints: side.lock.constraints.clone(),

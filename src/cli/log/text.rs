@@ -1,4 +1,4 @@
-//! How `lockctl log` reads: one change a line, the newest first.
+//! The text of `lockctl log`: one change a line, the newest first.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use crate::addr::ProviderAddr;
 use crate::cli::Look;
 use crate::diag::counted;
 use crate::flavor::{Flavor, Program};
-use crate::report::json::{PastChange, Provider, Side, Status};
-use crate::report::{Block, RootResult, Tone};
+use crate::report::json::{EntrySide, PastChange, Provider, RootStatus};
+use crate::report::{RootResult, TextBlock, Tone};
 use crate::review::Risk;
 
 /// The titles of the columns; that of the root only where there are several.
@@ -19,42 +19,42 @@ const TITLES: [&str; 8] = [
 const ROOT: usize = 4;
 
 /// A change of a lock file in the past.
-struct Line<'r> {
+struct HistoryLine<'r> {
     root: &'r str,
     flavor: Flavor,
     change: &'r PastChange,
 }
 
 /// Lists the changes of one lock file.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    if root.status == Status::Failed {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
+    if root.status == RootStatus::Failed {
         return Vec::new();
     }
-    let lines: Vec<Line<'_>> = lines(root).collect();
+    let lines: Vec<HistoryLine<'_>> = lines(root).collect();
     blocks(&lines, Columns::OfOneRoot, look)
 }
 
 /// Lists the changes of several lock files together, the newest first.
-pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<Block> {
-    let mut lines: Vec<Line<'_>> = roots.iter().flat_map(lines).collect();
+pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+    let mut lines: Vec<HistoryLine<'_>> = roots.iter().flat_map(lines).collect();
     lines.sort_by_key(|line| line.change.newer_commits);
     blocks(&lines, Columns::OfRoots, look)
 }
 
-fn lines(root: &RootResult) -> impl Iterator<Item = Line<'_>> {
-    let changes = root.providers.iter().filter_map(|one| match one {
-        Provider::Changed(one) => Some(&**one),
+fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
+    let changes = root.providers.iter().filter_map(|row| match row {
+        Provider::Changed(change) => Some(&**change),
         _ => None,
     });
     let flavor = root.flavor.unwrap_or(Flavor::newest(Program::Terraform));
-    changes.map(move |change| Line {
+    changes.map(move |change| HistoryLine {
         root: &root.path,
         flavor,
         change,
     })
 }
 
-/// Which columns a table has.
+/// The columns of the table of changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Columns {
     OfOneRoot,
@@ -70,38 +70,42 @@ impl Columns {
     }
 }
 
-fn blocks(all: &[Line<'_>], columns: Columns, look: Look) -> Vec<Block> {
+fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if !all.is_empty() {
         let titles = TITLES.map(str::to_owned).to_vec();
         let rows = std::iter::once(titles).chain(all.iter().map(row));
-        blocks.push(Block::Table(rows.map(|cells| columns.of(cells)).collect()));
+        blocks.push(TextBlock::Table(
+            rows.map(|cells| columns.of(cells)).collect(),
+        ));
     }
-    let is_alarming = |line: &&Line<'_>| line.change.risk >= Risk::Warning;
-    let shown = all.iter().filter(|line| look.verbose || is_alarming(line));
-    let causes = shown.map(|line| {
-        let Line {
-            root,
-            flavor,
-            change,
-        } = line;
-        let (commit, addr) = (change.commit.short(), change.provider.short(*flavor));
-        let place = match columns {
-            Columns::OfOneRoot => String::new(),
-            Columns::OfRoots => format!(" {root}"),
-        };
-        let mark = mark(change.risk);
-        format!("{mark:<2}  {commit}{place} {addr}: {}", change.cause)
-    });
-    blocks.push(Block::Lines(causes.collect()));
+    let is_alarming = |line: &&HistoryLine<'_>| line.change.risk >= Risk::Warning;
+    let causes = all
+        .iter()
+        .filter(|line| look.verbose || is_alarming(line))
+        .map(|line| {
+            let HistoryLine {
+                root,
+                flavor,
+                change,
+            } = line;
+            let (commit, addr) = (change.commit.short(), change.provider.short(*flavor));
+            let place = match columns {
+                Columns::OfOneRoot => String::new(),
+                Columns::OfRoots => format!(" {root}"),
+            };
+            let mark = mark(change.risk);
+            format!("{mark:<2}  {commit}{place} {addr}: {}", change.cause)
+        });
+    blocks.push(TextBlock::Lines(causes.collect()));
     let alarms = all.iter().filter(is_alarming).count();
     let changes: Vec<&PastChange> = all.iter().map(|line| line.change).collect();
-    let tone = match changes.iter().map(|one| one.risk).max() {
+    let tone = match changes.iter().map(|change| change.risk).max() {
         Some(Risk::Danger) => Tone::Bad,
         Some(Risk::Warning) => Tone::Warning,
         _ => Tone::Good,
     };
-    blocks.push(Block::Verdict(tone, verdict(&changes, alarms)));
+    blocks.push(TextBlock::Verdict(tone, verdict(&changes, alarms)));
     blocks
 }
 
@@ -109,8 +113,9 @@ fn verdict(changes: &[&PastChange], alarms: usize) -> String {
     if changes.is_empty() {
         return "no commit has a matching change".to_owned();
     }
-    let providers: BTreeSet<&ProviderAddr> = changes.iter().map(|one| &one.provider).collect();
-    let commits: BTreeSet<_> = changes.iter().map(|one| &one.commit).collect();
+    let providers: BTreeSet<&ProviderAddr> =
+        changes.iter().map(|change| &change.provider).collect();
+    let commits: BTreeSet<_> = changes.iter().map(|change| &change.commit).collect();
     let alarming = match alarms {
         0 => "nothing alarming".to_owned(),
         n => format!("{n} alarming"),
@@ -123,26 +128,26 @@ fn verdict(changes: &[&PastChange], alarms: usize) -> String {
     )
 }
 
-fn row(line: &Line<'_>) -> Vec<String> {
-    let one = line.change;
-    let day = one.date.split('T').next().unwrap_or_default();
-    let kinds: Vec<&str> = one.kinds.iter().map(|kind| kind.name()).collect();
+fn row(line: &HistoryLine<'_>) -> Vec<String> {
+    let change = line.change;
+    let day = change.date.split('T').next().unwrap_or_default();
+    let kinds: Vec<&str> = change.kinds.iter().map(|kind| kind.name()).collect();
     vec![
-        mark(one.risk).to_owned(),
+        mark(change.risk).to_owned(),
         day.to_owned(),
-        one.commit.short().to_owned(),
-        one.author.clone(),
+        change.commit.short().to_owned(),
+        change.author.clone(),
         line.root.to_owned(),
-        one.provider.short(line.flavor),
-        versions(one),
+        change.provider.short(line.flavor),
+        versions(change),
         kinds.join(", "),
     ]
 }
 
 /// Shows the version, or from which to which it moved.
-fn versions(one: &PastChange) -> String {
-    let version = |side: &Option<Side>| side.as_ref().map(|side| side.version.to_string());
-    match (version(&one.old), version(&one.new)) {
+fn versions(change: &PastChange) -> String {
+    let version = |side: &Option<EntrySide>| side.as_ref().map(|side| side.version.to_string());
+    match (version(&change.old), version(&change.new)) {
         (Some(old), Some(new)) if old != new => format!("{old} → {new}"),
         (Some(old), None) => format!("{old} → -"),
         (_, new) => new.unwrap_or_default(),

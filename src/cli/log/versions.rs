@@ -9,31 +9,36 @@ use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
 use crate::world::FileKind;
 
-/// How many versions are read by git at once.
+/// Maximum number of versions that git reads at once.
 const BATCH: usize = 256;
 
-/// What lock files held, by the names of the versions.
-pub(super) struct Contents {
+/// The content of lock files, by the names of their versions.
+pub(super) struct VersionContents {
     all: BTreeMap<ObjectId, Content>,
 }
 
 /// Every version of a lock file that could be read.
 pub(super) type Versions = BTreeMap<ObjectId, LockFile>;
 
-impl Contents {
+impl VersionContents {
     /// Reads every version that some commits made or replaced.
     pub(super) fn read(
         repository: &Repository<'_>,
         commits: &[FileCommit<'_>],
     ) -> Result<Self, GitError> {
-        let sides = commits.iter().flat_map(|one| {
-            let change = &one.change.change;
-            let entries = [&change.new, &change.old].into_iter().flatten();
-            let files = entries.filter(|entry| entry.kind == FileKind::File);
-            let blobs = files.filter_map(|entry| entry.blob.as_ref());
-            blobs.chain(one.change.others.iter().flatten())
-        });
-        let mut wanted: Vec<ObjectId> = sides.cloned().collect();
+        let mut wanted: Vec<ObjectId> = commits
+            .iter()
+            .flat_map(|commit| {
+                let change = &commit.change.change;
+                [&change.new, &change.old]
+                    .into_iter()
+                    .flatten()
+                    .filter(|entry| entry.kind == FileKind::File)
+                    .filter_map(|entry| entry.blob.as_ref())
+                    .chain(commit.change.others.iter().flatten())
+            })
+            .cloned()
+            .collect();
         wanted.sort_unstable();
         wanted.dedup();
         let mut all = BTreeMap::new();
@@ -109,10 +114,11 @@ impl Contents {
         if !has_errors(&found) {
             return Ok(document.lock);
         }
-        let mut errors = found
+        let title = found
             .iter()
-            .filter(|one| has_errors(std::slice::from_ref(*one)));
-        let title = errors.next().map(|one| one.title.clone());
+            .filter(|diagnostic| has_errors(std::slice::from_ref(*diagnostic)))
+            .next()
+            .map(|diagnostic| diagnostic.title.clone());
         let file = texts.add(name.to_owned(), bytes.clone());
         let (_, found) = lockfile::parse(file, bytes, flavor);
         result.aside(&found);

@@ -13,7 +13,7 @@ use crate::review::{self, MARKER_SIZE};
     ("lockctl merge base.hcl ours.hcl theirs.hcl", "write the result to ours.hcl"),
     ("lockctl git install", "let git do this in every merge"),
 ]))]
-pub(in crate::cli) struct Merge {
+pub(in crate::cli) struct MergeArgs {
     /// The lock file that both sides started from (%O of git)
     #[arg(value_name = "BASE")]
     pub(in crate::cli) base: PathBuf,
@@ -24,7 +24,7 @@ pub(in crate::cli) struct Merge {
     #[arg(value_name = "THEIRS")]
     pub(in crate::cli) theirs: PathBuf,
     #[command(flatten)]
-    pub(in crate::cli) policy: Policy,
+    pub(in crate::cli) policy: MergePolicy,
     /// The path of the lock file, for messages (%P) [default: OURS]
     #[arg(long, value_name = "PATH")]
     pub(in crate::cli) path: Option<PathBuf>,
@@ -36,34 +36,34 @@ pub(in crate::cli) struct Merge {
     pub(in crate::cli) marker_size: usize,
     /// The text after the marker of our side (%X)
     #[arg(long, value_name = "TEXT", default_value = "ours", value_parser = label)]
-    pub(in crate::cli) label_ours: Label,
+    pub(in crate::cli) label_ours: SideLabel,
     /// The text after the marker of the base (%S)
     #[arg(long, value_name = "TEXT", default_value = "base", value_parser = label)]
-    pub(in crate::cli) label_base: Label,
+    pub(in crate::cli) label_base: SideLabel,
     /// The text after the marker of their side (%Y)
     #[arg(long, value_name = "TEXT", default_value = "theirs", value_parser = label)]
-    pub(in crate::cli) label_theirs: Label,
+    pub(in crate::cli) label_theirs: SideLabel,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
-pub(in crate::cli) struct Policy {
+pub(in crate::cli) struct MergePolicy {
     /// Which version is taken if both sides moved a provider
     ///
     /// `newest` takes the newer version if both moved up; `fail` leaves a conflict.
-    #[arg(long, value_enum, value_name = "SIDE", default_value_t = Prefer::Newest)]
-    prefer: Prefer,
+    #[arg(long, value_enum, value_name = "SIDE", default_value_t = PreferredSide::Newest)]
+    prefer: PreferredSide,
 }
 
-/// Which version is taken if both sides moved a provider.
+/// The version that is taken if both sides moved a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Prefer {
+enum PreferredSide {
     Newest,
     Ours,
     Theirs,
     Fail,
 }
 
-/// How conflicts are marked.
+/// The markers of conflicts, as git names their styles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Style {
     Merge,
@@ -73,27 +73,27 @@ pub(in crate::cli) enum Style {
 
 /// The text after a marker; `None` if a version of git does not replace the placeholder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct Label(Option<String>);
+pub(in crate::cli) struct SideLabel(Option<String>);
 
-fn label(text: &str) -> Result<Label, String> {
+fn label(text: &str) -> Result<SideLabel, String> {
     let is_unknown = text.len() == 2 && text.starts_with('%');
     let line = text.replace(|c: char| c.is_control(), " ");
-    Ok(Label((!is_unknown).then_some(line)))
+    Ok(SideLabel((!is_unknown).then_some(line)))
 }
 
-impl Label {
+impl SideLabel {
     pub(in crate::cli) fn or(&self, other: &str) -> String {
         self.0.clone().unwrap_or_else(|| other.to_owned())
     }
 }
 
-impl Policy {
-    pub(in crate::cli) fn prefer(self) -> review::MergePreference {
+impl MergePolicy {
+    pub(in crate::cli) fn prefer(self) -> review::Prefer {
         match self.prefer {
-            Prefer::Newest => review::MergePreference::Newest,
-            Prefer::Ours => review::MergePreference::Ours,
-            Prefer::Theirs => review::MergePreference::Theirs,
-            Prefer::Fail => review::MergePreference::Fail,
+            PreferredSide::Newest => review::Prefer::Newest,
+            PreferredSide::Ours => review::Prefer::Ours,
+            PreferredSide::Theirs => review::Prefer::Theirs,
+            PreferredSide::Fail => review::Prefer::Fail,
         }
     }
 }

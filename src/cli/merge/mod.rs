@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::Common;
-use crate::cli::merge::args::{Merge, Style};
+use crate::cli::merge::args::{MergeArgs, Style};
 use crate::cli::{CLEAN, Command, FINDINGS, Stderr, World};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
@@ -22,16 +22,16 @@ use crate::world::Replaced;
 /// The exit code that git takes for "nothing was written" (`gitattributes(5)`).
 pub(in crate::cli) const UNWRITTEN: u8 = 129;
 
-/// How many bytes git's markers of all conflicts may have.
+/// Maximum size of git's markers of all conflicts, in bytes.
 const MAX_MARKERS_BYTES: u64 = 4 * 1024 * 1024;
 
-impl Command for Merge {
+impl Command for MergeArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 }
 
-fn run(common: &Common, args: &Merge, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
     let driver = Driver {
         common,
         args,
@@ -40,28 +40,30 @@ fn run(common: &Common, args: &Merge, world: World<'_>) -> CommandResult {
     };
     let mut texts = Texts::default();
     let mut result = RootResult::new(driver.place.display().to_string());
-    let merged = driver.read().and_then(|sides| {
-        let [_, ours, _] = &sides;
-        let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
-        driver.write(ours, &text)?;
-        Ok(code)
-    });
-    let exit = merged.unwrap_or_else(|failure| {
-        result.fail(failure);
-        UNWRITTEN
-    });
+    let exit = driver
+        .read()
+        .and_then(|sides| {
+            let [_, ours, _] = &sides;
+            let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
+            driver.write(ours, &text)?;
+            Ok(code)
+        })
+        .unwrap_or_else(|failure| {
+            result.fail(failure);
+            UNWRITTEN
+        });
     CommandResult {
         exit,
         ..CommandResult::of_roots("merge", vec![result], texts)
     }
 }
 
-/// One merge.
+/// The lock file and the options of one merge.
 struct Driver<'a> {
     common: &'a Common,
-    args: &'a Merge,
+    args: &'a MergeArgs,
     world: World<'a>,
-    /// Where the lock file is.
+    /// The path of the lock file.
     place: &'a Path,
 }
 
@@ -119,7 +121,7 @@ impl Driver<'_> {
         let file = sides.merge(texts, prefer, flavor, &self.markers());
         let dir = self.place.parent().unwrap_or(Path::new(""));
         let advice = commands::of_root(&self.common.options(), dir);
-        text::outcome(&place, &file, &advice.lock, result);
+        text::outcome(&place, &file, &advice.lock.for_root, result);
         result.changed = Some(file.text.as_bytes() != ours.bytes);
         let code = if file.merged.conflicts.is_empty() {
             CLEAN

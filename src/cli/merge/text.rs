@@ -5,8 +5,8 @@ use crate::diag::{self, FileId, Finding, has_errors};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
-use crate::report::json::Status;
-use crate::review::{ChangedBy, MergePreference, MergedFile};
+use crate::report::json::RootStatus;
+use crate::review::{ChangedBy, MergedFile, Prefer};
 
 /// Reads a side; `None` if it has faults, which are reported.
 ///
@@ -20,7 +20,7 @@ pub(in crate::cli) fn side(
     let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
     let reported: Vec<Finding> = result.findings().cloned().collect();
     let mut news = diagnostics.clone();
-    news.retain(|one| !reported.iter().any(|known| known.diagnostic == *one));
+    news.retain(|diagnostic| !reported.iter().any(|known| known.diagnostic == *diagnostic));
     result.faults(&news);
     (!has_errors(&diagnostics)).then_some(document.lock)
 }
@@ -32,15 +32,18 @@ pub(in crate::cli) fn outcome(
     lock_command: &str,
     result: &mut RootResult,
 ) {
-    let counts = file.changed.iter().map(|(by, addrs)| {
-        let by = match by {
-            ChangedBy::Us => "by us",
-            ChangedBy::Them => "by them",
-            ChangedBy::Both => "by both",
-        };
-        format!("{} changed {by}", counted(addrs.len(), "provider"))
-    });
-    let counts: Vec<String> = counts.collect();
+    let counts: Vec<String> = file
+        .changed
+        .iter()
+        .map(|(by, addrs)| {
+            let by = match by {
+                ChangedBy::Us => "by us",
+                ChangedBy::Them => "by them",
+                ChangedBy::Both => "by both",
+            };
+            format!("{} changed {by}", counted(addrs.len(), "provider"))
+        })
+        .collect();
     if !counts.is_empty() {
         result.remark(format!(
             "{place}: merged entry by entry: {}",
@@ -48,14 +51,17 @@ pub(in crate::cli) fn outcome(
         ));
     }
     for (reason, addrs) in file.merged.unfinished_by_reason() {
-        let addrs: Vec<String> = addrs.iter().map(ToString::to_string).collect();
-        let addrs = addrs.join(", ");
+        let addrs = addrs
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(", ");
         result.warn(format!("{place}: {addrs}: {reason}; run `{lock_command}`"));
     }
     for (addr, conflict) in &file.merged.conflicts {
         let text = format!("{place}: {addr} needs manual resolution: {conflict}");
         result.ruled(diag::named("conflict-markers"), addr, text);
-        result.status = Status::Findings;
+        result.status = RootStatus::Findings;
     }
     let lost = match file.lost_comments {
         0 => return,
@@ -68,12 +74,12 @@ pub(in crate::cli) fn outcome(
 }
 
 /// Reports how conflicts are resolved, where a preference has left some.
-pub(in crate::cli) fn advise(prefer: MergePreference, place: &str, result: &mut RootResult) {
+pub(in crate::cli) fn advise(prefer: Prefer, place: &str, result: &mut RootResult) {
     let others = match prefer {
-        MergePreference::Newest => "ours` or `--prefer theirs",
-        MergePreference::Fail => "newest`, `--prefer ours` or `--prefer theirs",
+        Prefer::Newest => "ours` or `--prefer theirs",
+        Prefer::Fail => "newest`, `--prefer ours` or `--prefer theirs",
         // Neither leaves a conflict.
-        MergePreference::Ours | MergePreference::Theirs => "newest",
+        Prefer::Ours | Prefer::Theirs => "newest",
     };
     result.remark(format!(
         "run `lockctl resolve --prefer {others}`, or edit the blocks between the markers and delete the markers; \

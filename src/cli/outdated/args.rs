@@ -1,8 +1,8 @@
-//! What is typed for `lockctl outdated`.
+//! The arguments of `lockctl outdated`.
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::{Configuration, Roots, examples};
+use crate::cli::args::{Configuration, RootArgs, examples};
 use crate::cli::source_args::SourceArgs;
 use crate::version::Upgrade;
 
@@ -16,9 +16,9 @@ use crate::version::Upgrade;
     ("lockctl outdated -r --fail-on major", "all roots; fail if a major step is due"),
     ("lockctl outdated --format markdown", "a table for a pull request"),
 ]))]
-pub(in crate::cli) struct Outdated {
+pub(in crate::cli) struct OutdatedArgs {
     #[command(flatten)]
-    pub(super) roots: Roots,
+    pub(super) roots: RootArgs,
     #[command(flatten)]
     pub(super) configuration: Configuration,
     #[command(flatten)]

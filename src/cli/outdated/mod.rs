@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
@@ -18,7 +18,7 @@ use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::project::Policy;
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
 use crate::run::unseen::{Names, Unseen};
@@ -28,7 +28,7 @@ use crate::run::user::sources::Sources;
 use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
 use crate::world::{Exclusive, Replaced};
-pub(in crate::cli) use args::Outdated;
+pub(in crate::cli) use args::OutdatedArgs;
 use result::ComparedRoot;
 
 /// The comparison of a command line.
@@ -36,7 +36,7 @@ struct OutdatedRun<'a> {
     run: &'a RunOptions,
     configuration: &'a ConfigurationOptions,
     modules: UserModules<'a>,
-    args: &'a Outdated,
+    args: &'a OutdatedArgs,
     world: World<'a>,
     sources: Sources<'a>,
     /// What was said of the flavor of a root: once is enough.
@@ -53,7 +53,7 @@ struct OpenRoot {
     source: usize,
 }
 
-impl Command for Outdated {
+impl Command for OutdatedArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let progress = Progress::new(common, world.env, stderr);
         let observer = &|event: &Event<'_>| progress.observe(event);
@@ -85,7 +85,7 @@ impl Command for Outdated {
         self.source.fs_mirror.iter().cloned().collect()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, look)
     }
 

@@ -4,14 +4,16 @@ use std::time::SystemTime;
 
 use super::args::FailOn;
 use crate::addr::ProviderAddr;
-use crate::cli::advice::lock::{self, Required};
+use crate::cli::advice::lock;
+use crate::cli::advice::required::Required;
 use crate::cli::session::holding;
 use crate::diag;
 use crate::locker::{ComparedVersions, LockError, VersionComparison};
 use crate::package::calendar::ago;
 use crate::package::{AgePolicy, ReleaseDates, Youth};
 use crate::report::json::{
-    ComparedProvider, ConflictingPlace, HoldingPlace, Provider, StatedDate, Status, VersionState,
+    ComparedProvider, ConflictingPlace, HoldingPlace, Provider, RootStatus, StatedDate,
+    VersionState,
 };
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::{ConstraintConflict, Outlook, SelectError};
@@ -42,7 +44,7 @@ impl ComparedRoot<'_> {
         };
         let is_bad = rows.iter().any(fails);
         if is_bad {
-            result.status = Status::Findings;
+            result.status = RootStatus::Findings;
         }
         for one in outcome {
             self.remarks(result, one);
@@ -62,7 +64,7 @@ impl ComparedRoot<'_> {
         for failure in lock::grouped(errors, self.root.flavor, &self.required) {
             result.fail(failure);
         }
-        let tone = if is_bad || result.status == Status::Failed {
+        let tone = if is_bad || result.status == RootStatus::Failed {
             Tone::Bad
         } else if rows.iter().any(|row| row.step.is_some()) {
             Tone::Warning

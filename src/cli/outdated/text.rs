@@ -4,9 +4,9 @@ use crate::cli::Look;
 use crate::cli::session::holding;
 use crate::diag::counted;
 use crate::flavor::Flavor;
-use crate::report::json::{ComparedProvider, Provider, Status, VersionState};
+use crate::report::json::{ComparedProvider, Provider, RootStatus, VersionState};
 use crate::report::reading::{self, Heading};
-use crate::report::{Block, CommandResult, RootResult, Sentence, Tone};
+use crate::report::{CommandResult, RootResult, Sentence, TextBlock, Tone};
 use crate::run::unseen::some_of;
 use crate::version::{Upgrade, Version};
 
@@ -44,7 +44,7 @@ impl Standing {
             rows.any(|row| states.contains(&row.state))
         };
         let is_behind = compared(root).any(|row| row.step.is_some());
-        if root.status == Status::Failed {
+        if root.status == RootStatus::Failed {
             Self::Failed
         } else if is_behind || has(&[VersionState::Behind, VersionState::NotAllowed]) {
             Self::Behind
@@ -57,7 +57,7 @@ impl Standing {
 }
 
 /// Shows each root, then how many of them are behind.
-pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let own = roots.iter().map(|root| of_root(root, look)).collect();
     let mut blocks = reading::each(roots, own, Heading::PathApart);
@@ -76,7 +76,7 @@ fn counts(roots: &[RootResult]) -> Sentence {
             .map(|count| format!("{count} {word}"))
     });
     let counts: Vec<String> = counts.collect();
-    let is_bad = |root: &RootResult| root.status != Status::Clean;
+    let is_bad = |root: &RootResult| root.status != RootStatus::Clean;
     let tone = if roots.iter().any(is_bad) {
         Tone::Bad
     } else if standings.iter().all(|one| *one == Standing::UpToDate) {
@@ -98,7 +98,7 @@ fn compared(root: &RootResult) -> impl Iterator<Item = &ComparedProvider> {
 }
 
 /// Shows what is not up to date, with `--verbose` everything, and how it came out.
-fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     let is_shown = |one: &&ComparedProvider| {
         look.verbose || !matches!(one.state, VersionState::UpToDate | VersionState::BuiltIn)
@@ -108,15 +108,17 @@ fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
         let rows: Vec<Vec<String>> = rows.collect();
         if !rows.is_empty() {
             let titles = TITLES.map(str::to_owned).to_vec();
-            blocks.push(Block::Table(std::iter::once(titles).chain(rows).collect()));
+            blocks.push(TextBlock::Table(
+                std::iter::once(titles).chain(rows).collect(),
+            ));
         }
     }
     if look.markdown {
         // A comment has no standard error beside it.
-        blocks.extend(root.failures().cloned().map(Block::Failure));
+        blocks.extend(root.failures().cloned().map(TextBlock::Failure));
         if root.verdict.is_none() {
             let text = format!("{}: could not be compared", root.path);
-            blocks.push(Block::Verdict(Tone::Bad, text));
+            blocks.push(TextBlock::Verdict(Tone::Bad, text));
         }
     }
     blocks.extend(root.verdict.clone().map(reading::verdict));

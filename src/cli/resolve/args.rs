@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
-use crate::cli::merge::args::Policy;
+use crate::cli::args::{RootArgs, examples};
+use crate::cli::merge::args::MergePolicy;
 
 /// Merge lock files with conflict markers, entry by entry
 #[derive(Clone, Debug, Args)]
@@ -11,9 +11,9 @@ use crate::cli::merge::args::Policy;
     ("lockctl resolve", "the lock file of this directory"),
     ("lockctl resolve -r --prefer theirs", "all below; their version where both sides moved"),
 ]))]
-pub(in crate::cli) struct Resolve {
+pub(in crate::cli) struct ResolveArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
-    pub(in crate::cli) policy: Policy,
+    pub(in crate::cli) policy: MergePolicy,
 }

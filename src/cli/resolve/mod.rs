@@ -4,7 +4,7 @@ pub(super) mod args;
 mod text;
 
 use crate::cli::args::Common;
-use crate::cli::resolve::args::Resolve;
+use crate::cli::resolve::args::ResolveArgs;
 use crate::cli::{Command, Look, Stderr, World, merge};
 use crate::diag::counted;
 use crate::diag::has_errors;
@@ -12,18 +12,18 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::lockfile;
 use crate::report::reading::Heading;
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence, Tone};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::review::{self, MergeBase, MergeSides, Parted};
 use crate::run;
 use crate::run::root::{LockText, Root};
 use crate::world::Replaced;
 
-impl Command for Resolve {
+impl Command for ResolveArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
         text::of_root(root)
     }
 
@@ -32,7 +32,7 @@ impl Command for Resolve {
     }
 }
 
-fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &ResolveArgs, world: World<'_>) -> CommandResult {
     let resolution = Resolution {
         common,
         args,
@@ -47,10 +47,10 @@ fn run(common: &Common, args: &Resolve, world: World<'_>) -> CommandResult {
     all.into_result("resolve")
 }
 
-/// What all roots of a run share.
+/// The options that all roots of a run share.
 struct Resolution<'a> {
     common: &'a Common,
-    args: &'a Resolve,
+    args: &'a ResolveArgs,
     world: World<'a>,
 }
 
@@ -112,14 +112,16 @@ impl Resolution<'_> {
         let new = file.text.as_bytes();
         let changed = new != &*lock.bytes;
         if changed {
-            let disk = self.world.disk;
-            let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), new);
+            let replaced = self
+                .world
+                .disk
+                .replace(&root.lock_path, Some(&lock.bytes), new);
             if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
                 return Ok(Replaced::Changed);
             }
         }
         result.changed = Some(changed);
-        merge::text::outcome(&place, &file, &root.advice.lock, result);
+        merge::text::outcome(&place, &file, &root.advice.lock.for_root, result);
         let (tone, text) = match file.merged.conflicts.len() {
             0 => {
                 if git::is_unmerged(self.world.run, &root.dir, lockfile::FILE_NAME) {
@@ -150,8 +152,9 @@ impl Resolution<'_> {
             return root.flavor;
         }
         let base = base_of(root, parted, self.world).unwrap_or_default();
-        let program = parted.program(lockfile::header_of(&base));
-        program.map_or(root.flavor, Flavor::newest)
+        parted
+            .program(lockfile::header_of(&base))
+            .map_or(root.flavor, Flavor::newest)
     }
 }
 
@@ -189,6 +192,5 @@ impl Conflicted<'_> {
 /// has it.
 fn base_of(root: &Root, parted: &Parted, world: World<'_>) -> Option<Vec<u8>> {
     let name = lockfile::FILE_NAME;
-    let of_index = git::base_of(world.run, &root.dir, name, lockfile::MAX_BYTES);
-    of_index.or_else(|| parted.base.clone())
+    git::base_of(world.run, &root.dir, name, lockfile::MAX_BYTES).or_else(|| parted.base.clone())
 }

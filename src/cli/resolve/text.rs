@@ -1,10 +1,10 @@
 //! The text of `lockctl resolve`: one line for each lock file with conflicts.
 
 use crate::report::reading::{self};
-use crate::report::{Block, RootResult};
+use crate::report::{RootResult, TextBlock};
 
 /// Says how the merge of a root ended.
-pub(super) fn of_root(root: &RootResult) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
     root.verdict
         .clone()
         .map(reading::verdict)

@@ -3,12 +3,12 @@
 use std::io;
 
 use super::paths;
-use crate::cli::args::{Common, When};
+use crate::cli::args::{ColorChoice, Common};
 use crate::cli::formats::Format;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
-    Block, Checked, CommandResult, Subject, Tone, graph, human, json, markdown, reading,
+    Checked, CommandResult, ResultSubject, TextBlock, Tone, graph, human, json, markdown, reading,
 };
 use crate::world::{Env, Stream};
 
@@ -51,7 +51,7 @@ pub(in crate::cli) fn print(
             }
         }
         Format::Markdown
-            if matches!(result.subject, Subject::Roots(_))
+            if matches!(result.subject, ResultSubject::Roots(_))
                 && command.markdown() == MarkdownText::Findings =>
         {
             markdown::checks(out, &checked())?;
@@ -66,7 +66,7 @@ pub(in crate::cli) fn print(
             let graph = command.graph(result, look);
             graph::render(out, &graph, language)?;
             let too_large = graph.too_large(language);
-            notes.extend(too_large.map(|text| Block::Remark(Tone::Warning, text)));
+            notes.extend(too_large.map(|text| TextBlock::Remark(Tone::Warning, text)));
         }
     }
     out.flush()?;
@@ -79,13 +79,13 @@ pub(in crate::cli) fn print(
 }
 
 /// Decides about colours as <https://no-color.org> says.
-fn colors(when: When, env: &dyn Env, stream: Stream) -> Colors {
+fn colors(when: ColorChoice, env: &dyn Env, stream: Stream) -> Colors {
     let set = |name| env.var(name).is_some_and(|value| !value.is_empty());
     let dumb = env.var("TERM").is_some_and(|term| term == "dumb");
     let on = match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto => env.terminal(stream) && !set("NO_COLOR") && !dumb,
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => env.terminal(stream) && !set("NO_COLOR") && !dumb,
     };
     if on { Colors::On } else { Colors::Off }
 }

@@ -1,8 +1,8 @@
-//! What is typed for `lockctl show`.
+//! The arguments of `lockctl show`.
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 
 /// Show what is locked
 #[derive(Clone, Debug, Args)]
@@ -11,9 +11,9 @@ use crate::cli::args::{Roots, examples};
     ("lockctl show --upstream", "also when each release was published"),
     ("lockctl show -v live/prod", "every hash, with its platform where that is known"),
 ]))]
-pub(in crate::cli) struct Show {
+pub(in crate::cli) struct ShowArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     /// Also show when each locked release was published
     ///
     /// Fetches the signed list of each release, and no package. The dates are those of its signature,

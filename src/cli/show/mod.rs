@@ -5,7 +5,7 @@ mod text;
 
 use std::collections::BTreeSet;
 
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::Common;
 use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, Stderr, World, advice};
@@ -13,7 +13,7 @@ use crate::coverage::{Attribution, Attributions};
 use crate::parallel;
 use crate::platform::Platform;
 use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
-use crate::report::{Block, CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::requirement::Requirements;
 use crate::run;
 use crate::run::facts::UserFacts;
@@ -21,13 +21,13 @@ use crate::run::root::{self, LockText, Root};
 use crate::run::user::installation::Installations;
 use crate::run::user::network::Traffic;
 use crate::sources::net::Event;
-use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
+use crate::verify::packages::{self, Memo, PackagePlace, Search};
 use crate::verify::upstream::Registries;
-use crate::verify::{CheckError, CheckedLock, KnownHashes};
+use crate::verify::{CheckError, KnownHashes, Subject};
 use crate::world::Replaced;
-pub(in crate::cli) use args::Show;
+pub(in crate::cli) use args::ShowArgs;
 
-impl Command for Show {
+impl Command for ShowArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world, stderr)
     }
@@ -36,12 +36,17 @@ impl Command for Show {
         common.check_offline("--upstream", self.upstream)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 }
 
-fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+fn run(
+    common: &Common,
+    args: &ShowArgs,
+    world: World<'_>,
+    stderr: &mut Stderr<'_>,
+) -> CommandResult {
     let progress = args
         .upstream
         .then(|| Progress::new(common, world.env, stderr));
@@ -96,7 +101,7 @@ fn run(common: &Common, args: &Show, world: World<'_>, stderr: &mut Stderr<'_>) 
 fn add_dates(
     shown: &mut [ShownProvider],
     registries: Option<&mut Registries<'_>>,
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
 ) -> Vec<CheckError> {
     let Some(registries) = registries else {
         return vec![CheckError::NotAsked];
@@ -104,11 +109,11 @@ fn add_dates(
     let (answers, errors) = registries.ask(subject);
     let dates = registries.dates(subject, &answers);
     let now = registries.now();
-    for one in shown {
-        let dates = dates.get(&one.provider).cloned().unwrap_or_default();
-        one.dates = Some(StatedDate::all(&dates));
-        one.latest_date = dates.latest().map(|date| date.seen_at(now));
-        one.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
+    for provider in shown {
+        let dates = dates.get(&provider.provider).cloned().unwrap_or_default();
+        provider.dates = Some(StatedDate::all(&dates));
+        provider.latest_date = dates.latest().map(|date| date.seen_at(now));
+        provider.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
     }
     errors.into_iter().map(CheckError::Release).collect()
 }
@@ -119,40 +124,47 @@ fn providers(
     known: &KnownHashes,
     attributions: &Attributions,
 ) -> Vec<ShownProvider> {
-    let entries = lock.document.lock.providers.iter();
-    let shown = entries.map(|(provider, entry)| {
-        let known = known.get(provider);
-        let facts = attributions.get(provider);
-        let hashes = entry.hashes.iter().map(|hash| {
-            let own = known.into_iter().flatten().filter(|(_, one)| *one == hash);
-            let own = own.map(|(platform, _)| platform.clone());
-            let stated = facts.into_iter().flat_map(|facts| facts.platforms_of(hash));
+    let shown = lock
+        .document
+        .lock
+        .providers
+        .iter()
+        .map(|(provider, entry)| {
+            let known = known.get(provider);
+            let facts = attributions.get(provider);
+            let hashes = entry.hashes.iter().map(|hash| {
+                let own = known
+                    .into_iter()
+                    .flatten()
+                    .filter(|(_, installed_h1)| *installed_h1 == hash)
+                    .map(|(platform, _)| platform.clone());
+                let stated = facts.into_iter().flat_map(|facts| facts.platforms_of(hash));
+                let platforms: BTreeSet<Platform> = own.chain(stated).collect();
+                ShownHash {
+                    hash: hash.clone(),
+                    platforms: platforms.iter().map(ToString::to_string).collect(),
+                }
+            });
+            let own = known.into_iter().flatten().map(|(own, _)| own.clone());
+            let stated = facts.into_iter().flat_map(Attribution::covered);
             let platforms: BTreeSet<Platform> = own.chain(stated).collect();
-            ShownHash {
-                hash: hash.clone(),
-                platforms: platforms.iter().map(ToString::to_string).collect(),
+            ShownProvider {
+                provider: provider.clone(),
+                version: entry.version.clone(),
+                constraints: entry.constraints.clone(),
+                hashes: hashes.collect(),
+                platforms: platforms.into_iter().collect(),
+                dates: None,
+                latest_date: None,
+                dates_in_words: Vec::new(),
             }
         });
-        let own = known.into_iter().flatten().map(|(own, _)| own.clone());
-        let stated = facts.into_iter().flat_map(Attribution::covered);
-        let platforms: BTreeSet<Platform> = own.chain(stated).collect();
-        ShownProvider {
-            provider: provider.clone(),
-            version: entry.version.clone(),
-            constraints: entry.constraints.clone(),
-            hashes: hashes.collect(),
-            platforms: platforms.into_iter().collect(),
-            dates: None,
-            latest_date: None,
-            dates_in_words: Vec::new(),
-        }
-    });
     shown.collect()
 }
 
 /// Asks the installed packages which hash belongs to which platform.
 fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownHashes, Failure> {
-    let search = PackageSearch {
+    let search = Search {
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
         facts: &Attributions::new(),
@@ -160,7 +172,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
         sources: &|_| Vec::new(),
         cache_may_break: false,
     };
-    let mut memo = PackageMemo::new(world.disk, parallel::cores());
+    let mut memo = Memo::new(world.disk, parallel::cores());
     let checked = packages::check(&mut memo, root.subject(lock, None), search);
     match checked.failures.first() {
         None => Ok(checked.known),

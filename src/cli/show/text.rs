@@ -1,11 +1,11 @@
-//! How `lockctl show` reads.
+//! The text of `lockctl show`.
 
 use crate::cli::Look;
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
 use crate::platform;
-use crate::report::json::{Provider, ShownProvider, Status};
-use crate::report::{Block, RootResult};
+use crate::report::json::{Provider, RootStatus, ShownProvider};
+use crate::report::{RootResult, TextBlock};
 
 /// The heads of the columns.
 const TITLES: [&str; 7] = [
@@ -18,50 +18,63 @@ const TITLES: [&str; 7] = [
     "KNOWN PLATFORMS",
 ];
 
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let Some(flavor) = root.flavor else {
         return Vec::new();
     };
-    let shown = root.providers.iter().filter_map(|one| match one {
-        Provider::Shown(one) => Some(one),
-        _ => None,
-    });
-    let shown: Vec<&ShownProvider> = shown.collect();
+    let shown: Vec<&ShownProvider> = root
+        .providers
+        .iter()
+        .filter_map(|row| match row {
+            Provider::Shown(row) => Some(row),
+            _ => None,
+        })
+        .collect();
     // A registry that gave no answer keeps nothing of what is locked from being shown.
-    if shown.is_empty() && root.status == Status::Failed {
+    if shown.is_empty() && root.status == RootStatus::Failed {
         return Vec::new();
     }
     if shown.is_empty() {
-        return vec![Block::Lines(vec!["nothing is locked".to_owned()])];
+        return vec![TextBlock::Lines(vec!["nothing is locked".to_owned()])];
     }
     let mut titles = TITLES.map(str::to_owned).to_vec();
-    if shown.iter().any(|one| one.dates.is_some()) {
+    if shown.iter().any(|provider| provider.dates.is_some()) {
         titles.push("LATEST DATE".to_owned());
     }
-    let rows = shown.iter().map(|one| row(one, flavor));
-    let mut blocks = vec![Block::Table(std::iter::once(titles).chain(rows).collect())];
+    let rows = shown.iter().map(|provider| row(provider, flavor));
+    let mut blocks = vec![TextBlock::Table(
+        std::iter::once(titles).chain(rows).collect(),
+    )];
     if look.verbose {
-        blocks.extend(shown.iter().map(|one| Block::Lines(details(one, flavor))));
+        blocks.extend(
+            shown
+                .iter()
+                .map(|provider| TextBlock::Lines(details(provider, flavor))),
+        );
     }
     blocks
 }
 
-fn row(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
+fn row(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
     let count = |scheme| {
-        let own = one.hashes.iter().filter(|one| one.hash.scheme() == scheme);
-        own.count().to_string()
+        provider
+            .hashes
+            .iter()
+            .filter(|recorded| recorded.hash.scheme() == scheme)
+            .count()
+            .to_string()
     };
     let mut cells = vec![
-        one.provider.short(flavor),
-        one.version.to_string(),
-        or_dash(one.constraints.to_string()),
+        provider.provider.short(flavor),
+        provider.version.to_string(),
+        or_dash(provider.constraints.to_string()),
         count(Scheme::H1),
         count(Scheme::Zh),
         count(Scheme::Other),
-        or_dash(platform::join(&one.platforms, " ")),
+        or_dash(platform::join(&provider.platforms, " ")),
     ];
-    if one.dates.is_some() {
-        cells.push(or_dash(one.latest_date.clone().unwrap_or_default()));
+    if provider.dates.is_some() {
+        cells.push(or_dash(provider.latest_date.clone().unwrap_or_default()));
     }
     cells
 }
@@ -75,12 +88,15 @@ fn or_dash(text: String) -> String {
 }
 
 /// Lists every date, and every hash with the platforms that are known to have it.
-fn details(one: &ShownProvider, flavor: Flavor) -> Vec<String> {
-    let title = format!("{} {}", one.provider.short(flavor), one.version);
-    let lines = one.hashes.iter().map(|hash| {
+fn details(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
+    let title = format!("{} {}", provider.provider.short(flavor), provider.version);
+    let lines = provider.hashes.iter().map(|hash| {
         let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
         line.trim_end().to_owned()
     });
-    let dates = one.dates_in_words.iter().map(|date| format!("  {date}"));
+    let dates = provider
+        .dates_in_words
+        .iter()
+        .map(|date| format!("  {date}"));
     std::iter::once(title).chain(dates).chain(lines).collect()
 }

@@ -1,8 +1,8 @@
-//! What is typed for `lockctl tree`.
+//! The arguments of `lockctl tree`.
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Roots, examples};
+use crate::cli::args::{Configuration, RootArgs, examples};
 
 /// Show the modules and what each requires
 #[derive(Clone, Debug, Args)]
@@ -10,9 +10,9 @@ use crate::cli::args::{Configuration, Roots, examples};
     ("lockctl tree", "the modules of the root in this directory"),
     ("lockctl tree --format dot | dot -Tsvg", "draw them with Graphviz"),
 ]))]
-pub(in crate::cli) struct Tree {
+pub(in crate::cli) struct TreeArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
 }

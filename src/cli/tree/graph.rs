@@ -6,14 +6,14 @@ use super::not_visible;
 use crate::addr::ProviderAddr;
 use crate::config::{BelowGroup, BranchGroup, BranchKind, Branches};
 use crate::flavor::Flavor;
-use crate::report::graph::{Edge, Graph, NodeId, Shape, Stroke};
+use crate::report::graph::{Edge, Graph, NodeId, NodeShape, Stroke};
 use crate::run::unseen::some_of;
 
 /// The graph of all roots, which share the nodes of providers.
 #[derive(Default)]
 pub(super) struct Drawing {
     graph: Graph,
-    /// What each root requires: provider, by which node, under which conditions.
+    /// The requirements of each root: provider, by which node, under which conditions.
     required: Vec<(ProviderAddr, NodeId, String)>,
     flavors: Vec<Flavor>,
 }
@@ -51,19 +51,28 @@ impl Drawing {
     /// Adds the providers, and returns the whole.
     pub(super) fn finish(mut self) -> Graph {
         // A short address means something else for the other program.
-        let hosts = self.flavors.iter().map(|flavor| flavor.default_host());
-        let mut hosts = hosts.collect::<Vec<_>>();
+        let mut hosts = self
+            .flavors
+            .iter()
+            .map(|flavor| flavor.default_host())
+            .collect::<Vec<_>>();
+        // With one default host, a short address means the same provider for every root.
         hosts.dedup();
         let flavor = (hosts.len() == 1).then(|| self.flavors[0]);
-        let distinct: BTreeSet<&ProviderAddr> = self.required.iter().map(|(p, ..)| p).collect();
-        let nodes = distinct.into_iter().map(|provider| {
-            let name = match flavor {
-                Some(flavor) => provider.short(flavor),
-                None => provider.to_string(),
-            };
-            (provider, self.graph.node(Shape::Round, vec![name]))
-        });
-        let nodes: BTreeMap<&ProviderAddr, NodeId> = nodes.collect();
+        let nodes: BTreeMap<&ProviderAddr, NodeId> = self
+            .required
+            .iter()
+            .map(|(provider, ..)| provider)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .map(|provider| {
+                let name = match flavor {
+                    Some(flavor) => provider.short(flavor),
+                    None => provider.to_string(),
+                };
+                (provider, self.graph.node(NodeShape::Round, vec![name]))
+            })
+            .collect();
         for (provider, from, label) in &self.required {
             self.graph.edge(Edge {
                 from: *from,
@@ -81,9 +90,9 @@ impl RootDrawing<'_> {
         let first = group.members[0];
         let branch = self.branches.get(first);
         let shape = match (branch.unseen, branch.kind) {
-            (Some(_), _) => Shape::Dashed,
-            (None, BranchKind::State) => Shape::Cylinder,
-            (None, _) => Shape::Box,
+            (Some(_), _) => NodeShape::Dashed,
+            (None, BranchKind::State) => NodeShape::Cylinder,
+            (None, _) => NodeShape::Box,
         };
         let mut lines = match branch.kind {
             BranchKind::Root => vec![self.dir.clone()],
@@ -91,8 +100,8 @@ impl RootDrawing<'_> {
         };
         lines.extend(branch.source.clone());
         lines.extend(branch.computed.iter().flat_map(|call| {
-            let arguments = call.arguments();
-            arguments.map(|(name, one)| format!("{name} = {}", one.expression))
+            call.arguments()
+                .map(|(name, argument)| format!("{name} = {}", argument.expression))
         }));
         lines.extend(branch.unseen.map(not_visible));
         let node = self.graph.node(shape, lines);

@@ -4,25 +4,23 @@ mod args;
 mod graph;
 mod text;
 
-use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
 use crate::report::graph::Graph;
-use crate::report::json::{Provider, RequiredProvider};
+use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
-use crate::report::{Block, CommandResult, RootResult};
-use crate::requirement::Requirements;
+use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
 use crate::run;
 use crate::run::unseen::{self, Names, Unseen};
 use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
-pub(in crate::cli) use args::Tree;
+pub(in crate::cli) use args::TreeArgs;
 
-/// How many lines a tree may have before what repeats itself is folded.
+/// Maximum number of lines of a tree before its repeated parts are folded.
 const MAX_FULL_LINES: usize = 100;
 
-impl Command for Tree {
+impl Command for TreeArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
@@ -35,7 +33,7 @@ impl Command for Tree {
         text::graph(result, look)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 
@@ -44,7 +42,7 @@ impl Command for Tree {
     }
 }
 
-fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
@@ -67,23 +65,21 @@ fn run(common: &Common, args: &Tree, world: World<'_>) -> CommandResult {
             if let Some(remark) = unseen.remark(Names::Counted, consequence) {
                 result.remark(remark);
             }
-            result.branches = Some(branches);
+            result.detail = RootDetail::Modules(branches);
             let requirements = &loaded.requirements;
             let providers = requirements.providers.keys();
             result.providers = providers
-                .map(|addr| Provider::Required(required(addr, requirements)))
+                .map(|addr| {
+                    Provider::Required(RequiredProviderRow {
+                        provider: addr.to_string(),
+                        constraints: requirements.constraints(addr).to_string(),
+                    })
+                })
                 .collect();
             Ok(Replaced::Done)
         },
     );
     all.into_result("tree")
-}
-
-fn required(addr: &ProviderAddr, requirements: &Requirements) -> RequiredProvider {
-    RequiredProvider {
-        provider: addr.to_string(),
-        constraints: requirements.constraints(addr).to_string(),
-    }
 }
 
 /// Decides what is shown of a tree: in a long one, what repeats itself is folded.

@@ -1,4 +1,4 @@
-//! How `lockctl tree` reads, and what it draws.
+//! The text of `lockctl tree`, and its drawing.
 
 use crate::cli::Look;
 use crate::cli::session::computed;
@@ -6,27 +6,30 @@ use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
-use crate::report::{self, Block, CommandResult, RootResult, Tone};
+use crate::report::{self, CommandResult, RootDetail, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 
 use super::graph::Drawing;
 use super::{not_visible, shown};
 
-/// How many digits of the id of a commit are shown.
+/// Number of digits that are shown of the id of a commit.
 const COMMIT_DIGITS: usize = 12;
 
 /// Shows the tree of a root, and counts what is in it.
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) else {
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
+    let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) else {
         return Vec::new();
     };
-    let shape = Shape { branches, flavor };
-    let tree = report::Tree {
+    let shape = TreeText { branches, flavor };
+    let tree = report::LineTree {
         line: root.path.clone(),
         ..shape.tree(&shown(branches, look.verbose))
     };
     let verdict = verdict(branches, root.providers.len());
-    vec![Block::Tree(tree), Block::Verdict(Tone::Good, verdict)]
+    vec![
+        TextBlock::Tree(tree),
+        TextBlock::Verdict(Tone::Good, verdict),
+    ]
 }
 
 /// Counts modules and providers.
@@ -40,14 +43,14 @@ fn verdict(branches: &Branches, providers: usize) -> String {
     format!("{modules}{unseen}, {}", counted(providers, "provider"))
 }
 
-/// What the lines of a tree are made of.
-struct Shape<'a> {
+/// The parts of which the lines of a tree are made.
+struct TreeText<'a> {
     branches: &'a Branches,
     flavor: Flavor,
 }
 
-impl Shape<'_> {
-    fn tree(&self, group: &BranchGroup) -> report::Tree {
+impl TreeText<'_> {
+    fn tree(&self, group: &BranchGroup) -> report::LineTree {
         let branch = self.branches.get(group.members[0]);
         let mut line = some_of(self.branches.names(group)).join(", ");
         if let Some(source) = &branch.source {
@@ -59,9 +62,9 @@ impl Shape<'_> {
         match &group.below {
             BelowGroup::As(earlier) => {
                 let earlier = self.branches.get(*earlier).address();
-                report::Tree::leaf(format!("{line}  (as {earlier})"))
+                report::LineTree::leaf(format!("{line}  (as {earlier})"))
             }
-            BelowGroup::Groups(groups) => report::Tree {
+            BelowGroup::Groups(groups) => report::LineTree {
                 line,
                 warning: branch.unseen.map(not_visible),
                 details: branch
@@ -77,7 +80,7 @@ impl Shape<'_> {
         }
     }
 
-    fn providers(&self, branch: &Branch) -> impl Iterator<Item = report::Tree> {
+    fn providers(&self, branch: &Branch) -> impl Iterator<Item = report::LineTree> {
         branch.providers.iter().map(|(provider, constraints)| {
             let conditions = if provider.is_builtin(self.flavor) {
                 "built in".to_owned()
@@ -87,25 +90,27 @@ impl Shape<'_> {
                 constraints.to_string()
             };
             let name = provider.short(self.flavor);
-            report::Tree::leaf(format!("{name}  {conditions}"))
+            report::LineTree::leaf(format!("{name}  {conditions}"))
         })
     }
 }
 
 /// Says what a fetched module is fixed to: a version or a commit.
 fn fixed(fetched: &FetchedModule) -> Option<String> {
-    let version = fetched.version.as_ref().map(ToString::to_string);
-    version.or_else(|| {
-        let digits = fetched.commit.as_ref()?.get(..COMMIT_DIGITS)?;
-        Some(format!("commit {digits}"))
-    })
+    fetched
+        .version
+        .as_ref()
+        .map(ToString::to_string)
+        .or_else(|| {
+            let digits = fetched.commit.as_ref()?.get(..COMMIT_DIGITS)?;
+            Some(format!("commit {digits}"))
+        })
 }
 
-/// Draws all roots.
 pub(super) fn graph(result: &CommandResult, look: Look) -> Graph {
     let mut drawing = Drawing::default();
     for root in result.roots() {
-        if let (Some(branches), Some(flavor)) = (&root.branches, root.flavor) {
+        if let (RootDetail::Modules(branches), Some(flavor)) = (&root.detail, root.flavor) {
             let shown = shown(branches, look.verbose);
             drawing.add(root.path.clone(), flavor, branches, &shown);
         }

@@ -1,10 +1,10 @@
-//! What is typed for `lockctl update`.
+//! The arguments of `lockctl update`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Roots, examples};
+use crate::cli::args::{RootArgs, examples};
 use crate::cli::lock::{LockOptions, Moves, NamedProvider};
 use crate::package::MinAge;
 use crate::resolve::Reach;
@@ -22,7 +22,7 @@ use crate::version::Version;
     ("lockctl update hashicorp/aws", "move one provider, keep all others"),
     ("lockctl update hashicorp/aws@5.31.0", "move it to this version"),
 ]))]
-pub(in crate::cli) struct Update {
+pub(in crate::cli) struct UpdateArgs {
     /// Providers to move, and root directories [default: all providers of the working directory]
     ///
     /// A provider is written as in hashicorp/aws, or as its type if only one required provider has it; all
@@ -80,14 +80,14 @@ fn exact(text: &str) -> Result<Version, String> {
     version.ok_or_else(|| format!("{text:?} is no exact version, as 1.2.3 is"))
 }
 
-impl Update {
+impl UpdateArgs {
     /// Returns the roots.
-    pub(super) fn roots(&self) -> Roots {
+    pub(super) fn roots(&self) -> RootArgs {
         let roots = self.targets.iter().filter_map(|target| match target {
             Target::Root(path) => Some(path.clone()),
             Target::Provider(_) => None,
         });
-        Roots::new(roots.collect(), self.recursive)
+        RootArgs::new(roots.collect(), self.recursive)
     }
 
     /// Returns which versions move.

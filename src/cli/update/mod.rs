@@ -8,10 +8,10 @@ use crate::cli::args::{Common, Configuration};
 use crate::cli::lock::{self, LockRequest, Tense};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult};
-pub(in crate::cli) use args::Update;
+use crate::report::{CommandResult, TextBlock};
+pub(in crate::cli) use args::UpdateArgs;
 
-impl Command for Update {
+impl Command for UpdateArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         let job = LockRequest {
             command: "update",
@@ -35,7 +35,7 @@ impl Command for Update {
         self.options.packages()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         lock::text(result, Tense::of(&self.options), look)
     }
 

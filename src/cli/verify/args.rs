@@ -1,13 +1,13 @@
-//! What is typed for `lockctl verify`.
+//! The arguments of `lockctl verify`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Platforms, Roots, examples, jobs, one_of};
+use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::verify::fix::Extent;
-use crate::verify::{CheckGroup, Groups};
+use crate::verify::{Group, Groups};
 
 /// Check the lock file against configuration, platforms and packages
 #[derive(Clone, Debug, Args)]
@@ -17,9 +17,9 @@ use crate::verify::{CheckGroup, Groups};
     ("lockctl verify --matrix", "predict what init, plan and validate will do"),
     ("lockctl verify --fix", "apply safe fixes first"),
 ]))]
-pub(in crate::cli) struct Verify {
+pub(in crate::cli) struct VerifyArgs {
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]
@@ -57,23 +57,23 @@ pub(in crate::cli) struct Verify {
     )]
     pub(in crate::cli) fix: Option<Extent>,
     /// Run only these groups of checks, separated by commas
-    #[arg(long, value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
-    pub(in crate::cli) only: Vec<CheckGroup>,
+    #[arg(long, value_parser = one_of(Group::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
+    pub(in crate::cli) only: Vec<Group>,
     /// Skip these groups of checks, separated by commas
     #[arg(
         long,
-        value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))),
+        value_parser = one_of(Group::ALL.map(|group| (group.name(), group))),
         value_delimiter = ',',
         value_name = "GROUP",
         conflicts_with = "only"
     )]
-    pub(in crate::cli) skip: Vec<CheckGroup>,
+    pub(in crate::cli) skip: Vec<Group>,
     /// How many packages are hashed at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
 }
 
-impl Verify {
+impl VerifyArgs {
     /// Returns the groups of checks to run. Without `--upstream` none of them uses the network.
     pub(in crate::cli) fn groups(&self) -> Groups {
         let groups = if self.only.is_empty() {
@@ -82,7 +82,7 @@ impl Verify {
             Groups::only(self.only.iter().copied())
         };
         let groups = if self.upstream {
-            groups.with(CheckGroup::Upstream)
+            groups.with(Group::Upstream)
         } else {
             groups
         };

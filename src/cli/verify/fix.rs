@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use crate::diag::{Texts, counted};
 use crate::lockfile;
-use crate::report::{Failure, RootResult, json};
+use crate::report::json::FixRow;
+use crate::report::{Failure, RootResult};
 use crate::run::root::{self, Root};
-use crate::verify::fix::{FixPlan, FixRefusal};
+use crate::verify::fix::{FixPlan, Refusal};
 use crate::world::{Disk, Replaced};
 
-/// What repairs came to in one root.
+/// The repairs of one root, with what was written.
 pub(in crate::cli) struct Fixed {
     plan: FixPlan,
     /// The root with what was written; `None` if nothing was.
     root: Option<Arc<Root>>,
-    /// What was dropped along the way.
+    /// The comments and blocks that were dropped, in words.
     remark: Option<String>,
 }
 
@@ -53,8 +54,8 @@ impl Fixed {
         self.root.as_ref()
     }
 
-    /// Adds what was repaired to the result of the root, and what was not.
-    pub(in crate::cli) fn report(self, result: &mut RootResult) {
+    /// Adds remarks on what was not repaired to the result of the root, and returns the repairs.
+    pub(in crate::cli) fn report(self, result: &mut RootResult) -> Vec<FixRow> {
         let FixPlan {
             repairs,
             refusal,
@@ -71,29 +72,34 @@ impl Fixed {
             result.remark(text);
         }
         result.changed = Some(self.root.is_some());
-        let rows = repairs.iter().map(|repair| json::Fixed {
-            rule: repair.rule(),
-            provider: repair.provider().map(ToString::to_string),
-            text: repair.to_string(),
-        });
-        result.fixed = Some(rows.collect());
+        repairs
+            .iter()
+            .map(|repair| FixRow {
+                rule: repair.rule(),
+                provider: repair.provider().map(ToString::to_string),
+                text: repair.to_string(),
+            })
+            .collect()
     }
 }
 
 /// Says why nothing is repaired.
-fn reason(refusal: FixRefusal) -> String {
+fn reason(refusal: Refusal) -> String {
     match refusal {
-        FixRefusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
-        FixRefusal::FileUnread => "the file cannot be read as it is".to_owned(),
-        FixRefusal::TooLarge => format!(
+        Refusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
+        Refusal::FileUnread => "the file cannot be read as it is".to_owned(),
+        Refusal::TooLarge => format!(
             "the file would have more than {} bytes",
             lockfile::MAX_BYTES
         ),
-        FixRefusal::Drops { comments, modules } => {
+        Refusal::Drops { comments, modules } => {
             let comments = (comments > 0).then(|| counted(comments, "comment"));
             let modules = modules.then(|| "the blocks of modules".to_owned());
-            let lost: Vec<String> = comments.into_iter().chain(modules).collect();
-            let lost = lost.join(" and ");
+            let lost = comments
+                .into_iter()
+                .chain(modules)
+                .collect::<Vec<_>>()
+                .join(" and ");
             format!("that would drop {lost}; --fix=all does it anyway")
         }
     }

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::advice::lock::Required;
+use crate::cli::advice::required::Required;
 use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
@@ -20,7 +20,7 @@ use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
 use crate::report::reading::Total;
-use crate::report::{Block, CommandResult, Failure, RootResult, Sentence};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::requirement::Requirements;
 use crate::run::commands;
 use crate::run::facts::UserFacts;
@@ -34,17 +34,17 @@ use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
 use crate::run::user::network::Traffic;
 use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
-use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
+use crate::verify::packages::{Memo, NamedPackages, PackagePlace, Scope};
 use crate::verify::{
-    self, Advice, CheckGroup, ComparedRoot, ConfigurationInput, Groups, LockInput, PackageChecks,
-    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
+    self, Advice, Checks, ComparedRoot, ConfigurationInput, Group, Groups, LockInput,
+    PackageChecks, RootInputs, RootVerdict, SourceChecks, Upstream,
 };
 use crate::world::{Exclusive, Replaced};
-pub(in crate::cli) use args::Verify;
+pub(in crate::cli) use args::VerifyArgs;
 
-/// What all roots of a run share.
+/// The options, packages and answers that all roots of a run share.
 struct Verification<'a> {
-    args: &'a Verify,
+    args: &'a VerifyArgs,
     options: &'a RunOptions,
     configuration: &'a ConfigurationOptions,
     modules: UserModules<'a>,
@@ -56,7 +56,7 @@ struct Verification<'a> {
     named: NamedPackages,
     /// The directories that `--fs-mirror` and `--package` name.
     named_places: Vec<PackagePlace>,
-    memo: PackageMemo<'a>,
+    memo: Memo<'a>,
     facts: UserFacts<'a>,
     installations: Installations<'a>,
     /// The commands that concern all roots.
@@ -71,22 +71,23 @@ struct Verification<'a> {
 struct VerifiedRoot {
     /// The root, with its lock file as it is now.
     root: Arc<Root>,
-    /// What was repaired, if that was wanted.
+    advice: Advice,
+    /// The repairs, if they were wanted.
     fixed: Option<Fixed>,
     verdict: RootVerdict,
-    /// Why it was compared with no configuration, if that was wanted.
+    /// The reason why it was compared with no configuration, if that was wanted.
     unseen: Option<String>,
-    /// What could not be checked, and what to do about it.
+    /// The checks that could not be made, and what to do about it.
     failures: Vec<Failure>,
 }
 
-impl Command for Verify {
+impl Command for VerifyArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world, stderr)
     }
 
     fn check(&self, common: &Common) -> Result<(), String> {
-        common.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
+        common.check_offline("--upstream", self.groups().wants(Group::Upstream))
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -97,7 +98,7 @@ impl Command for Verify {
         [&*self.fs_mirrors, &*self.packages].concat()
     }
 
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<Block> {
+    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, look)
     }
 
@@ -108,25 +109,18 @@ impl Command for Verify {
 
 fn run(
     common: &Common,
-    args: &Verify,
+    args: &VerifyArgs,
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
-    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
-        return CommandResult::failed("verify", [advice::verify::matrix_format()]);
-    }
-    let platforms = match platforms::checkable(&args.platforms.platforms) {
-        Ok(platforms) => platforms,
-        Err(failure) => return CommandResult::failed("verify", [failure]),
-    };
-    let named = match named_packages(common, args, world) {
-        Ok(named) => named,
+    let (platforms, named) = match checked_options(common, args, world) {
+        Ok(options) => options,
         Err(failure) => return CommandResult::failed("verify", [failure]),
     };
     let groups = args.groups();
-    let asks = groups.wants(CheckGroup::Upstream);
-    let fetches = args.configuration.modules == ModulesArg::Fetch;
-    let progress = (asks || fetches).then(|| Progress::new(common, world.env, stderr));
+    let uses_network =
+        groups.wants(Group::Upstream) || args.configuration.modules == ModulesArg::Fetch;
+    let progress = uses_network.then(|| Progress::new(common, world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
             progress.observe(event);
@@ -135,8 +129,10 @@ fn run(
     let options = &common.options();
     let configuration = &args.configuration.options();
     let choice = args.roots.choice();
-    let fs_mirrors = args.fs_mirrors.iter();
-    let fs_mirrors = fs_mirrors.map(|dir| PackagePlace::named_mirror(options.below(dir)));
+    let fs_mirrors = args
+        .fs_mirrors
+        .iter()
+        .map(|dir| PackagePlace::named_mirror(options.below(dir)));
     let observer = &observer;
     let cache = modules::cache(options, world);
     let network = UserNetwork { world, observer };
@@ -153,7 +149,7 @@ fn run(
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
         named,
-        memo: PackageMemo::new(world.disk, job_count(args.jobs)),
+        memo: Memo::new(world.disk, job_count(args.jobs)),
         facts: UserFacts::new(options, world),
         installations: Installations::new(options, world),
         for_all: commands::of_all(options, &choice),
@@ -163,9 +159,6 @@ fn run(
     let mut all = run::over_roots(&mut verification, &choice, options, world);
     if let Some(progress) = &progress {
         progress.finish();
-    }
-    if let [only] = &mut *all.results {
-        only.commands.clear();
     }
     // What belongs to no root is reported once, with the first.
     if let Some(first) = all.results.first_mut() {
@@ -190,6 +183,7 @@ impl Job for Verification<'_> {
     }
 
     fn load(&self, root: &Root, texts: &mut Texts) -> Option<Loaded> {
+        // `--only file` reads no configuration: it works where none can be read.
         let needs_configuration = self.groups.need_configuration() || self.args.matrix;
         needs_configuration
             .then(|| root.load(&self.modules, self.configuration, BackendUse::SetUp, texts))
@@ -209,7 +203,7 @@ impl Job for Verification<'_> {
     }
 
     fn work(&mut self, mut roots: Vec<VerifiedRoot>) -> Vec<VerifiedRoot> {
-        if self.groups.wants(CheckGroup::Policy) {
+        if self.groups.wants(Group::Policy) {
             compare_versions(&mut roots);
         }
         self.unplaced = unplaced(self.scope(), &roots);
@@ -224,16 +218,28 @@ impl Job for Verification<'_> {
         _: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        result.commands = verified.root.advice.each_with(&self.for_all);
         result::report(result, verified, self.options.verbose);
         Ok(Replaced::Done)
     }
 }
 
+/// Checks what was typed against the format, the known platforms and the files of the user.
+fn checked_options(
+    common: &Common,
+    args: &VerifyArgs,
+    world: World<'_>,
+) -> Result<(PlatformChoice, NamedPackages), Failure> {
+    if args.matrix && !matches!(common.format, Format::Human | Format::Json) {
+        return Err(advice::verify::matrix_format());
+    }
+    let platforms = platforms::checkable(&args.platforms.platforms)?;
+    Ok((platforms, named_packages(common, args, world)?))
+}
+
 /// Returns what is worth knowing about the run as a whole.
 fn remarks(
     common: &Common,
-    args: &Verify,
+    args: &VerifyArgs,
     result: &CommandResult,
     not_compared: Option<String>,
 ) -> Vec<Sentence> {
@@ -244,8 +250,9 @@ fn remarks(
         _ => None,
     };
     let doubts = doubts.into_iter().map(Sentence::warning);
-    let notes = not_compared.into_iter().map(Sentence::note);
-    notes
+    not_compared
+        .into_iter()
+        .map(Sentence::note)
         .chain(doubts)
         .chain(advice.map(Sentence::note))
         .collect()
@@ -254,35 +261,36 @@ fn remarks(
 /// Looks at what `--package` names.
 fn named_packages(
     common: &Common,
-    args: &Verify,
+    args: &VerifyArgs,
     world: World<'_>,
 ) -> Result<NamedPackages, Failure> {
     let current = world.env.current_dir().unwrap_or_default();
     let mut named = NamedPackages::default();
     for path in &args.packages {
         let path = common.below(path);
-        let added = named.add(world.disk, &current, &path);
-        added.map_err(|error| advice::verify::no_package(&error))?;
+        named
+            .add(world.disk, &current, &path)
+            .map_err(|error| advice::verify::no_package(&error))?;
     }
     Ok(named)
 }
 
 /// Names the lock files that were compared with no configuration, where that was wanted.
 fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
-    let unseen = verified.iter().filter(|one| {
+    let unseen = verified.iter().filter(|root| {
         // What is not there is not compared with anything.
-        groups.need_configuration() && one.root.lock.is_some()
+        groups.need_configuration() && root.root.lock.is_some()
     });
-    unseen::not_compared(unseen.filter_map(|one| Some((&*one.root, one.unseen.as_deref()?))))
+    unseen::not_compared(unseen.filter_map(|root| Some((&*root.root, root.unseen.as_deref()?))))
 }
 
 /// Lists the packages that are named and belong to none of several roots.
-fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
+fn unplaced(scope: Scope, verified: &[VerifiedRoot]) -> Vec<Failure> {
     match scope {
         // Of a single root a finding says so.
-        RootCount::One => Vec::new(),
-        RootCount::Several => {
-            let verdicts = verified.iter().map(|one| &one.verdict);
+        Scope::OneRoot => Vec::new(),
+        Scope::OneOfSeveralRoots => {
+            let verdicts = verified.iter().map(|root| &root.verdict);
             let unplaced = verify::unplaced_everywhere(verdicts).into_iter();
             unplaced.map(advice::verify::unplaced).collect()
         }
@@ -291,13 +299,16 @@ fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
 
 /// Compares the locked versions of all roots.
 fn compare_versions(verified: &mut [VerifiedRoot]) {
-    let names: Vec<String> = verified.iter().map(|one| one.root.project_name()).collect();
+    let names: Vec<String> = verified
+        .iter()
+        .map(|verified| verified.root.project_name())
+        .collect();
     let compared = verified
         .iter_mut()
         .zip(&names)
-        .map(|(one, name)| ComparedRoot {
-            root: inputs(&one.root, None, name),
-            verdict: &mut one.verdict,
+        .map(|(verified, name)| ComparedRoot {
+            root: inputs(&verified.root, None, name, &verified.advice),
+            verdict: &mut verified.verdict,
         });
     verify::compare_versions(&mut compared.collect::<Vec<_>>());
 }
@@ -307,6 +318,7 @@ fn inputs<'a>(
     root: &'a Root,
     configuration: Option<&'a Loaded>,
     project_file: &'a str,
+    advice: &'a Advice,
 ) -> RootInputs<'a> {
     RootInputs {
         flavor: root.flavor,
@@ -325,7 +337,7 @@ fn inputs<'a>(
         }),
         project: root.project(),
         project_file,
-        advice: &root.advice,
+        advice,
     }
 }
 
@@ -342,11 +354,12 @@ impl Verification<'_> {
             return Err(root.no_configuration());
         }
         let name = root.project_name();
+        let advice = root.advice.among(&self.for_all);
         let fixed = match self.args.fix {
             None => None,
             Some(extent) => {
-                let plan =
-                    verify::fix::plan(&inputs(root, loaded.as_ref(), &name), &self.groups, extent);
+                let inputs = inputs(root, loaded.as_ref(), &name, &advice);
+                let plan = verify::fix::plan(&inputs, &self.groups, extent);
                 match Fixed::write(plan, root, self.world.disk, texts)? {
                     None => return Ok(None),
                     fixed => fixed,
@@ -354,7 +367,7 @@ impl Verification<'_> {
             }
         };
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(root);
-        let root_inputs = inputs(root, loaded.as_ref(), &name);
+        let root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
         let verdict = self.verify(root, &root_inputs, texts)?;
         let unread = Requirements::default();
         let failures = advice::verify::failures(
@@ -370,6 +383,7 @@ impl Verification<'_> {
         let unseen = unseen.and_then(|loaded| unseen::why_unseen(root, loaded));
         Ok(Some(VerifiedRoot {
             root: Arc::clone(root),
+            advice,
             fixed,
             verdict,
             unseen,
@@ -384,6 +398,7 @@ impl Verification<'_> {
         texts: &mut Texts,
     ) -> Result<RootVerdict, Failure> {
         let scope = self.scope();
+        // Which platforms are locked is known from packages and facts, so both must be looked up first.
         let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
         let needs_installation = needs_locked
             || self.groups.need_installation() && (root.lock.is_some() || self.args.matrix);
@@ -407,7 +422,7 @@ impl Verification<'_> {
             .as_ref()
             .map(|installation| installation.config.clone());
         let upstream = match &mut installation {
-            Some(installation) if self.groups.wants(CheckGroup::Upstream) => {
+            Some(installation) if self.groups.wants(Group::Upstream) => {
                 match installation.registries(self.world, &self.traffic) {
                     Some(registries) => Upstream::Ask(registries),
                     None => Upstream::Blocked,
@@ -417,7 +432,7 @@ impl Verification<'_> {
         };
         Ok(verify::run(
             root_inputs,
-            &mut WantedChecks {
+            &mut Checks {
                 groups: &self.groups,
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
@@ -446,12 +461,12 @@ impl Verification<'_> {
     }
 
     /// Returns whether a package that is named may belong to one of several roots.
-    fn scope(&self) -> RootCount {
+    fn scope(&self) -> Scope {
         let roots = &self.args.roots;
         if roots.recursive || roots.paths().len() > 1 {
-            RootCount::Several
+            Scope::OneOfSeveralRoots
         } else {
-            RootCount::One
+            Scope::OneRoot
         }
     }
 }

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use super::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
-use crate::diag::{Counts, TurnedOff, counted, has_errors};
+use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
-use crate::report::json::{CheckedProvider, Provider, Status};
-use crate::report::{RootEntry, RootResult, Sentence, Shown, Tone};
+use crate::report::json::{CheckedProvider, Provider, RootStatus};
+use crate::report::{
+    CheckDetail, FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence, Tone,
+};
 use crate::run::root::LockText;
 use crate::verify::RootVerdict;
-use crate::verify::packages::PackageOrigin;
+use crate::verify::packages::Origin;
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
@@ -23,53 +25,66 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         failures,
         ..
     } = verified;
-    if let Some(fixed) = fixed {
-        fixed.report(result);
-    }
+    let fixed = fixed.map(|fixed| fixed.report(result));
+    // Of a file with errors only a part was understood, and a part would look like the whole.
     let sound = root
         .lock
         .iter()
         .filter(|lock| !has_errors(&lock.diagnostics));
     result.providers = sound.flat_map(locked).collect();
-    let counts = Counts::of(verdict.findings.iter().map(|one| one.diagnostic.severity));
+    let counts = Counts::of(
+        verdict
+            .findings
+            .iter()
+            .map(|finding| finding.diagnostic.severity),
+    );
     if !counts.without_notes().is_empty() {
-        result.status = Status::Findings;
+        result.status = RootStatus::Findings;
     }
     if verdict.is_unread {
-        result.status = Status::Failed;
+        result.status = RootStatus::Failed;
     }
-    let looked_at = looked_at(root.lock.as_ref(), &verdict);
-    let found = verdict.findings.into_iter();
-    let found = found.map(|finding| RootEntry::Finding(finding, Shown::Result));
-    result.entries.extend(found);
-    result.matrix = verdict.matrix.as_deref().map(table::json);
     let failed = verdict.is_unread || !failures.is_empty();
-    for failure in failures {
-        result.fail(failure);
-    }
     let how = outcome(
         counts,
-        &looked_at,
+        &looked_at(root.lock.as_ref(), &verdict),
         verdict.turned_off.len(),
         failed,
         verbose,
     );
+    result.entries.extend(
+        verdict
+            .findings
+            .into_iter()
+            .map(|finding| ResultEntry::Finding(finding, FindingDisplay::Result)),
+    );
+    for failure in failures {
+        result.fail(failure);
+    }
     if verbose {
         for TurnedOff { finding, reason } in &verdict.turned_off {
             let (code, title) = (finding.diagnostic.code, &finding.diagnostic.title);
             result.remark(format!("{code} is off, because {reason}: {title}"));
         }
     }
-    result.turned_off = verdict.turned_off;
+    result.detail = RootDetail::Check(CheckDetail {
+        turned_off: verdict.turned_off,
+        fixed,
+        matrix: verdict.matrix.as_deref().map(table::json),
+    });
     result.verdict = Some(Sentence {
-        tone: match counts {
-            _ if failed => Tone::Bad,
-            Counts { errors: 1.., .. } => Tone::Bad,
-            Counts { warnings: 1.., .. } => Tone::Warning,
-            _ => Tone::Good,
-        },
+        tone: tone(counts, failed),
         text: format!("{}: {how}", root.lock_path.display()),
     });
+}
+
+fn tone(counts: Counts, failed: bool) -> Tone {
+    match counts {
+        _ if failed => Tone::Bad,
+        Counts { errors: 1.., .. } => Tone::Bad,
+        Counts { warnings: 1.., .. } => Tone::Warning,
+        _ => Tone::Good,
+    }
 }
 
 /// Says how a root came out; `looked_at` is what a clean verdict is about.
@@ -105,15 +120,18 @@ fn outcome(
 /// Counts the findings of a rule, whether it is turned off or not.
 fn count(verdict: &RootVerdict, rule: &str) -> usize {
     let off = verdict.turned_off.iter().map(|off| &off.finding);
-    let all = verdict.findings.iter().chain(off);
-    all.filter(|finding| finding.diagnostic.code == rule)
+    verdict
+        .findings
+        .iter()
+        .chain(off)
+        .filter(|finding| finding.diagnostic.code == rule)
         .count()
 }
 
 /// Says what a clean verdict is about.
 fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let Some(lock) = lock else {
-        if count(verdict, "lock-missing") > 0 {
+        if count(verdict, rules::LOCK_MISSING) > 0 {
             return "nothing is locked".to_owned();
         }
         return "no provider is required, and nothing is locked".to_owned();
@@ -121,16 +139,20 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let providers = lock.document.lock.providers.len();
     let mut parts = vec![counted(providers, "provider")];
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
-        let complete = match count(verdict, "platforms-incomplete") {
+        let complete = match count(verdict, rules::PLATFORMS_INCOMPLETE) {
             0 => String::new(),
             n => format!(" of {}", providers - n),
         };
-        let how = match count(verdict, "platforms-unattributed") {
+        let how = match count(verdict, rules::PLATFORMS_UNATTRIBUTED) {
             0 => "",
             _ => " (only counted)",
         };
-        let counts = lock.document.lock.providers.keys();
-        let counts = counts.map(|provider| wanted.known(provider).len());
+        let counts = lock
+            .document
+            .lock
+            .providers
+            .keys()
+            .map(|provider| wanted.known(provider).len());
         let least = counts.clone().min().unwrap_or(0);
         let platforms = match counts.max().unwrap_or(0) {
             most if least == most => counted(most, "platform"),
@@ -138,25 +160,29 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         };
         parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
     }
-    let packages = verdict.packages.iter();
-    parts.extend(packages.map(|packages| checked_packages(&packages.counts)));
-    let lists = verdict.signed_lists.filter(|_| providers > 0);
-    parts.extend(lists.map(|n| format!("{} compared", counted(n, "signed list"))));
+    if let Some(packages) = &verdict.packages {
+        parts.push(checked_packages(&packages.counts));
+    }
+    if let Some(lists) = verdict.signed_lists.filter(|_| providers > 0) {
+        parts.push(format!("{} compared", counted(lists, "signed list")));
+    }
     parts.join(", ")
 }
 
 /// Says which packages were verified.
-fn checked_packages(packages: &BTreeMap<PackageOrigin, usize>) -> String {
-    let kinds = packages.iter().map(|(origin, n)| {
-        let kind = match origin {
-            PackageOrigin::Installed => "installed",
-            PackageOrigin::Cache => "cached",
-            PackageOrigin::Mirror => "mirrored",
-            PackageOrigin::Named => "named",
-        };
-        format!("{n} {kind}")
-    });
-    let kinds: Vec<String> = kinds.collect();
+fn checked_packages(packages: &BTreeMap<Origin, usize>) -> String {
+    let kinds: Vec<String> = packages
+        .iter()
+        .map(|(origin, n)| {
+            let kind = match origin {
+                Origin::Installed => "installed",
+                Origin::Cache => "cached",
+                Origin::Mirror => "mirrored",
+                Origin::Named => "named",
+            };
+            format!("{n} {kind}")
+        })
+        .collect();
     match packages.values().sum() {
         0_usize => "no package installed".to_owned(),
         1 => format!("{} package verified", kinds.join("")),

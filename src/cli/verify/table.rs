@@ -1,4 +1,4 @@
-//! What `lockctl verify --matrix` shows: a table that folds equal rows, and rows for programs.
+//! The matrix of `lockctl verify --matrix`: a table that folds equal rows, and rows for programs.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -7,20 +7,20 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::report::{Block, json};
-use crate::verify::matrix::{self, PlatformGroup, PredictionRow};
+use crate::report::{TextBlock, json};
+use crate::verify::matrix::{self, PlatformGroup, Row};
 
-/// How many platforms are named in one line of the table; more are counted.
+/// Maximum number of platforms in one line of the table; more are counted.
 const MAX_NAMED: usize = 2;
 
-/// What every prediction supposes.
+/// The assumption of every prediction.
 const PREMISE: &str = "  all columns but \"here\" assume a clean checkout for init, and the right packages; plan and validate use what is installed";
 
-/// What the table lacks where nothing of this machine was looked at.
+/// The line below a table without predictions for this machine.
 const UNCHECKED: &str =
     "  \"here\" is not predicted: the packages of this machine were not checked";
 
-/// How much a table shows.
+/// The amount of detail in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Detail {
     /// Platforms on which the same happens share a line.
@@ -30,27 +30,31 @@ pub(in crate::cli) enum Detail {
 }
 
 /// Returns the predictions of each provider and platform, out of what a result holds.
-fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
+fn rows(matrix: &[json::MatrixRow]) -> Vec<Row> {
     let same = |a: &json::MatrixRow, b: &json::MatrixRow| {
         a.provider == b.provider && a.platform == b.platform
     };
-    let rows = matrix.chunk_by(same).filter_map(|own| {
-        let all = own.iter().map(|one| Prediction {
-            route: one.route,
-            outcome: one.outcome,
-            title: one.title.clone().map(Cow::Owned),
-            unchecked: one.unchecked,
-            assumed: one.assumed,
-        });
-        let (predictions, here) = all.partition(|one| Route::ALL.contains(&one.route));
-        Some(PredictionRow {
-            provider: own[0].provider.clone()?,
-            platform: own[0].platform.clone(),
-            predictions,
-            here,
+    matrix
+        .chunk_by(same)
+        .filter_map(|own| {
+            let (predictions, here) = own
+                .iter()
+                .map(|row| Prediction {
+                    route: row.route,
+                    outcome: row.outcome,
+                    title: row.title.clone().map(Cow::Owned),
+                    unchecked: row.unchecked,
+                    assumed: row.assumed,
+                })
+                .partition(|row| Route::ALL.contains(&row.route));
+            Some(Row {
+                provider: own[0].provider.clone()?,
+                platform: own[0].platform.clone(),
+                predictions,
+                here,
+            })
         })
-    });
-    rows.collect()
+        .collect()
 }
 
 /// Turns predictions into a table, with the titles of errors and warnings below it.
@@ -58,20 +62,26 @@ pub(in crate::cli) fn blocks(
     matrix: &[json::MatrixRow],
     flavor: Flavor,
     detail: Detail,
-) -> Vec<Block> {
+) -> Vec<TextBlock> {
     let rows = &rows(matrix)[..];
     if rows.is_empty() {
         let line = "no provider is known to be required or locked: there is nothing to predict";
-        return vec![Block::Lines(vec![line.to_owned()])];
+        return vec![TextBlock::Lines(vec![line.to_owned()])];
     }
     let mut notes = Notes::default();
-    let here: &[Route] = match rows.iter().all(|row| row.here.is_empty()) {
-        true => &[],
-        false => &[Route::Here, Route::HerePlan],
+    let here: &[Route] = if rows.iter().all(|row| row.here.is_empty()) {
+        &[]
+    } else {
+        &[Route::Here, Route::HerePlan]
     };
     let routes = Route::ALL.iter().chain(here).copied();
-    let head = ["", ""].into_iter().chain(routes.clone().map(column));
-    let mut table: Vec<Vec<String>> = vec![head.map(str::to_owned).collect()];
+    let mut table: Vec<Vec<String>> = vec![
+        ["", ""]
+            .into_iter()
+            .chain(routes.clone().map(column))
+            .map(str::to_owned)
+            .collect(),
+    ];
     let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
     for provider in &providers {
         let lines = lines(matrix::of_provider(rows, provider), detail);
@@ -95,11 +105,11 @@ pub(in crate::cli) fn blocks(
         }));
     }
     below.push(String::new());
-    vec![Block::Table(table), Block::Lines(below)]
+    vec![TextBlock::Table(table), TextBlock::Lines(below)]
 }
 
 /// Turns predictions into rows for programs: those of each provider, then those of the whole run.
-pub(in crate::cli) fn json(rows: &[PredictionRow]) -> Vec<json::MatrixRow> {
+pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
     let of_providers = rows.iter().flat_map(|row| {
         let provider = Some(&row.provider);
         json_rows(
@@ -108,10 +118,9 @@ pub(in crate::cli) fn json(rows: &[PredictionRow]) -> Vec<json::MatrixRow> {
             row.predictions.iter().chain(&row.here),
         )
     });
-    let whole = matrix::combine(rows);
-    let whole = whole.iter().flat_map(|group| {
-        let platforms = group.platforms.iter();
-        platforms.flat_map(|platform| {
+    let groups = matrix::combine(rows);
+    let whole = groups.iter().flat_map(|group| {
+        group.platforms.iter().flat_map(|platform| {
             json_rows(None, platform, group.predictions.iter().chain(&group.here))
         })
     });
@@ -123,16 +132,17 @@ fn json_rows<'a>(
     platform: &Platform,
     predictions: impl Iterator<Item = &'a Prediction>,
 ) -> Vec<json::MatrixRow> {
-    let rows = predictions.map(|prediction| json::MatrixRow {
-        provider: provider.cloned(),
-        platform: platform.clone(),
-        route: prediction.route,
-        outcome: prediction.outcome,
-        title: prediction.title.as_deref().map(str::to_owned),
-        unchecked: prediction.unchecked,
-        assumed: prediction.assumed,
-    });
-    rows.collect()
+    predictions
+        .map(|prediction| json::MatrixRow {
+            provider: provider.cloned(),
+            platform: platform.clone(),
+            route: prediction.route,
+            outcome: prediction.outcome,
+            title: prediction.title.as_deref().map(str::to_owned),
+            unchecked: prediction.unchecked,
+            assumed: prediction.assumed,
+        })
+        .collect()
 }
 
 /// Returns the head of a column.
@@ -186,19 +196,24 @@ impl Notes {
             cell.push('*');
         }
         if let Some(title) = &prediction.title {
-            let known = self.titles.iter().position(|known| known == title);
-            let at = known.unwrap_or_else(|| {
-                self.titles.push(title.to_string());
-                self.titles.len() - 1
-            });
+            let at = self
+                .titles
+                .iter()
+                .position(|known| known == title)
+                .unwrap_or_else(|| {
+                    self.titles.push(title.to_string());
+                    self.titles.len() - 1
+                });
             cell.push_str(&format!("[{}]", at + 1));
         }
         cell
     }
 
     fn lines(&self) -> Vec<String> {
-        let titles = self.titles.iter().enumerate();
-        let mut lines: Vec<String> = titles
+        let mut lines: Vec<String> = self
+            .titles
+            .iter()
+            .enumerate()
             .map(|(at, title)| format!("  [{}] {title}", at + 1))
             .collect();
         if self.unchecked {
@@ -228,8 +243,9 @@ fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, PlatformGro
         n if n > MAX_NAMED && at == last => format!("the other {n} platforms"),
         _ => platform::join(platforms, ", "),
     };
-    let groups = groups.into_iter().enumerate();
     groups
+        .into_iter()
+        .enumerate()
         .map(|(at, group)| (label(at, &group.platforms), group))
         .collect()
 }
@@ -250,12 +266,12 @@ fn add(
             // Nothing can be said here of another platform.
             (&group.here, here.len()),
         ] {
+            // A platform without predictions still fills its columns.
             let end = cells.len() + count;
             cells.extend(predictions.iter().map(|prediction| notes.cell(prediction)));
             cells.resize(end, "-".to_owned());
         }
-        let labels = [name.to_owned(), label];
-        table.push(labels.into_iter().chain(cells).collect());
+        table.push([name.to_owned(), label].into_iter().chain(cells).collect());
     }
 }
 

@@ -1,4 +1,4 @@
-//! How `lockctl verify` reads.
+//! The text of `lockctl verify`.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,73 +8,77 @@ use super::table::{self, Detail};
 use crate::cli::Look;
 use crate::diag::Severity;
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{self, Block, CommandResult, RootEntry, RootResult, Shown};
+use crate::report::{self, CommandResult, FindingDisplay, ResultEntry, RootResult, TextBlock};
 
-/// How many roots have a line each that says how they came out. More are counted only, and a table of
+/// Maximum number of roots that have a verdict line each. More are counted only, and a table of
 /// all causes follows.
 const MAX_VERDICTS: usize = 10;
 
 /// Shows what several roots have in common, then each root, then how all came out.
 ///
 /// `-v` shows every finding by itself.
-pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<Block> {
+pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let are_many = roots.len() > MAX_VERDICTS;
     let folded = report::folded(result, Severity::Warning);
-    let own = |at: usize| match look.verbose {
-        true => one_by_one(&roots[at]),
-        false => folded.own[at].clone(),
-    };
-    let texts = roots.iter().enumerate().map(|(at, root)| {
-        let mut blocks = of_root(root, own(at), look);
-        let has_verdict_only = matches!(blocks[..], [Block::Verdict(..)]);
-        if are_many && !look.verbose && has_verdict_only {
-            blocks.clear();
-        }
-        blocks
-    });
-    let each = reading::each(roots, texts.collect(), Heading::PathApart);
-    let mut blocks = if look.verbose {
-        Vec::new()
+    let mut blocks = Vec::new();
+    let mut texts = Vec::new();
+    if look.verbose {
+        texts.extend(roots.iter().map(|root| of_root(root, single(root), look)));
     } else {
-        folded.shared
-    };
-    blocks.extend(each);
+        blocks.extend(folded.shared);
+        for (root, findings) in roots.iter().zip(folded.own) {
+            let mut text = of_root(root, findings, look);
+            let has_verdict_only = matches!(text[..], [TextBlock::Verdict(..)]);
+            if are_many && has_verdict_only {
+                text.clear();
+            }
+            texts.push(text);
+        }
+    }
+    blocks.extend(reading::each(roots, texts, Heading::PathApart));
     let total = reading::total(result, Total::ResultWithCounts, look.verbose);
     if are_many && !folded.table.is_empty() {
-        let is_apart = blocks.last() == Some(&Block::Lines(vec![String::new()]));
+        let is_apart = blocks.last() == Some(&TextBlock::Lines(vec![String::new()]));
         if look.verbose && !is_apart {
-            blocks.push(Block::Lines(vec![String::new()]));
+            blocks.push(TextBlock::Lines(vec![String::new()]));
         }
-        blocks.push(Block::Table(folded.table));
-        blocks.push(Block::Lines(vec![String::new()]));
+        blocks.push(TextBlock::Table(folded.table));
+        blocks.push(TextBlock::Lines(vec![String::new()]));
     }
     blocks.extend(total.map(reading::verdict));
     blocks
 }
 
 /// Shows every finding of a root by itself.
-fn one_by_one(root: &RootResult) -> Vec<Block> {
-    let entries = root.entries.iter();
-    let shown = entries.filter_map(|entry| match entry {
-        RootEntry::Finding(finding, Shown::Result) => {
-            Some(Block::Diagnostic(finding.diagnostic.clone()))
-        }
-        _ => None,
-    });
-    shown.collect()
+fn single(root: &RootResult) -> Vec<TextBlock> {
+    root.entries
+        .iter()
+        .filter_map(|entry| match entry {
+            ResultEntry::Finding(finding, FindingDisplay::Result) => {
+                Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// Shows what was repaired before all that is left; then findings, the matrix and the verdict.
-fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
+fn of_root(root: &RootResult, findings: Vec<TextBlock>, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
-    let fixed = root.fixed.iter().flatten();
-    let fixed: Vec<String> = fixed.map(|one| format!("fixed: {}", one.text)).collect();
+    let check = root.check();
+    let fixed: Vec<String> = check
+        .into_iter()
+        .flat_map(|check| &check.fixed)
+        .flatten()
+        .map(|repair| format!("fixed: {}", repair.text))
+        .collect();
     if !fixed.is_empty() {
-        blocks.push(Block::Lines(fixed));
+        blocks.push(TextBlock::Lines(fixed));
     }
     blocks.extend(findings);
-    if let (Some(matrix), Some(flavor)) = (&root.matrix, root.flavor) {
+    let matrix = check.and_then(|check| check.matrix.as_ref());
+    if let (Some(matrix), Some(flavor)) = (matrix, root.flavor) {
         let detail = if look.verbose {
             Detail::Full
         } else {
@@ -86,13 +90,16 @@ fn of_root(root: &RootResult, findings: Vec<Block>, look: Look) -> Vec<Block> {
     blocks
 }
 
-/// How many rules the command that explains them names.
+/// Maximum number of rules in the command that explains them.
 const MAX_EXPLAINED: usize = 3;
 
 /// Names the command that says more about what is wrong, if anything is; the worst first.
 pub(super) fn explained(roots: &[RootResult]) -> Option<String> {
-    let findings = roots.iter().flat_map(RootResult::findings);
-    let found = findings.map(|finding| (finding.diagnostic.code, finding.diagnostic.severity));
+    let found = roots
+        .iter()
+        .flat_map(RootResult::findings)
+        .map(|finding| (finding.diagnostic.code, finding.diagnostic.severity));
+    // A project file may raise one finding of a rule above the others: the worst decides.
     let mut worst: BTreeMap<&str, Severity> = BTreeMap::new();
     for (rule, severity) in found.filter(|(_, severity)| *severity > Severity::Note) {
         let worst = worst.entry(rule).or_insert(severity);

@@ -1,8 +1,8 @@
-//! What is typed for `lockctl why`.
+//! The arguments of `lockctl why`.
 
 use clap::Args;
 
-use crate::cli::args::{Configuration, Roots, examples};
+use crate::cli::args::{Configuration, RootArgs, examples};
 
 /// Show every place that requires a provider
 #[derive(Clone, Debug, Args)]
@@ -10,12 +10,12 @@ use crate::cli::args::{Configuration, Roots, examples};
     ("lockctl why hashicorp/aws", "which modules require it, with their constraints"),
     ("lockctl why aws live/prod", "a type is enough if only one provider has it"),
 ]))]
-pub(in crate::cli) struct Why {
+pub(in crate::cli) struct WhyArgs {
     /// The provider, as in hashicorp/aws, or its type if only one provider has it
     #[arg(value_name = "ADDR")]
     pub(in crate::cli) provider: String,
     #[command(flatten)]
-    pub(in crate::cli) roots: Roots,
+    pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
 }

@@ -13,18 +13,18 @@ use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{Loaded, OverriddenPlaces};
 use crate::diag::{FileId, Span, Texts};
 use crate::report::json::{
-    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, Status,
+    ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
-use crate::report::{Block, CommandResult, RootResult};
+use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::requirement::{Origin, PathStep, Requirement};
 use crate::run;
 use crate::run::root::Root;
 use crate::run::unseen::{self, Names, Unseen};
 use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
-pub(in crate::cli) use args::Why;
+pub(in crate::cli) use args::WhyArgs;
 
-impl Command for Why {
+impl Command for WhyArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         run(common, self, world)
     }
@@ -33,12 +33,12 @@ impl Command for Why {
         Some(&self.configuration)
     }
 
-    fn root_text(&self, root: &RootResult, look: Look) -> Vec<Block> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
 }
 
-fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
+fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
@@ -57,7 +57,7 @@ fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
             let provider = provider::find(&args.provider, root, &loaded.requirements)?;
             let explained = explain(&provider, &loaded, root, texts);
             if !explained.is_met() || explained.places.is_empty() {
-                result.status = Status::Findings;
+                result.status = RootStatus::Findings;
             }
             if explained.places.is_empty() {
                 let required = loaded.requirements.providers.keys().cloned().collect();
@@ -79,9 +79,9 @@ fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
     );
     let is_required = all.results.iter().any(requires);
     for result in &mut all.results {
-        if is_required && !requires(result) && result.status == Status::Findings {
+        if is_required && !requires(result) && result.status == RootStatus::Findings {
             // That a root does not require what another one does is no fault of it.
-            result.status = Status::Clean;
+            result.status = RootStatus::Clean;
         }
         if let Some(remark) = meant.remove(&result.path).filter(|_| !is_required) {
             result.remark(remark);
@@ -94,7 +94,7 @@ fn run(common: &Common, args: &Why, world: World<'_>) -> CommandResult {
 fn requires(root: &RootResult) -> bool {
     root.providers
         .iter()
-        .any(|one| matches!(one, Provider::Explained(one) if !one.places.is_empty()))
+        .any(|row| matches!(row, Provider::Explained(row) if !row.places.is_empty()))
 }
 
 /// Collects everything that requires a provider.
@@ -106,8 +106,12 @@ fn explain(
 ) -> ExplainedProvider {
     let requirements = &loaded.requirements;
     let entry = root.document().lock.providers.get(provider);
-    let places = requirements.providers.get(provider);
-    let mut places: Vec<&Requirement> = places.into_iter().flatten().collect();
+    let mut places: Vec<&Requirement> = requirements
+        .providers
+        .get(provider)
+        .into_iter()
+        .flatten()
+        .collect();
     places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
     let overridden = OverriddenPlaces::of(&places, loaded, texts, root.flavor);
     let clash = requirements.clash(provider);
@@ -127,20 +131,24 @@ fn explain(
 
 /// Lists the modules on the ways to places whose calls are computed.
 fn computed_modules(places: &[&Requirement], loaded: &Loaded) -> Vec<ComputedModule> {
-    let ways = places.iter().map(|place| place.module.steps());
-    let on_a_way: BTreeSet<&[PathStep]> = ways
+    let on_a_way: BTreeSet<&[PathStep]> = places
+        .iter()
+        .map(|place| place.module.steps())
         .flat_map(|way| (1..=way.len()).map(|steps| &way[..steps]))
         .collect();
-    let modules = loaded.modules.iter();
-    let computed = modules.filter(|node| on_a_way.contains(node.path.steps()));
-    let computed = computed.filter_map(|node| {
-        Some(ComputedModule {
-            module: node.path.to_string(),
-            source: node.source.clone()?,
-            computed: Arc::clone(node.computed.as_ref()?),
+    let computed = loaded
+        .modules
+        .iter()
+        .filter(|node| on_a_way.contains(node.path.steps()));
+    computed
+        .filter_map(|node| {
+            Some(ComputedModule {
+                module: node.path.to_string(),
+                source: node.source.clone()?,
+                computed: Arc::clone(node.computed.as_ref()?),
+            })
         })
-    });
-    computed.collect()
+        .collect()
 }
 
 fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) -> RequiringPlace {

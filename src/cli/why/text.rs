@@ -1,4 +1,4 @@
-//! How `lockctl why` reads.
+//! The text of `lockctl why`.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,47 @@ use crate::cli::Look;
 use crate::cli::session::computed;
 use crate::diag::counted;
 use crate::flavor::Flavor;
-use crate::report::json::Status;
+use crate::report::json::RootStatus;
 use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, PlaceKind, Provider, RequiringPlace,
 };
-use crate::report::{self, Block, RootResult, Tone};
+use crate::report::{self, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 
-/// How many modules with a computed source are explained unless all are wanted.
+/// Maximum number of modules with a computed source that are explained unless all are wanted.
 const MAX_COMPUTED: usize = 5;
 
-pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<Block> {
-    let (Some(flavor), Some(Provider::Explained(one))) = (root.flavor, root.providers.first())
+pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
+    let (Some(flavor), Some(Provider::Explained(explained))) =
+        (root.flavor, root.providers.first())
     else {
         return Vec::new();
     };
-    if !one.places.is_empty() {
-        let (tone, verdict) = verdict(one, flavor);
-        let mut blocks = vec![Block::Table(rows(&one.places, look))];
-        blocks.extend(computed_modules(&one.computed_modules, look));
-        blocks.push(Block::Verdict(tone, verdict));
+    if !explained.places.is_empty() {
+        let (tone, verdict) = verdict(explained, flavor);
+        let mut blocks = vec![TextBlock::Table(rows(&explained.places, look))];
+        blocks.extend(computed_modules(&explained.computed_modules, look));
+        blocks.push(TextBlock::Verdict(tone, verdict));
         return blocks;
     }
     // Another root requires it.
-    if root.status == Status::Clean {
+    if root.status == RootStatus::Clean {
         return Vec::new();
     }
-    vec![Block::Verdict(Tone::Warning, not_required(one, flavor))]
+    vec![TextBlock::Verdict(
+        Tone::Warning,
+        not_required(explained, flavor),
+    )]
 }
 
-fn not_required(one: &ExplainedProvider, flavor: Flavor) -> String {
-    let what = if one.are_calls_seen {
+fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> String {
+    let what = if explained.are_calls_seen {
         "nothing in the configuration"
     } else {
         "nothing that can be seen of the configuration"
     };
-    let mut text = format!("{what} requires {}", one.provider.short(flavor));
-    if let Some(version) = &one.locked {
+    let mut text = format!("{what} requires {}", explained.provider.short(flavor));
+    if let Some(version) = &explained.locked {
         text += &format!("; the lock file holds {version}");
     }
     text
@@ -65,36 +69,39 @@ fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
         }
         rows[row].push(place);
     }
-    let rows = rows.into_iter().map(|same| {
-        vec![
-            named(same[0]),
-            any_or(&same[0].constraints),
-            some_of(same.iter().map(|place| module(place))).join(", "),
-            kind(same[0]),
-        ]
-    });
-    rows.collect()
+    rows.into_iter()
+        .map(|same| {
+            vec![
+                named(same[0]),
+                any_or(&same[0].constraints),
+                some_of(same.iter().map(|place| module(place))).join(", "),
+                kind(same[0]),
+            ]
+        })
+        .collect()
 }
 
 /// Shows how modules on the ways to the places got their sources; of many the first ones, unless all are
 /// shown.
-fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<Block> {
+fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<TextBlock> {
     let shown = if look.verbose {
         modules.len()
     } else {
         MAX_COMPUTED.min(modules.len())
     };
-    let trees = modules[..shown].iter().map(|one| {
-        Block::Tree(report::Tree {
-            line: format!("{}  {}", one.module, one.source),
-            details: computed::rows(&one.computed),
-            ..report::Tree::default()
+    let mut blocks: Vec<TextBlock> = modules[..shown]
+        .iter()
+        .map(|module| {
+            TextBlock::Tree(report::LineTree {
+                line: format!("{}  {}", module.module, module.source),
+                details: computed::rows(&module.computed),
+                ..report::LineTree::default()
+            })
         })
-    });
-    let mut blocks: Vec<Block> = trees.collect();
+        .collect();
     if shown < modules.len() {
         let more = counted(modules.len() - shown, "more module");
-        blocks.push(Block::Lines(vec![format!(
+        blocks.push(TextBlock::Lines(vec![format!(
             "{more} with a computed source (-v shows all)"
         )]));
     }
@@ -102,28 +109,29 @@ fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<Block> {
 }
 
 /// Says in one sentence whether the conditions can be met, and what is locked.
-fn verdict(one: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
-    let name = one.provider.short(flavor);
-    if !one.satisfiable {
-        let clash = one.clash.iter();
-        let clash: Vec<String> = clash
+fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
+    let name = explained.provider.short(flavor);
+    if !explained.satisfiable {
+        let clash: Vec<String> = explained
+            .clash
+            .iter()
             .map(|place| format!("\"{}\" in {}", place.constraints, named(place)))
             .collect();
         let text = format!("no version of {name} can meet {}", clash.join(" and "));
         return (Tone::Bad, text);
     }
-    if one.provider.is_builtin(flavor) {
+    if explained.provider.is_builtin(flavor) {
         return (Tone::Good, format!("{name} is built in and never locked"));
     }
-    let wanted = if one.constraints.is_empty() {
+    let wanted = if explained.constraints.is_empty() {
         format!("{name}: any version is allowed")
     } else {
-        format!("{name} must meet \"{}\"", one.constraints)
+        format!("{name} must meet \"{}\"", explained.constraints)
     };
-    let only = only(one);
-    match &one.locked {
+    let only = only(explained);
+    match &explained.locked {
         None => (Tone::Good, format!("{wanted}; not locked{only}")),
-        Some(version) if one.is_met() => {
+        Some(version) if explained.is_met() => {
             (Tone::Good, format!("{wanted}; locked at {version}{only}"))
         }
         Some(version) => (
@@ -134,10 +142,14 @@ fn verdict(one: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
 }
 
 /// Says what alone requires the provider, where that is worth knowing.
-fn only(one: &ExplainedProvider) -> &'static str {
-    if one.places.iter().all(|place| place.by == PlaceKind::State) {
+fn only(explained: &ExplainedProvider) -> &'static str {
+    if explained
+        .places
+        .iter()
+        .all(|place| place.by == PlaceKind::State)
+    {
         "; only the state needs it"
-    } else if one.places.iter().all(|place| place.is_in_test) {
+    } else if explained.places.iter().all(|place| place.is_in_test) {
         "; only test runs need it"
     } else {
         ""

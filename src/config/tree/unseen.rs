@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::config::tree::walk::NOT_CHECKED_OUT;
 use crate::config::tree::way::Way;
-use crate::diag::{Diagnostic, Label, rules};
+use crate::diag::{Diagnostic, Label, RootCommand, rules};
 use crate::module_config::decode::contents::Call;
 use crate::module_config::file::SourcePlace;
 use crate::requirement::UnseenCall;
@@ -55,7 +55,7 @@ impl Unseen {
     pub(super) fn advise(&mut self, call: &Call, help: Option<&str>) {
         let note = self.known.get(&call.place).map(|at| &mut self.notes[*at]);
         if let (Some(note), Some(help)) = (note, help) {
-            note.help = Some(help.to_owned());
+            note.help = Some(help.into());
         }
     }
 }
@@ -69,7 +69,7 @@ fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic
     let note =
         Diagnostic::note(rules::MODULE_NOT_VISIBLE, title).at(place.file, place.span, remark);
     match title {
-        NOT_CHECKED_OUT => note.help("run `git submodule update --init`"),
+        NOT_CHECKED_OUT => note.help(RootCommand::new("git submodule update --init").run("")),
         _ => note,
     }
 }

@@ -177,7 +177,7 @@ fn source(value: &Expr, faults: &mut Faults) -> Option<(ProviderAddr, Written)> 
             };
             let mut diagnostic = Diagnostic::error(rules::ADDRESS_MALFORMED, title);
             diagnostic = diagnostic.at(faults.file, value.span, note);
-            diagnostic.help = help;
+            diagnostic.help = help.map(Into::into);
             faults.push(diagnostic);
             None
         }

@@ -1,6 +1,6 @@
 //! The one JSON object that a command prints: a contract, to which fields are only ever added.
 //!
-//! [`Document`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
+//! [`JsonDocument`] borrows what a `CommandResult` holds and resolves the places of findings. The schema in the
 //! repository is made of these types: comments on them are for its readers.
 
 mod file;
@@ -8,7 +8,7 @@ mod file;
 mod schema;
 
 pub use super::rows::*;
-pub use file::File;
+pub use file::FileRow;
 #[cfg(test)]
 pub(super) use schema::describe_event;
 
@@ -16,22 +16,23 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::{CommandResult, RootResult, Subject};
-pub use super::{Failure, Root, Status};
+use super::{CommandResult, ResultSubject, RootResult};
+pub use super::{Failure, RootRow, RootStatus};
 use crate::diag::Counts;
 pub use crate::review::Verdict;
 
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
 
-/// What every command of lockctl prints with `--format json`: one object.
+/// The object that every command of lockctl prints with `--format json`.
 ///
 /// Fields and words are only ever added as long as the major part of the version is the same, so
 /// ignore those that you do not know.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(title = "Output of lockctl"))]
-pub struct Document<'a> {
+#[cfg_attr(test, schemars(rename = "Document"))]
+pub struct JsonDocument<'a> {
     /// The version of this format, as in `1.0`.
     #[cfg_attr(test, schemars(extend("pattern" = r"^1\.[0-9]+$")))]
     pub format_version: &'static str,
@@ -42,22 +43,22 @@ pub struct Document<'a> {
     pub exit: u8,
     /// One for each root, in the order given; empty for `diff`, `hash`, `explain` and `cache`, which are
     /// not about roots.
-    pub roots: Vec<Root<'a>>,
+    pub roots: Vec<RootRow<'a>>,
     /// One for each package, in the order given; only of `hash`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub packages: Vec<&'a Package>,
+    pub packages: Vec<&'a PackageRow>,
     /// One for each lock file that differs, ordered by path; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub files: Option<Vec<File>>,
-    /// What to think of all changes; only of `diff`.
+    pub files: Option<Vec<FileRow>>,
+    /// The verdict on all changes; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'a Verdict>,
     /// Topics: all of them, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "<[Topic]>::is_empty")]
-    pub topics: &'a [Topic],
+    #[serde(skip_serializing_if = "<[TopicRow]>::is_empty")]
+    pub topics: &'a [TopicRow],
     /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
-    #[serde(skip_serializing_if = "<[Rule]>::is_empty")]
-    pub rules: &'a [Rule],
+    #[serde(skip_serializing_if = "<[RuleRow]>::is_empty")]
+    pub rules: &'a [RuleRow],
     /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
     /// several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,61 +77,64 @@ pub struct Document<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// How many roots there were.
+    /// Number of roots of the run.
     pub roots: usize,
-    /// How many packages there were; absent unless there were some.
+    /// Number of packages; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packages: Option<usize>,
-    /// How many lock files differ; only of `diff`.
+    /// Number of lock files that differ; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<usize>,
-    /// How many errors were found.
+    /// Number of errors that were found.
     pub errors: usize,
-    /// How many warnings were found.
+    /// Number of warnings that were found.
     pub warnings: usize,
-    /// How many notes were found.
+    /// Number of notes that were found.
     pub notes: usize,
-    /// How many roots, files or packages failed, and how many files of facts were refused.
+    /// Number of roots, files or packages that failed, and of files of facts that were refused.
     pub failed: usize,
-    /// How many directories with configuration no root covers; absent unless roots were looked for.
+    /// Number of directories with configuration no root covers; absent unless roots were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_locked: Option<usize>,
-    /// How many providers are locked at one version wherever they are locked; only of `lock` and `update`
+    /// Number of providers that are locked at one version wherever they are locked; only of `lock` and `update`
     /// over several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreed_versions: Option<usize>,
-    /// How many providers are locked at different versions; only of `lock` and `update` over several
+    /// Number of providers that are locked at different versions; only of `lock` and `update` over several
     /// roots.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub differing_versions: Option<usize>,
 }
 
-impl<'a> Document<'a> {
+impl<'a> JsonDocument<'a> {
     /// Makes the object for a result, with paths as they were typed.
     #[must_use]
     pub fn of(result: &'a CommandResult) -> Self {
         let as_typed = |_: &RootResult, path: &str| path.to_owned();
-        let roots: Vec<Root<'a>> = result
+        let roots: Vec<RootRow<'a>> = result
             .roots()
             .iter()
-            .map(|root| Root::of(root, &result.texts, &as_typed))
+            .map(|root| RootRow::of(root, &result.texts, &as_typed))
             .collect();
-        let mut packages: Vec<&Package> = Vec::new();
-        let (mut topics, mut rules): (&[Topic], &[Rule]) = (&[], &[]);
+        let mut packages: Vec<&PackageRow> = Vec::new();
+        let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
         let (mut files, mut verdict, mut store) = (None, None, None);
         match &result.subject {
-            Subject::Roots(_) | Subject::Text(_) => {}
-            Subject::Files(all) => {
-                let changed = all.files.iter().filter(|file| file.is_worth_a_row());
-                let rows = changed.map(|file| File::of(file, &result.texts));
+            ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
+            ResultSubject::Files(all) => {
+                let rows = all
+                    .files
+                    .iter()
+                    .filter(|file| file.is_worth_a_row())
+                    .map(|file| FileRow::of(file, &result.texts));
                 files = Some(rows.collect::<Vec<_>>());
                 verdict = Some(&all.verdict);
             }
-            Subject::Packages(all) => {
-                packages = all.iter().map(|one| &one.package).collect();
+            ResultSubject::Packages(all) => {
+                packages = all.iter().map(|result| &result.package).collect();
             }
-            Subject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
-            Subject::Store(report, _) => store = Some(&**report),
+            ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
+            ResultSubject::Store(report, _) => store = Some(&**report),
         }
         let in_use = result.versions_in_use.as_ref();
         let mut summary = Summary {
@@ -163,7 +167,7 @@ impl<'a> Document<'a> {
 /// # Errors
 /// What the writer says.
 pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &Document::of(result))?;
+    serde_json::to_writer_pretty(&mut *out, &JsonDocument::of(result))?;
     writeln!(out)
 }
 
@@ -172,7 +176,7 @@ pub fn render(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
 /// # Errors
 /// What the writer says.
 pub fn render_line(out: &mut dyn Write, result: &CommandResult) -> io::Result<()> {
-    line(out, &Document::of(result))
+    line(out, &JsonDocument::of(result))
 }
 
 /// Prints one line of `--format json-lines` before the last.
@@ -191,23 +195,29 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 impl Summary {
     /// Counts what everything came to.
     #[must_use]
-    pub fn of(roots: &[Root<'_>], packages: &[&Package], files: Option<&[File]>) -> Self {
+    pub fn of(roots: &[RootRow<'_>], packages: &[&PackageRow], files: Option<&[FileRow]>) -> Self {
         let mut summary = Self {
             roots: roots.len(),
             packages: Some(packages.len()).filter(|count| *count > 0),
-            files: files.map(<[File]>::len),
+            files: files.map(<[FileRow]>::len),
             ..Self::default()
         };
         let files = files.unwrap_or_default();
-        let findings = roots.iter().flat_map(|root| &root.findings);
-        let findings = findings.chain(files.iter().flat_map(|file| &file.findings));
+        let findings = roots
+            .iter()
+            .flat_map(|root| &root.findings)
+            .chain(files.iter().flat_map(|file| &file.findings));
         let counts = Counts::of(findings.map(|finding| finding.severity));
         (summary.errors, summary.warnings) = (counts.errors, counts.warnings);
         summary.notes = counts.notes;
-        let statuses = roots.iter().map(|root| root.status);
-        let statuses = statuses.chain(files.iter().map(|file| file.status));
-        summary.failed = statuses.filter(|status| *status == Status::Failed).count();
-        let refused = |package: &&&Package| matches!(package, Package::Failed(_));
+        let statuses = roots
+            .iter()
+            .map(|root| root.status)
+            .chain(files.iter().map(|file| file.status));
+        summary.failed = statuses
+            .filter(|status| *status == RootStatus::Failed)
+            .count();
+        let refused = |package: &&&PackageRow| matches!(package, PackageRow::Failed(_));
         summary.failed += packages.iter().filter(refused).count();
         summary
     }

@@ -6,11 +6,11 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::Recursiv
 use serde_json::{Map, Value};
 use snapbox::{assert_data_eq, file};
 
-use super::{Document, EventLine};
+use super::{EventLine, JsonDocument};
 
 #[test]
 fn the_schema_in_the_repository_is_that_of_the_types() {
-    let text = serde_json::to_string_pretty(&schema_of::<Document<'_>>()).expect("JSON")
+    let text = serde_json::to_string_pretty(&schema_of::<JsonDocument<'_>>()).expect("JSON")
         + "
 ";
     assert_data_eq!(text, file!["../../../fixtures/schema/output.json"].raw());
@@ -72,18 +72,18 @@ fn without_null(object: &mut Map<String, Value>) {
         let Some(property) = property.as_object_mut() else {
             continue;
         };
-        if required.iter().any(|one| one == name) {
+        if required.iter().any(|required_name| required_name == name) {
             continue;
         }
         if let Some(Value::Array(types)) = property.get_mut("type") {
-            types.retain(|one| one != "null");
+            types.retain(|type_name| type_name != "null");
             if let [only] = &types[..] {
                 let only = only.clone();
                 property.insert("type".to_owned(), only);
             }
         }
         if let Some(Value::Array(any)) = property.get_mut("anyOf") {
-            any.retain(|one| one["type"] != "null");
+            any.retain(|schema| schema["type"] != "null");
             if let [Value::Object(only)] = &any[..] {
                 let only = only.clone();
                 property.remove("anyOf");

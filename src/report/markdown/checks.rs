@@ -1,4 +1,4 @@
-//! What a check of roots came to, for the summary of a job or the comment of a pull request.
+//! The result of a check, for the summary of a job or the comment of a pull request.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,24 +6,25 @@ use std::io::{self, Write};
 
 use super::text::{code, escaped, fenced};
 use crate::diag::{self, Counts, Severity, counted, counted_as};
-use crate::report::fold::{self, Fold, Member};
-use crate::report::rows::Finding;
-use crate::report::{Checked, Root, Status};
+use crate::report::fold::{self, FindingIndex, Fold};
+use crate::report::groups::grouped;
+use crate::report::rows::FindingRow;
+use crate::report::{Checked, RootRow, RootStatus};
 
-/// How many bytes are written at most: a comment on GitHub holds 65,536 characters, and it may
+/// Maximum size of the text, in bytes: a comment on GitHub holds 65,536 characters, and it may
 /// hold other text beside this.
 const MAX_BYTES: usize = 60_000;
 
-/// How many of these are kept for the line that says what was left out.
+/// Bytes of that which are kept for the line that says what was left out.
 const RESERVE_BYTES: usize = 200;
 
-/// How many characters of foreign text one cell holds.
+/// Maximum number of characters of foreign text in one cell.
 const MAX_CELL: usize = 400;
 
-/// How many findings of one cause a row names.
+/// Maximum number of findings of one cause that a row names.
 const MAX_MEMBERS: usize = 5;
 
-/// How many names are listed in one line.
+/// Maximum number of names in one line.
 const MAX_NAMES: usize = 20;
 
 /// Writes the verdict, what several roots have in common as a table, then for each root its failures,
@@ -79,10 +80,10 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         .map_or(Ok(()), |text| writeln!(out, "{text}"))
 }
 
-/// What still fits.
+/// The room that is left in the text.
 struct Page<'a> {
-    roots: &'a [Root<'a>],
-    /// How many bytes there are left.
+    roots: &'a [RootRow<'a>],
+    /// Number of bytes that still fit.
     room: usize,
     findings_left_out: usize,
     advice_left_out: usize,
@@ -92,6 +93,8 @@ impl<'a> Page<'a> {
     /// Takes a piece if there is room for it.
     fn fits(&mut self, piece: &str) -> bool {
         let fits = piece.len() <= self.room;
+        // The end of what is folded is paid for at its beginning: a `<details>` that is never closed would swallow
+        // the rest of the comment.
         self.room -= if fits { piece.len() } else { 0 };
         fits
     }
@@ -103,22 +106,23 @@ impl<'a> Page<'a> {
         if folds.is_empty() && root.failures.is_empty() {
             return (String::new(), folds);
         }
-        let findings = root.findings.iter();
-        let counts = Counts::of(findings.map(|finding| finding.severity)).to_string();
+        let counts = Counts::of(root.findings.iter().map(|finding| finding.severity)).to_string();
         let counts = match (root.status, counts.as_str()) {
-            (Status::Failed, "") => "failed".to_owned(),
-            (Status::Failed, counts) => format!("failed; {counts}"),
+            (RootStatus::Failed, "") => "failed".to_owned(),
+            (RootStatus::Failed, counts) => format!("failed; {counts}"),
             (_, counts) => counts.to_owned(),
         };
         let mut out = format!("#### {}: {counts}\n\n", code(&cut(&root.path)));
         if !self.fits(&out) {
-            let members = folds.iter().map(|fold| fold.members.len());
-            self.findings_left_out += members.sum::<usize>();
+            self.findings_left_out += folds.iter().map(|fold| fold.members.len()).sum::<usize>();
             return (String::new(), Vec::new());
         }
         for failure in &root.failures {
-            let lines = failure.lines();
-            let lines: Vec<String> = lines.lines().map(|line| escaped(&cut(line))).collect();
+            let lines: Vec<String> = failure
+                .lines()
+                .lines()
+                .map(|line| escaped(&cut(line)))
+                .collect();
             let text = format!("**Error**: {}\n\n", lines.join("<br>"));
             if self.fits(&text) {
                 out += &text;
@@ -141,8 +145,12 @@ impl<'a> Page<'a> {
         let head = "| Severity | Rule | Roots | Providers | What | Command |\n\
                     |---|---|---|---|---|---|\n";
         let row = |fold: &Fold| {
-            let members = fold.members.iter().map(|member| self.finding(*member));
-            let providers: BTreeSet<&String> = members.flat_map(|one| &one.provider).collect();
+            let providers: BTreeSet<&String> = fold
+                .members
+                .iter()
+                .map(|member| self.finding(*member))
+                .flat_map(|finding| &finding.provider)
+                .collect();
             let providers = match providers.len() {
                 0 => String::new(),
                 n => n.to_string(),
@@ -160,7 +168,8 @@ impl<'a> Page<'a> {
                 code(fold.rule),
                 fold.root_count(),
                 what.join("<br>"),
-                fold.command()
+                fold.command
+                    .as_deref()
                     .map(|text| code(&cut(text)))
                     .unwrap_or_default(),
             )
@@ -181,15 +190,19 @@ impl<'a> Page<'a> {
             self.room -= row.len() + more;
             rows += &row;
         }
-        match rows.is_empty() {
-            true => rows,
-            false => format!("{head}{rows}\n"),
+        if rows.is_empty() {
+            return rows;
         }
+        format!("{head}{rows}\n")
     }
 
     /// Says what to do about findings, folded.
     fn advice(&mut self, folds: &[&Fold]) -> String {
-        let advice = by_help(folds);
+        let advice = grouped(
+            folds
+                .iter()
+                .filter_map(|fold| Some((fold.help.as_deref()?, *fold))),
+        );
         let Some(mut text) = self.open("What to do", !advice.is_empty()) else {
             self.advice_left_out += advice.len();
             return String::new();
@@ -213,18 +226,23 @@ impl<'a> Page<'a> {
             return String::new();
         };
         for fold in folds {
-            let lines = fold.by_root().into_iter().map(|own| {
-                let providers = own.iter().map(|member| self.finding(*member));
-                let providers: Vec<&str> = providers
-                    .filter_map(|one| one.provider.as_deref())
-                    .collect();
-                let path = &self.roots[own[0].root].path;
-                match providers.is_empty() {
-                    true => cut(path),
-                    false => format!("{}: {}", cut(path), cut(&providers.join(", "))),
-                }
-            });
-            let lines: Vec<String> = lines.collect();
+            let lines: Vec<String> = fold
+                .by_root()
+                .into_iter()
+                .map(|own| {
+                    let providers: Vec<&str> = own
+                        .iter()
+                        .map(|member| self.finding(*member))
+                        .filter_map(|finding| finding.provider.as_deref())
+                        .collect();
+                    let path = &self.roots[own[0].root].path;
+                    if providers.is_empty() {
+                        cut(path)
+                    } else {
+                        format!("{}: {}", cut(path), cut(&providers.join(", ")))
+                    }
+                })
+                .collect();
             let all = format!("{}\n\n{}\n\n", code(fold.rule), fenced(&lines, "text"));
             if self.fits(&all) {
                 text += &all;
@@ -236,8 +254,7 @@ impl<'a> Page<'a> {
     /// Shows the notes on all roots, folded.
     fn notes(&mut self, folds: &[Fold]) -> String {
         let folds: Vec<&Fold> = folds.iter().collect();
-        let members = folds.iter().map(|fold| fold.members.len());
-        let count = members.sum::<usize>();
+        let count = folds.iter().map(|fold| fold.members.len()).sum::<usize>();
         match self.open(&counted(count, "note"), count > 0) {
             Some(text) => text + &self.rows(&folds) + CLOSE,
             None => {
@@ -255,7 +272,7 @@ impl<'a> Page<'a> {
         fits.then_some(text)
     }
 
-    fn finding(&self, member: Member) -> &'a Finding {
+    fn finding(&self, member: FindingIndex) -> &'a FindingRow {
         &self.roots[member.root].findings[member.finding]
     }
 
@@ -265,17 +282,15 @@ impl<'a> Page<'a> {
         let first = self.finding(fold.members[0]);
         let providers: BTreeSet<&str> = members
             .clone()
-            .filter_map(|one| one.provider.as_deref())
+            .filter_map(|finding| finding.provider.as_deref())
             .collect();
         let mut names: Vec<&str> = providers.iter().take(MAX_MEMBERS).copied().collect();
         if providers.len() == 1 {
-            let platforms = members.clone().filter_map(|one| one.platform.as_deref());
-            names.extend(
-                platforms
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .take(MAX_MEMBERS),
-            );
+            let platforms: BTreeSet<&str> = members
+                .clone()
+                .filter_map(|finding| finding.platform.as_deref())
+                .collect();
+            names.extend(platforms.into_iter().take(MAX_MEMBERS));
         }
         let mut names: Vec<String> = names.into_iter().map(|text| code(&cut(text))).collect();
         if providers.len() > MAX_MEMBERS {
@@ -283,11 +298,19 @@ impl<'a> Page<'a> {
         }
         let place = first.place().map(|place| code(&cut(&place)));
         let mut what = vec![fold.title.as_str()];
-        let has_own_titles = members.clone().any(|one| one.title != fold.title)
+        let has_own_titles = members.clone().any(|finding| finding.title != fold.title)
             && diag::named(fold.rule).together.is_none();
         if has_own_titles {
-            what.extend(members.clone().take(MAX_MEMBERS).map(|one| &*one.title));
-        } else if members.clone().all(|one| one.detail == first.detail) {
+            what.extend(
+                members
+                    .clone()
+                    .take(MAX_MEMBERS)
+                    .map(|finding| &*finding.title),
+            );
+        } else if members
+            .clone()
+            .all(|finding| finding.detail == first.detail)
+        {
             what.extend(first.detail.as_deref());
         }
         let what = what.into_iter().map(|text| escaped(&cut(text)));
@@ -304,9 +327,11 @@ impl<'a> Page<'a> {
     /// Names rules, and the providers concerned.
     fn names(&self, folds: &[&Fold]) -> String {
         let rules: BTreeSet<&str> = folds.iter().map(|fold| fold.rule).collect();
-        let members = folds.iter().flat_map(|fold| &fold.members);
-        let providers = members.filter_map(|one| self.finding(*one).provider.as_deref());
-        let providers: BTreeSet<&str> = providers.collect();
+        let providers: BTreeSet<&str> = folds
+            .iter()
+            .flat_map(|fold| &fold.members)
+            .filter_map(|member| self.finding(*member).provider.as_deref())
+            .collect();
         let rules = listed(rules.into_iter());
         match providers.len() {
             0 => rules,
@@ -319,9 +344,10 @@ impl<'a> Page<'a> {
             (self.findings_left_out, "finding", "findings"),
             (self.advice_left_out, "text of advice", "texts of advice"),
         ];
-        let parts = parts.into_iter().filter(|(n, ..)| *n > 0);
         let parts: Vec<String> = parts
-            .map(|(n, one, many)| counted_as(n, one, many))
+            .into_iter()
+            .filter(|(n, ..)| *n > 0)
+            .map(|(n, singular, plural)| counted_as(n, singular, plural))
             .collect();
         let all = parts.join(" and ");
         (!all.is_empty())
@@ -340,26 +366,9 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// Puts findings together that the same advice helps, in the order of the first of each.
-fn by_help<'f>(folds: &[&'f Fold]) -> Vec<(&'f str, Vec<&'f Fold>)> {
-    let mut order: Vec<(&str, Vec<&Fold>)> = Vec::new();
-    let mut known = BTreeMap::new();
-    for fold in folds {
-        let Some(help) = fold.help.as_deref() else {
-            continue;
-        };
-        let at = *known.entry(help).or_insert(order.len());
-        if at == order.len() {
-            order.push((help, Vec::new()));
-        }
-        order[at].1.push(fold);
-    }
-    order
-}
-
 /// Says which of several roots are clean, folded.
-fn clean(roots: &[Root<'_>]) -> String {
-    let clean = roots.iter().filter(|root| root.status == Status::Clean);
+fn clean(roots: &[RootRow<'_>]) -> String {
+    let clean = roots.iter().filter(|root| root.status == RootStatus::Clean);
     let names: Vec<&str> = clean.map(|root| root.path.as_str()).collect();
     match (roots.len(), names.len()) {
         (1, _) | (_, 0) => String::new(),

@@ -11,19 +11,19 @@ use std::io::{self, Write};
 pub use checks::checks;
 
 use super::changes::{Details, first_files};
-use super::{Block, Change, Changes, Linked, Remark, Tone};
+use super::{ChangeLine, Changes, Linked, Remark, TextBlock, Tone};
 use text::{code, escaped, fenced};
 
-/// How many bytes a text may have: forges take 65,536 characters in a comment.
+/// Maximum size of a text, in bytes: forges take 65,536 characters in a comment.
 const MAX_BYTES: usize = 60_000;
 
-/// How many bytes of them tables may have, so that some details fit behind them.
+/// Maximum size of the tables in it, in bytes, so that some details fit behind them.
 const MAX_TABLE_BYTES: usize = 40_000;
 
-/// How many bytes are left free for what is said about what did not fit.
+/// Number of bytes that are left free for the lines about what did not fit.
 const RESERVED_BYTES: usize = 2_000;
 
-/// How many files are listed with the details of a change before the rest is counted.
+/// Maximum number of files that are listed with the details of a change before the rest is counted.
 const MAX_LISTED_FILES: usize = 50;
 
 /// Writes blocks one after the other; details come last, folded. What does not fit into [`MAX_BYTES`] is
@@ -31,19 +31,20 @@ const MAX_LISTED_FILES: usize = 50;
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, blocks: &[TextBlock]) -> io::Result<()> {
     let texts: Vec<Option<String>> = blocks.iter().map(fixed).collect();
     let fixed: usize = texts.iter().flatten().map(String::len).sum();
+    // Texts of one line are always written; tables and details share what is left.
     let mut room = MAX_BYTES.saturating_sub(fixed + RESERVED_BYTES);
     let mut table_room = room.min(MAX_TABLE_BYTES);
     for (block, text) in blocks.iter().zip(&texts) {
         match (block, text) {
-            (Block::Changes(changes), _) => {
+            (TextBlock::Changes(changes), _) => {
                 let text = table(changes, &mut table_room);
                 room = room.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
             }
-            (Block::Table(rows), _) => {
+            (TextBlock::Table(rows), _) => {
                 let text = cells(rows, &mut table_room);
                 room = room.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
@@ -53,7 +54,7 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
         }
     }
     let all = blocks.iter().filter_map(|block| match block {
-        Block::Changes(changes) => Some(changes),
+        TextBlock::Changes(changes) => Some(changes),
         _ => None,
     });
     for changes in all {
@@ -63,30 +64,29 @@ pub fn render(out: &mut dyn Write, blocks: &[Block]) -> io::Result<()> {
 }
 
 /// Writes a block whose length does not depend on the others; nothing for the others.
-fn fixed(block: &Block) -> Option<String> {
+fn fixed(block: &TextBlock) -> Option<String> {
     Some(match block {
-        Block::Verdict(tone, text) => {
+        TextBlock::Verdict(tone, text) => {
             let mark = match tone {
                 Tone::Good | Tone::Note => "",
                 Tone::Warning | Tone::Bad => "**",
             };
             format!("{mark}{}{mark}\n\n", escaped(text))
         }
-        Block::Heading(text) => format!("#### {}\n\n", code(text)),
-        Block::Remark(_, text) => format!("{}\n\n", escaped(text)),
-        Block::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
+        TextBlock::Heading(text) => format!("#### {}\n\n", code(text)),
+        TextBlock::Remark(_, text) => format!("{}\n\n", escaped(text)),
+        TextBlock::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
         // Our own text, and Markdown already.
-        Block::Page(text, _) => text.clone(),
-        Block::Failure(failure) => {
-            let lines = failure.lines();
-            let lines: Vec<String> = lines.lines().map(escaped).collect();
+        TextBlock::Page(text, _) => text.clone(),
+        TextBlock::Failure(failure) => {
+            let lines: Vec<String> = failure.lines().lines().map(escaped).collect();
             format!("**Error**: {}\n\n", lines.join("<br>"))
         }
-        Block::Changes(_)
-        | Block::Diagnostic(_)
-        | Block::Several(_)
-        | Block::Table(_)
-        | Block::Tree(_) => return None,
+        TextBlock::Changes(_)
+        | TextBlock::Diagnostic(_)
+        | TextBlock::Several(_)
+        | TextBlock::Table(_)
+        | TextBlock::Tree(_) => return None,
     })
 }
 
@@ -94,26 +94,23 @@ fn fixed(block: &Block) -> Option<String> {
 /// that are alarming.
 fn table(changes: &Changes, room: &mut usize) -> String {
     let is_folded = changes.rows.iter().any(|row| !row.files().is_empty());
-    let remarks = changes.remarks.iter().map(|one| (one.tone, remark(one)));
-    let remarks: Vec<(Tone, String)> = remarks.collect();
-    let rows = changes.rows.iter();
-    let rows: Vec<(Tone, String)> = rows
-        .map(|one| (one.remark.tone, row(one, is_folded)))
+    let remarks: Vec<(Tone, String)> = changes
+        .remarks
+        .iter()
+        .map(|about| (about.tone, remark(about)))
         .collect();
-    let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
-    let mut is_shown = vec![false; remarks.len() + rows.len()];
+    let rows: Vec<(Tone, String)> = changes
+        .rows
+        .iter()
+        .map(|change| (change.remark.tone, row(change, is_folded)))
+        .collect();
+    let is_shown = chosen(remarks.iter().chain(&rows), room);
     let mut left_out: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    let all = || remarks.iter().chain(&rows);
-    for wants_alarming in [true, false] {
-        for (shown, (tone, text)) in is_shown.iter_mut().zip(all()) {
-            if is_alarming(*tone) == wants_alarming && text.len() <= *room {
-                *room -= text.len();
-                *shown = true;
-            }
-        }
-    }
-    let grades = changes.remarks.iter().map(|one| one.grade);
-    let grades = grades.chain(changes.rows.iter().map(|row| row.remark.grade));
+    let grades = changes
+        .remarks
+        .iter()
+        .map(|about| about.grade)
+        .chain(changes.rows.iter().map(|row| row.remark.grade));
     for (grade, shown) in grades.zip(&is_shown) {
         if !shown {
             *left_out.entry(grade).or_default() += 1;
@@ -125,8 +122,10 @@ fn table(changes: &Changes, room: &mut usize) -> String {
     }
     let texts = |from: usize, all: &[(Tone, String)]| -> String {
         let shown = all.iter().zip(&is_shown[from..]);
-        let shown = shown.filter(|(_, shown)| **shown);
-        shown.map(|((_, text), _)| &**text).collect()
+        shown
+            .filter(|(_, shown)| **shown)
+            .map(|((_, text), _)| &**text)
+            .collect()
     };
     out += &texts(0, &remarks);
     let rows = texts(remarks.len(), &rows);
@@ -140,16 +139,35 @@ fn table(changes: &Changes, room: &mut usize) -> String {
         out.push('\n');
     }
     if !left_out.is_empty() {
-        let counts = left_out
+        let counts: Vec<String> = left_out
             .iter()
-            .map(|(grade, count)| format!("{count} {grade}"));
-        let counts: Vec<String> = counts.collect();
+            .map(|(grade, count)| format!("{count} {grade}"))
+            .collect();
         out += &format!(
             "More changes do not fit here ({}); `lockctl diff` shows them.\n\n",
             counts.join(", ")
         );
     }
     out
+}
+
+/// Chooses the texts for which there is room: first those that are alarming.
+fn chosen<'t>(
+    texts: impl Iterator<Item = &'t (Tone, String)> + Clone,
+    room: &mut usize,
+) -> Vec<bool> {
+    let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
+    let mut is_chosen = vec![false; texts.clone().count()];
+    // Two passes over the same texts, so that those that are chosen keep their order.
+    for wants_alarming in [true, false] {
+        for (is_chosen, (tone, text)) in is_chosen.iter_mut().zip(texts.clone()) {
+            if is_alarming(*tone) == wants_alarming && text.len() <= *room {
+                *room -= text.len();
+                *is_chosen = true;
+            }
+        }
+    }
+    is_chosen
 }
 
 /// Writes a table whose first row is its head, as far as there is room for it.
@@ -182,16 +200,16 @@ fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
     out
 }
 
-fn remark(one: &Remark) -> String {
-    let files = match &*one.files {
+fn remark(about: &Remark) -> String {
+    let files = match &*about.files {
         [] => String::new(),
-        files if one.names_files() || files.len() == 1 => format!("{}: ", named(files, ", ")),
+        files if about.names_files() || files.len() == 1 => format!("{}: ", named(files, ", ")),
         files => format!("{} lock files: ", files.len()),
     };
-    format!("{}: {files}{}\n\n", grade(one), escaped(&one.text))
+    format!("{}: {files}{}\n\n", grade(about), escaped(&about.text))
 }
 
-fn row(row: &Change, is_folded: bool) -> String {
+fn row(row: &ChangeLine, is_folded: bool) -> String {
     let states = row.old.iter().chain(&row.new).map(linked);
     // Versions side by side keep a row as low as its text allows.
     let states = states.collect::<Vec<_>>().join("&nbsp;→&nbsp;");
@@ -233,9 +251,12 @@ fn named(files: &[String], separator: &str) -> String {
 
 /// Writes the details of the changes, folded, as far as there is room for them.
 fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
-    let rows = changes.rows.iter();
-    let all = rows.flat_map(|row| row.details.iter().map(move |details| (row, details)));
-    let all: Vec<(&Change, &Details)> = all.filter(|(_, one)| !one.lines.is_empty()).collect();
+    let all: Vec<(&ChangeLine, &Details)> = changes
+        .rows
+        .iter()
+        .flat_map(|row| row.details.iter().map(move |details| (row, details)))
+        .filter(|(_, details)| !details.lines.is_empty())
+        .collect();
     if all.is_empty() {
         return Ok(());
     }
@@ -248,19 +269,19 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
         "<details><summary>Constraints and hashes{of}</summary>\n"
     )?;
     let mut left_out = 0;
-    for (row, one) in all {
+    for (row, details) in all {
         let mut text = format!("{}\n\n", code(&row.subject.text));
-        if !one.files.is_empty() {
-            let mut names = one.files.iter().take(MAX_LISTED_FILES);
+        if !details.files.is_empty() {
+            let mut names = details.files.iter().take(MAX_LISTED_FILES);
             let first = names.next().map(|file| code(file)).unwrap_or_default();
             let names = names.fold(first, |all, file| format!("{all}, {}", code(file)));
-            let more = match one.files.len().saturating_sub(MAX_LISTED_FILES) {
+            let more = match details.files.len().saturating_sub(MAX_LISTED_FILES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             text += &format!("In {names}{more}:\n\n");
         }
-        text += &format!("{}\n", fenced(&one.lines, "diff"));
+        text += &format!("{}\n", fenced(&details.lines, "diff"));
         if text.len() + 1 > *room {
             left_out += 1;
             continue;

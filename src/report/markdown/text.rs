@@ -23,8 +23,10 @@ pub(super) fn fenced(lines: &[String], language: &str) -> String {
 }
 
 fn longest_run(text: &str) -> usize {
-    let runs = text.split(|c| c != '`');
-    runs.map(str::len).max().unwrap_or_default()
+    text.split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default()
 }
 
 /// Returns text in which no character means anything to Markdown or HTML.

@@ -1,4 +1,4 @@
-//! What changed in the entries of lock files, for `diff` and `log`.
+//! Changes of the entries of lock files, for `diff` and `log`.
 
 use serde::Serialize;
 
@@ -8,27 +8,28 @@ use crate::git::ObjectId;
 use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
 use crate::version::{Constraints, Upgrade, Version};
 
-/// What changed in one entry.
+/// The change of one entry.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Change {
+#[cfg_attr(test, schemars(rename = "Change"))]
+pub struct ChangeRow {
     /// The provider, with its registry; of one that switched the new address.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
-    /// What that follows from, in one sentence.
+    /// The cause of the change, in one sentence.
     pub cause: String,
-    /// What in the configuration it follows from; null if that is not known.
+    /// The change of the configuration that caused it; null if that is not known.
     pub follows_from: Option<String>,
-    /// How much it matters.
+    /// The risk of the change.
     pub risk: Risk,
     /// The entry before; null if there was none.
-    pub old: Option<Side>,
+    pub old: Option<EntrySide>,
     /// The entry now; null if there is none.
-    pub new: Option<Side>,
-    /// How far an upgrade goes; only of upgrades.
+    pub new: Option<EntrySide>,
+    /// The size of the step; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Upgrade>,
     /// The hashes of one side alone whose platforms are known from facts of earlier runs; absent if there are none.
@@ -36,7 +37,7 @@ pub struct Change {
     pub hash_platforms: Vec<ShownHash>,
 }
 
-/// What one commit changed in one entry.
+/// The change of one entry by one commit.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PastChange {
@@ -54,22 +55,22 @@ pub struct PastChange {
     pub author: String,
     /// The first line of its message.
     pub subject: String,
-    /// Where the lock file was, from the top of the repository on.
+    /// The path of the lock file in that commit, from the top of the repository on.
     pub path: String,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
-    /// What that follows from, in one sentence.
+    /// The cause of the change, in one sentence.
     pub cause: String,
-    /// How much it matters.
+    /// The risk of the change.
     pub risk: Risk,
     /// The entry before; null if there was none.
-    pub old: Option<Side>,
+    pub old: Option<EntrySide>,
     /// The entry after; null if there is none.
-    pub new: Option<Side>,
-    /// How far an upgrade goes; only of upgrades.
+    pub new: Option<EntrySide>,
+    /// The size of the step; only of upgrades.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Upgrade>,
-    /// How many commits of the history are newer: the order of changes in several lock files.
+    /// Number of commits of the history that are newer: the order of changes in several lock files.
     #[serde(skip)]
     pub newer_commits: usize,
 }
@@ -77,12 +78,13 @@ pub struct PastChange {
 /// One version of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Side {
+#[cfg_attr(test, schemars(rename = "Side"))]
+pub struct EntrySide {
     /// The provider, with its registry.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
-    /// The version.
+    /// The version that is locked.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
@@ -95,30 +97,30 @@ pub struct Side {
     pub hashes: Option<Vec<String>>,
 }
 
-impl Change {
+impl ChangeRow {
     /// Describes a change with its explanation.
     #[must_use]
-    pub fn of(one: &ExplainedChange) -> Self {
+    pub fn of(explained: &ExplainedChange) -> Self {
         let side = |side: &ProviderSide| {
             let hashes = side.lock.hashes.iter();
-            Side {
+            EntrySide {
                 provider: side.addr.clone(),
                 version: side.lock.version.clone(),
                 constraints: side.lock.constraints.clone(),
                 hashes: Some(hashes.map(|hash| hash.as_str().to_owned()).collect()),
             }
         };
-        let hash_platforms = one.owners.iter().map(|(hash, owners)| ShownHash {
+        let hash_platforms = explained.owners.iter().map(|(hash, owners)| ShownHash {
             hash: hash.clone(),
             platforms: owners.iter().map(ToString::to_string).collect(),
         });
-        let change = &one.change;
+        let change = &explained.change;
         Self {
             provider: change.addr().clone(),
             kinds: change.kinds.iter().copied().collect(),
-            cause: one.sentence(),
-            follows_from: one.configuration.as_ref().map(ToString::to_string),
-            risk: one.explained.risk,
+            cause: explained.sentence(),
+            follows_from: explained.configuration.as_ref().map(ToString::to_string),
+            risk: explained.explained.risk,
             old: change.before().map(side),
             new: change.now().map(side),
             step: change.upgrade(),

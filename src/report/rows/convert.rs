@@ -1,4 +1,4 @@
-//! What becomes of entries when a lock file is converted.
+//! The fate of each entry when a lock file is converted.
 
 use serde::Serialize;
 
@@ -22,18 +22,18 @@ pub struct ConvertedProvider {
     #[serde(serialize_with = "optional_text")]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub to: Option<ProviderAddr>,
-    /// Why it stays as it is; null if it was converted.
+    /// The reason for which it stays as it is; null if it was converted.
     pub reason: Option<NotConverted>,
-    /// What names its registry, as in `main.tf:3`, where that is the reason.
+    /// The places that name its registry, as in `main.tf:3`, where that is the reason.
     pub places: Vec<String>,
 }
 
-/// Why an entry is not converted.
+/// The reason for which an entry is not converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NotConverted {
-    /// It is on neither of the two public registries.
+    /// The entry is on neither of the two public registries.
     OtherHost,
     /// The configuration names its registry.
     Named,

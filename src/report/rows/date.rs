@@ -11,7 +11,7 @@ use crate::package::calendar::timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StatedDate {
-    /// What states it.
+    /// The source that states the date.
     pub source: DateSource,
     /// When, as RFC 3339 has it, in UTC.
     #[cfg_attr(test, schemars(extend("format" = "date-time")))]
@@ -22,7 +22,7 @@ pub struct StatedDate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PassedOverRelease {
-    /// Its version.
+    /// The version that is too young.
     pub version: String,
     /// Every date that is known of it; the latest decides.
     pub dates: Vec<StatedDate>,
@@ -35,10 +35,12 @@ impl StatedDate {
     /// Lists the dates of a release, the most trustworthy source first.
     #[must_use]
     pub fn all(dates: &ReleaseDates) -> Vec<Self> {
-        let dates = dates.iter().map(|date| Self {
-            source: date.source,
-            time: timestamp(date.time),
-        });
-        dates.collect()
+        dates
+            .iter()
+            .map(|date| Self {
+                source: date.source,
+                time: timestamp(date.time),
+            })
+            .collect()
     }
 }

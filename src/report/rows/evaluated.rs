@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::config::ValueState;
 
-/// What an expression came to.
+/// The value of an expression.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct EvaluatedExpression {
     /// The type as the language writes it, as in `list(string)`.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Whether the value may be shown: all of it must be known, and no part a secret.
+    /// Known if the value may be shown: all of it is known, and no part is a secret.
     pub state: ValueState,
     /// The value; absent unless it may be shown. Sets are lists; a number that a double does not hold exactly
     /// is text.
@@ -27,15 +27,15 @@ pub struct EvaluatedExpression {
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum PlainValue {
-    /// `null`
+    /// No value at all: `null`.
     Null,
-    /// A truth value.
+    /// A truth value, `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// A whole number that a double holds exactly.
     Whole(i64),
-    /// Another number.
+    /// A number with a fraction.
     Number(f64),
-    /// Text.
+    /// Text, or a number that a double does not hold exactly.
     Text(String),
     /// A list, a set or a tuple.
     List(Vec<Self>),

@@ -1,8 +1,8 @@
-//! What goes on during a run, one line each.
+//! Events of a run, one line each.
 
 use serde::Serialize;
 
-/// What every line but the last one of `--format json-lines` is: something that happened on the
+/// Every line but the last one of `--format json-lines`: something that happened on the
 /// network while the command ran.
 ///
 /// Lines come in the order in which things happened, several requests at a time; the last line is the
@@ -15,7 +15,7 @@ use serde::Serialize;
 pub enum EventLine {
     /// A request is being sent.
     Requested {
-        /// The URL.
+        /// The URL of the request.
         url: String,
     },
     /// A server redirected a request.
@@ -24,7 +24,7 @@ pub enum EventLine {
         url: String,
         /// The status of the redirect.
         status: u16,
-        /// To where.
+        /// The URL that it leads to.
         to: String,
     },
     /// A server answered; the body of a package still has to come.
@@ -37,11 +37,11 @@ pub enum EventLine {
         #[serde(skip_serializing_if = "Option::is_none")]
         bytes: Option<u64>,
     },
-    /// A request failed.
+    /// A request got no answer.
     Failed {
         /// The URL that was requested.
         url: String,
-        /// Why.
+        /// The cause, in words.
         cause: String,
     },
     /// A request is about to be repeated.
@@ -53,19 +53,19 @@ pub enum EventLine {
     },
     /// A download began, or continues where it was interrupted.
     DownloadStarted {
-        /// From where.
+        /// The URL of the package.
         url: String,
-        /// How many bytes are there already.
+        /// Number of bytes that are there already.
         from: u64,
-        /// How long the package is in bytes; absent if that is not known.
+        /// The length of the package in bytes; absent if it is not known.
         #[serde(skip_serializing_if = "Option::is_none")]
         total: Option<u64>,
     },
     /// A download is complete.
     DownloadFinished {
-        /// From where.
+        /// The URL of the package.
         url: String,
-        /// How long the package is, in bytes.
+        /// The length of the package, in bytes.
         bytes: u64,
     },
 }

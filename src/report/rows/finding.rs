@@ -2,23 +2,24 @@
 
 use serde::Serialize;
 
-use crate::diag::{self, Diagnostic, Label, Rule, Severity, Share, Texts};
+use crate::diag::{self, Diagnostic, Help, Label, Rule, Severity, Share, Texts};
 
-/// One finding.
+/// One finding, with its place resolved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Finding {
+#[cfg_attr(test, schemars(rename = "Finding"))]
+pub struct FindingRow {
     /// The name of the rule.
     pub rule: &'static str,
-    /// How bad it is.
+    /// The severity, as the project file sets it.
     pub severity: Severity,
-    /// The provider concerned.
+    /// The address of the provider concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// The platform concerned.
+    /// The platform of the hash or package concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub platform: Option<String>,
-    /// The file.
+    /// The path of the file with the fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// The line, from 1.
@@ -33,18 +34,22 @@ pub struct Finding {
     /// The column behind its last character, from 1, in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_column: Option<usize>,
-    /// What is wrong.
+    /// The fault, in one sentence without a period.
     pub title: String,
-    /// What exactly is wrong at that place.
+    /// The fault at that very place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What to do next.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<String>,
+    /// The next step for the user.
+    #[serde(
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "super::optional_text"
+    )]
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub help: Option<Help>,
     /// Other places that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
-    /// How many of several things it is about; the title has it in words.
+    /// The number of things concerned among those of their kind; the title has it in words.
     #[serde(skip)]
     pub share: Option<Share>,
 }
@@ -53,7 +58,7 @@ pub struct Finding {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Related {
-    /// The file.
+    /// The path of the file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -63,25 +68,27 @@ pub struct Related {
     pub end_line: usize,
     /// The column behind its last character, from 1, in characters.
     pub end_column: usize,
-    /// What there is to see; may be empty.
+    /// The meaning of the place; may be empty.
     pub text: String,
 }
 
 /// A finding that the project file turned off: it counts for nothing.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TurnedOff {
-    /// What was found.
+#[cfg_attr(test, schemars(rename = "TurnedOff"))]
+pub struct TurnedOffRow {
+    /// The finding, as it would be reported.
     #[serde(flatten)]
-    pub finding: Finding,
-    /// Why it is off, in the words of the project file.
+    pub finding: FindingRow,
+    /// The reason, in the words of the project file.
     pub reason: String,
 }
 
-impl Finding {
+impl FindingRow {
     /// Finds the place of a finding in its file, which `name` names.
     #[must_use]
     pub fn of(found: &diag::Finding, texts: &Texts, name: &dyn Fn(&str) -> String) -> Self {
+        // Only the caller knows whose paths these are: programs of CI count from the top of the repository.
         let mut finding = Self {
             provider: found.provider.as_ref().map(ToString::to_string),
             platform: found.platform.as_ref().map(ToString::to_string),
@@ -98,8 +105,10 @@ impl Finding {
     /// Makes a finding of a diagnostic; provider and platform are the caller's to fill in.
     #[must_use]
     pub fn new(diagnostic: &Diagnostic, texts: &Texts) -> Self {
-        let place = diagnostic.primary.as_ref();
-        let place = place.map(|label| Related::new(label, texts));
+        let place = diagnostic
+            .primary
+            .as_ref()
+            .map(|label| Related::new(label, texts));
         let related = diagnostic.related.iter();
         Self {
             rule: diagnostic.code,

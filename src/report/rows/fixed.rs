@@ -1,16 +1,17 @@
-//! What was fixed, for `verify --fix`.
+//! Fixes of lock files, for `verify --fix`.
 
 use serde::Serialize;
 
 /// Something that was fixed in a lock file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Fixed {
+#[cfg_attr(test, schemars(rename = "Fixed"))]
+pub struct FixRow {
     /// The name of the rule whose finding was fixed.
     pub rule: &'static str,
-    /// The provider concerned.
+    /// The address of the provider concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// What was done.
+    /// The change that was made, in words.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! What makes git call lockctl, for `git status`.
+//! Settings by which git calls lockctl, for `git status`.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::git::SettingKind;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GitSetting {
-    /// Where git reads it.
+    /// The kind of file from which git reads it.
     pub kind: SettingKind,
     /// Its name, as in `merge.lockctl.driver`; of an attribute `merge` or `diff`.
     pub name: String,
@@ -16,6 +16,6 @@ pub struct GitSetting {
     pub wanted: String,
     /// The value that counts; null if it has none.
     pub found: Option<String>,
-    /// Whether both values are the same.
+    /// True if both values are the same.
     pub in_force: bool,
 }

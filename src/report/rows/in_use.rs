@@ -10,11 +10,11 @@ use crate::version::Version;
 /// The versions that several roots lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionsInUse {
-    /// How many roots they were compared of.
+    /// Number of roots that were compared.
     pub roots: usize,
-    /// How many roots are left out, because what they lock is unknown.
+    /// Number of roots that are left out, because the versions that they lock are unknown.
     pub left_out: usize,
-    /// How many providers are locked at one version wherever they are locked.
+    /// Number of providers that are locked at one version wherever they are locked.
     pub agreed: usize,
     /// The other providers, by address.
     pub differing: Vec<ProviderInUse>,
@@ -35,7 +35,7 @@ pub struct ProviderInUse {
     pub program: Program,
     /// The versions that are locked after the run, or would be, the newest first; at least two.
     pub versions: Vec<VersionInUse>,
-    /// What moves older roots to the newest of these versions that their constraints allow.
+    /// Commands that move older roots to the newest of these versions that their constraints allow.
     pub moves: Vec<VersionMove>,
     /// The roots whose constraints do not allow the newest of these versions.
     pub held_back: Vec<HeldBackRoot>,
@@ -45,7 +45,7 @@ pub struct ProviderInUse {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionInUse {
-    /// The version.
+    /// The version that is locked.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
@@ -65,7 +65,7 @@ pub struct VersionMove {
     pub roots: Vec<String>,
     /// The command that moves them, as it can be typed where this run was started.
     pub command: String,
-    /// How many roots, or directories with roots, the command names.
+    /// Number of roots, or directories with roots, that the command names.
     #[serde(skip)]
     pub places: usize,
 }
@@ -74,7 +74,7 @@ pub struct VersionMove {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HeldBackRoot {
-    /// The root.
+    /// The path of the root.
     pub root: String,
     /// The version that it locks.
     #[serde(serialize_with = "text")]

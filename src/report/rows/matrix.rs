@@ -1,4 +1,4 @@
-//! What the programs will do with a lock file, route by route.
+//! Predictions of what the programs will do with a lock file, route by route.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use super::{optional_text, text};
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
 
-/// What will happen with one provider on one platform, by one route; or in a whole run, because of all
+/// A prediction for one provider on one platform, by one route; or in a whole run, because of all
 /// providers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -22,16 +22,16 @@ pub struct MatrixRow {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub platform: Platform,
-    /// By which way.
+    /// The route by which the package would come.
     pub route: Route,
-    /// What happens.
+    /// The outcome for the user.
     pub outcome: Outcome,
     /// The title of the warning or error that the program prints, if it prints one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Nothing is recorded that the package could be compared with.
     pub unchecked: bool,
-    /// It is not certain, because it is unknown for which platforms the recorded hashes are, what the
+    /// Not certain, because it is unknown for which platforms the recorded hashes are, what the
     /// registry states, or what else is required; too few hashes count as missing.
     pub assumed: bool,
 }

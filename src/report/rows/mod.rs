@@ -1,4 +1,4 @@
-//! What results hold, row by row: values that are printed as they are.
+//! The rows of results: values that are printed as they are.
 //!
 //! The schema of the JSON format is made of these types, too: comments on them are for its readers.
 
@@ -20,26 +20,26 @@ mod provider;
 mod rule;
 mod store;
 
-pub use change::{Change, PastChange, Side};
+pub use change::{ChangeRow, EntrySide, PastChange};
 pub use convert::{ConvertedProvider, NotConverted};
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use evaluated::{EvaluatedExpression, PlainValue};
 pub use event::EventLine;
-pub use finding::{Finding, Related, TurnedOff};
-pub use fixed::Fixed;
+pub use finding::{FindingRow, Related, TurnedOffRow};
+pub use fixed::FixRow;
 pub use git::GitSetting;
 pub use in_use::{HeldBackRoot, ProviderInUse, VersionInUse, VersionMove, VersionsInUse};
 pub use matrix::{MatrixRow, Outcome, Route};
-pub use module::{Module, ModuleKind, RequiredProvider};
+pub use module::{ModuleKind, ModuleRow, RequiredProviderRow};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
-pub use package::{FailedPackage, HashedPackage, Package, PackageFile};
+pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};
 pub use place::{ComputedModule, ExplainedProvider, Overridden, PlaceKind, RequiringPlace};
 pub use provider::{
-    CheckedProvider, ComputedHash, ContradictedBy, DroppedHash, HashEvidence, KeptFact, LockedHash,
-    LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash, ShownProvider,
-    Signer, SignerClass,
+    CheckedProvider, ComputedHash, ContradictedBy, DroppedHash, HashEvidenceRow, KeptFact,
+    LockedHash, LockedProvider, Provenance, Provider, RemovedProvider, ReplacedHash, ShownHash,
+    ShownProvider, SignerClass, SignerRow,
 };
-pub use rule::{Level, Rule, Topic};
+pub use rule::{RuleLevel, RuleRow, TopicRow};
 pub use store::{
     CachedModules, ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts,
     StoreReport, StoreStats,

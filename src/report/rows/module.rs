@@ -12,8 +12,9 @@ use crate::config::{Branch, ComputedCall, FetchedModule};
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Module {
-    /// What it is.
+#[cfg_attr(test, schemars(rename = "Module"))]
+pub struct ModuleRow {
+    /// The kind of the module.
     pub kind: ModuleKind,
     /// The same as `module`.
     pub path: String,
@@ -21,20 +22,20 @@ pub struct Module {
     pub module: String,
     /// Its source as written, or the file of a state; null if it has none, or none that can be determined.
     pub source: Option<String>,
-    /// How its source and its version were computed; absent if they are written as they are.
+    /// The way in which its source and its version were computed; absent if they are written as they are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub computed: Option<Arc<ComputedCall>>,
-    /// What was fetched for it; absent if it is on the disk or cannot be seen.
+    /// The package that was fetched for it; absent if it is on the disk or is not visible.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fetched: Option<FetchedPackage>,
+    pub fetched: Option<FetchedPackageRow>,
     /// Its directory, from the root on; that of a fetched module is where installing would put it; null where
     /// it has none or is not there.
     pub dir: Option<String>,
-    /// Whether it could be read.
+    /// True if it could be read.
     pub seen: bool,
-    /// What it requires by itself, ordered by address.
-    pub providers: Vec<RequiredProvider>,
-    /// Why it could not be read, where there is more to say.
+    /// The providers that it requires by itself, ordered by address.
+    pub providers: Vec<RequiredProviderRow>,
+    /// The reason for which it could not be read, where there is more to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -42,8 +43,9 @@ pub struct Module {
 /// The package of a module that is not installed.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct FetchedPackage {
-    /// What it is called in messages.
+#[cfg_attr(test, schemars(rename = "FetchedPackage"))]
+pub struct FetchedPackageRow {
+    /// The name of the package in messages.
     pub package: String,
     /// The version that was selected, for a module of a registry.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +55,7 @@ pub struct FetchedPackage {
     pub commit: Option<String>,
 }
 
-impl FetchedPackage {
+impl FetchedPackageRow {
     fn of(fetched: &FetchedModule) -> Self {
         Self {
             package: fetched.package.to_string(),
@@ -63,7 +65,7 @@ impl FetchedPackage {
     }
 }
 
-impl Module {
+impl ModuleRow {
     /// Describes a branch of the tree of modules.
     #[must_use]
     pub fn of(branch: &Branch) -> Self {
@@ -75,11 +77,11 @@ impl Module {
             module: branch.address(),
             source: branch.source.clone(),
             computed: branch.computed.clone(),
-            fetched: branch.fetched.as_ref().map(FetchedPackage::of),
+            fetched: branch.fetched.as_ref().map(FetchedPackageRow::of),
             dir: branch.dir.as_deref().map(named),
             seen: branch.unseen.is_none(),
             providers: providers
-                .map(|(provider, own)| RequiredProvider {
+                .map(|(provider, own)| RequiredProviderRow {
                     provider: provider.to_string(),
                     constraints: own.to_string(),
                 })
@@ -101,9 +103,10 @@ fn named(dir: &Path) -> String {
 /// A provider that is required.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RequiredProvider {
+#[cfg_attr(test, schemars(rename = "RequiredProvider"))]
+pub struct RequiredProviderRow {
     /// The provider, with its registry.
     pub provider: String,
-    /// What its version must meet, all conditions together; empty if any version is allowed.
+    /// All conditions on its version together; empty if any version is allowed.
     pub constraints: String,
 }

@@ -14,13 +14,13 @@ pub struct ComparedProvider {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
-    /// How it compares.
+    /// The comparison in one word.
     pub state: VersionState,
     /// The version that is locked; null if none is.
     #[serde(serialize_with = "optional_text")]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub locked: Option<Version>,
-    /// Whether the source still offers the locked version; null if none is locked or it was not asked.
+    /// True if the source still offers the locked version; null if none is locked or it was not asked.
     pub locked_is_offered: Option<bool>,
     /// The newest version that the constraints allow, to which `update` moves; null if there is none or
     /// the source was not asked.
@@ -32,19 +32,19 @@ pub struct ComparedProvider {
     #[serde(serialize_with = "optional_text")]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest: Option<Version>,
-    /// What leads from the locked version to the newest allowed one; null if that is not newer.
+    /// The step from the locked version to the newest allowed one; null if that is not newer.
     pub allowed_step: Option<Upgrade>,
-    /// What leads from the locked version to the newest one, which `--fail-on` looks at; null if that is
+    /// The step from the locked version to the newest one, which `--fail-on` looks at; null if that is
     /// not newer.
     pub step: Option<Upgrade>,
     /// Every date that is known of the newest allowed version; empty if it is not newer than the locked one.
     pub allowed_dates: Vec<StatedDate>,
     /// Every date that is known of the newest version; empty if it is not newer than the locked one.
     pub dates: Vec<StatedDate>,
-    /// How long ago the newest allowed version was published.
+    /// The age of the newest allowed version.
     #[serde(skip)]
     pub allowed_age: Option<String>,
-    /// How long ago the newest version was published.
+    /// The age of the newest version.
     #[serde(skip)]
     pub age: Option<String>,
     /// All constraints that count; empty if any version is allowed.
@@ -58,7 +58,7 @@ pub struct ComparedProvider {
     pub conflict: Vec<ConflictingPlace>,
 }
 
-/// How a locked version compares with those that are offered.
+/// The comparison of a locked version with those that are offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -73,15 +73,15 @@ pub enum VersionState {
     NotAllowed,
     /// No offered version is allowed.
     Conflict,
-    /// It is required, but not locked; `lock` selects the newest allowed version.
+    /// Required, but not locked; `lock` selects the newest allowed version.
     NotLocked,
     /// Only what cannot be seen may require it; `update` moves it if it is named.
     NotVisible,
-    /// It is locked, but nothing requires it; nothing was asked.
+    /// Locked, but nothing requires it; nothing was asked.
     NotRequired,
-    /// It is part of the program and never locked; nothing was asked.
+    /// Part of the program and never locked; nothing was asked.
     BuiltIn,
-    /// It is run from a directory of `dev_overrides`; nothing was asked.
+    /// Run from a directory of `dev_overrides`; nothing was asked.
     Overridden,
     /// Its source gave no answer, or the requirement cannot be met by any source.
     Failed,
@@ -91,7 +91,7 @@ pub enum VersionState {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HoldingPlace {
-    /// The file.
+    /// The path of the file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -108,7 +108,7 @@ pub struct HoldingPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConflictingPlace {
-    /// The requirement.
+    /// The requirement in words.
     #[serde(flatten)]
     pub place: HoldingPlace,
     /// The newest offered version that it allows by itself; null if there is none.

@@ -10,17 +10,19 @@ use crate::report::Failure;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Package {
-    /// It was hashed.
-    Hashed(HashedPackage),
-    /// It could not be hashed.
+#[cfg_attr(test, schemars(rename = "Package"))]
+pub enum PackageRow {
+    /// A package with its hashes.
+    Hashed(HashedPackageRow),
+    /// A package that could not be hashed.
     Failed(FailedPackage),
 }
 
 /// A package with its hashes.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct HashedPackage {
+#[cfg_attr(test, schemars(rename = "HashedPackage"))]
+pub struct HashedPackageRow {
     /// The zip or the unpacked directory, as typed.
     pub path: String,
     /// The hash of its files, as a lock file records it.
@@ -42,7 +44,7 @@ pub struct HashedPackage {
     )]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub member_h1: Option<Hash>,
-    /// What is odd about the zip; absent for a directory.
+    /// The oddities of the zip; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oddities: Option<Vec<String>>,
     /// Its files, in the order in which they are hashed; only with `--files`.
@@ -70,7 +72,7 @@ pub struct FailedPackage {
     pub path: String,
     /// The first of `failures`.
     pub failure: Failure,
-    /// Operations that failed.
+    /// The operations that failed, in the order in which they did.
     pub failures: Vec<Failure>,
 }
 

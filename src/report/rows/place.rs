@@ -18,17 +18,17 @@ pub struct ExplainedProvider {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
-    /// What its version must meet, all conditions together; empty if any version is allowed.
+    /// All conditions on its version together; empty if any version is allowed.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
-    /// Whether some version could meet all conditions.
+    /// True if some version could meet all conditions.
     pub satisfiable: bool,
     /// The version that is locked; null if none is.
     #[serde(serialize_with = "super::optional_text")]
     #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub locked: Option<Version>,
-    /// Whether everything that might require it could be read.
+    /// True if everything that might require it could be read.
     pub complete: bool,
     /// Every place that requires it, those of the state last.
     pub places: Vec<RequiringPlace>,
@@ -38,7 +38,7 @@ pub struct ExplainedProvider {
     /// calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub computed_modules: Vec<ComputedModule>,
-    /// Whether every module call could be followed.
+    /// Every module call could be followed.
     #[serde(skip)]
     pub are_calls_seen: bool,
 }
@@ -51,7 +51,7 @@ pub struct ComputedModule {
     pub module: String,
     /// Its source, with its value; of one that could not be computed, what is installed for it.
     pub source: String,
-    /// How its source and its version were computed.
+    /// The way in which its source and its version were computed.
     pub computed: Arc<ComputedCall>,
 }
 
@@ -59,22 +59,22 @@ pub struct ComputedModule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RequiringPlace {
-    /// The file.
+    /// The path of the file.
     pub file: String,
     /// The line, from 1; null for the state.
     pub line: Option<usize>,
     /// The column, from 1, in characters; null for the state.
     pub column: Option<usize>,
-    /// What it says that the version must meet; empty if any version is allowed.
+    /// The condition that it states; empty if any version is allowed.
     pub constraints: String,
     /// The address of the module that it stands in, as in `module.network`; empty for the root
     /// module, `state` for the state.
     pub module: String,
-    /// What kind of place it is.
+    /// The kind of the place.
     pub by: PlaceKind,
     /// Places that no longer count because of this one, which stands in an override file.
     pub overrides: Vec<Overridden>,
-    /// Whether a test file leads there.
+    /// A test file leads there.
     #[serde(skip)]
     pub is_in_test: bool,
 }
@@ -83,7 +83,7 @@ pub struct RequiringPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Overridden {
-    /// The file.
+    /// The path of the file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,

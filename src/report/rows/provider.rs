@@ -1,4 +1,4 @@
-//! What commands have to say about a provider.
+//! Rows about providers, one kind for each command.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::hash::Hash;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-use super::{ComparedProvider, ExplainedProvider, PastChange, RequiredProvider};
+use super::{ComparedProvider, ExplainedProvider, PastChange, RequiredProviderRow};
 use super::{PassedOverRelease, StatedDate};
 use super::{optional_text, text};
 
-/// What a command has to say about a provider: other things for each command.
+/// A row about a provider; each command has its own kind.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -33,7 +33,7 @@ pub enum Provider {
     /// Of `why`: the provider that was asked for.
     Explained(ExplainedProvider),
     /// Of `tree`: a provider that the root requires.
-    Required(RequiredProvider),
+    Required(RequiredProviderRow),
     /// Of `outdated`: a provider that is required or locked.
     Compared(Box<ComparedProvider>),
     /// Of `log`: one change, the newest first.
@@ -48,11 +48,11 @@ pub struct LockedProvider {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
-    /// The version.
+    /// The version that is locked.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
-    /// Whether the version was selected in this run, rather than locked before.
+    /// True if the version was selected in this run, rather than locked before.
     pub selected: bool,
     /// The version that was locked before; null if none was, or the same.
     #[serde(serialize_with = "optional_text")]
@@ -74,7 +74,7 @@ pub struct LockedProvider {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped: Vec<DroppedHash>,
     /// Who signed the list of hashes; each once.
-    pub signers: Vec<Signer>,
+    pub signers: Vec<SignerRow>,
     /// Every date that is known of the release; absent unless a least age is stated and it was selected in
     /// this run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -88,7 +88,7 @@ pub struct LockedProvider {
     /// to no known platform. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_platforms: Vec<String>,
-    /// How many platforms' packages were hashed.
+    /// Number of platforms whose package was hashed.
     #[serde(skip)]
     pub hashed_platforms: usize,
 }
@@ -101,21 +101,22 @@ pub struct LockedHash {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
-    /// How it is known.
+    /// The evidence for it, in one word.
     pub provenance: Provenance,
     /// The platforms whose package was seen to have it.
     pub platforms: Vec<String>,
-    /// Whether it came in this run.
+    /// True if it came in this run.
     pub added: bool,
-    /// Where it was seen in this run; absent if it was not.
+    /// The place where it was seen in this run; absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub evidence: Option<Arc<HashEvidence>>,
+    pub evidence: Option<Arc<HashEvidenceRow>>,
 }
 
-/// Where a hash was seen.
+/// The place where a hash was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct HashEvidence {
+#[cfg_attr(test, schemars(rename = "HashEvidence"))]
+pub struct HashEvidenceRow {
     /// The file that the signed list names with the hash, or whose content has it; absent if no signature
     /// covers it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +132,7 @@ pub struct HashEvidence {
     /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stated_by: Option<String>,
-    /// What an earlier run kept about the package; absent if this run looked at the package.
+    /// The fact that an earlier run kept about the package; absent if this run looked at the package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fact: Option<KeptFact>,
 }
@@ -142,7 +143,7 @@ pub struct HashEvidence {
 pub struct KeptFact {
     /// Since when it has been kept on this machine, in RFC 3339 and UTC.
     pub since: String,
-    /// What it was imported from; absent if it was computed on this machine.
+    /// The file that it was imported from; absent if it was computed on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub imported_from: Option<String>,
 }
@@ -155,11 +156,11 @@ pub struct ReplacedHash {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
-    /// What contradicts it.
+    /// The evidence against the hash.
     pub contradicted_by: ContradictedBy,
     /// The 64-bit IDs of the keys that signed the checksum list of the release.
     pub key_ids: Vec<String>,
-    /// What the packages were computed to have; empty where the list alone contradicts it.
+    /// The hashes that the packages were computed to have; empty where the list alone contradicts it.
     pub computed: Vec<ComputedHash>,
 }
 
@@ -181,13 +182,13 @@ pub struct DroppedHash {
 pub struct ComputedHash {
     /// The platform of the package.
     pub platform: String,
-    /// Its `h1:`.
+    /// The `h1:` of the package.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
 }
 
-/// What contradicts a recorded hash.
+/// The evidence against a recorded hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -201,12 +202,13 @@ pub enum ContradictedBy {
 /// A key that signed a list of checksums.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Signer {
-    /// What the program calls the signature.
+#[cfg_attr(test, schemars(rename = "Signer"))]
+pub struct SignerRow {
+    /// The kind of signer, as the program calls it.
     pub class: SignerClass,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
-    /// What the program says of it, always with the key: a project file may pin that.
+    /// The words of the program about it, always with the key: a project file may pin that.
     #[serde(skip)]
     pub text: String,
 }
@@ -217,7 +219,7 @@ pub struct Signer {
 pub struct RemovedProvider {
     /// The provider, with its registry.
     pub provider: String,
-    /// Always true.
+    /// Always true: it distinguishes these rows.
     #[cfg_attr(test, schemars(extend("const" = true)))]
     pub removed: bool,
 }
@@ -228,13 +230,13 @@ pub struct RemovedProvider {
 pub struct CheckedProvider {
     /// The provider, with its registry.
     pub provider: String,
-    /// The version.
+    /// The version that is locked.
     pub version: String,
     /// The constraints that are recorded; empty if there are none.
     pub constraints: String,
-    /// How many `h1:` hashes are recorded.
+    /// Number of recorded `h1:` hashes.
     pub h1: usize,
-    /// How many `zh:` hashes are recorded.
+    /// Number of recorded `zh:` hashes.
     pub zh: usize,
 }
 
@@ -246,7 +248,7 @@ pub struct ShownProvider {
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
-    /// The version.
+    /// The version that is locked.
     #[serde(serialize_with = "text")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
@@ -270,7 +272,7 @@ pub struct ShownProvider {
     pub platforms: Vec<Platform>,
 }
 
-/// A recorded hash.
+/// A recorded hash with its platforms.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShownHash {

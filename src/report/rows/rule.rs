@@ -7,14 +7,15 @@ use crate::diag::{self, Severity};
 /// A rule: a kind of fault that has a name.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Rule {
+#[cfg_attr(test, schemars(rename = "Rule"))]
+pub struct RuleRow {
     /// Its name, as in the field of that name of findings.
     pub rule: &'static str,
     /// The level of its findings unless a project file says otherwise.
-    pub level: Level,
+    pub level: RuleLevel,
     /// The heading under which it is listed.
     pub topic: &'static str,
-    /// What it means, in one sentence without a period.
+    /// The meaning, in one sentence without a period.
     pub meaning: &'static str,
     /// Its page of documentation, in Markdown; only if the rule was named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -24,10 +25,11 @@ pub struct Rule {
 /// A topic: a page about lockctl as a whole.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Topic {
+#[cfg_attr(test, schemars(rename = "Topic"))]
+pub struct TopicRow {
     /// Its name, as typed.
     pub topic: &'static str,
-    /// What it is about, without a period.
+    /// The content of the page, without a period.
     pub summary: &'static str,
     /// Its page of documentation, in Markdown; only if the topic was named.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,18 +40,19 @@ pub struct Topic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+#[cfg_attr(test, schemars(rename = "Level"))]
+pub enum RuleLevel {
     /// They are not reported.
     Off,
     /// They are notes, which change no exit code.
     Note,
-    /// They are warnings.
+    /// They are warnings, which count as findings.
     Warning,
-    /// They are errors.
+    /// They are errors, which count as findings.
     Error,
 }
 
-impl From<diag::Level> for Level {
+impl From<diag::Level> for RuleLevel {
     fn from(level: diag::Level) -> Self {
         match level {
             diag::Level::Off => Self::Off,

@@ -1,4 +1,4 @@
-//! What became of the facts that are kept about packages, for `cache`.
+//! The facts that are kept about packages, for `cache`.
 
 use serde::Serialize;
 
@@ -6,37 +6,37 @@ use super::text;
 use crate::hash::Hash;
 use crate::report::Failure;
 
-/// What a command did with the facts that are kept about packages, or found among them.
+/// The state of the store of facts, or the outcome of a command on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreReport {
     /// The directory that holds them.
     pub dir: String,
-    /// What is in there; only of `cache stats`.
+    /// The content of the store; only of `cache stats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stats: Option<StoreStats>,
-    /// What was exported; only of `cache export`.
+    /// The facts that were exported; only of `cache export`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exported: Option<ExportedFacts>,
     /// One for each file that was to be imported, in the order given; only of `cache import`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub imported: Vec<ImportedFile>,
-    /// What was removed; only of `cache clean`.
+    /// The facts that were removed; only of `cache clean`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<RemovedFacts>,
 }
 
-/// What is in the store of facts.
+/// The content of the store of facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct StoreStats {
-    /// How many facts count: one for each package.
+    /// Number of facts that count: one for each package.
     pub facts: usize,
-    /// How many of these were computed on this machine.
+    /// Number of these that were computed on this machine.
     pub computed: usize,
-    /// How many of these were imported.
+    /// Number of these that were imported.
     pub imported: usize,
-    /// How many providers they are about.
+    /// Number of providers that they are about.
     pub providers: usize,
     /// The length of all files that hold facts, in bytes.
     pub bytes: u64,
@@ -44,27 +44,27 @@ pub struct StoreStats {
     /// is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oldest: Option<String>,
-    /// What is there and does not count, by reason.
+    /// The files that do not count, by reason.
     pub ignored: Vec<IgnoredObjects>,
-    /// What is kept about remote modules.
+    /// The objects about remote modules.
     pub modules: CachedModules,
 }
 
-/// What is kept about remote modules, in objects.
+/// The objects that are kept about remote modules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CachedModules {
-    /// How many packages.
+    /// Number of packages of modules.
     pub packages: usize,
-    /// How many places of versions in registries.
+    /// Number of places of versions in registries.
     pub locations: usize,
-    /// How many lists of versions.
+    /// Number of lists of versions.
     pub versions: usize,
-    /// How many commits that names in repositories mean.
+    /// Number of commits that names in repositories mean.
     pub refs: usize,
     /// The length of all of them, in bytes.
     pub bytes: u64,
-    /// How many of them are too old to be used.
+    /// Number of objects that are too old to be used.
     pub old: usize,
 }
 
@@ -72,9 +72,9 @@ pub struct CachedModules {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct IgnoredObjects {
-    /// Why.
+    /// The reason, in words.
     pub reason: String,
-    /// How many files.
+    /// Number of files with that reason.
     pub count: usize,
 }
 
@@ -85,18 +85,18 @@ pub struct ExportedFacts {
     /// The file that they were written to; absent if they go to standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// How many facts it holds.
+    /// Number of facts in the export.
     pub facts: usize,
-    /// Whether the file was written; it is not if it would be the same. Absent without a file.
+    /// True if the file was written; it is not if it would be the same. Absent without a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<bool>,
     /// The export; absent if it went to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// What of the file contradicts the store; then it was not written.
+    /// The facts of the file that contradict the store; if there are any, it was not written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<FactContradiction>,
-    /// Why it was not written.
+    /// The reason for which it was not written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -107,18 +107,18 @@ pub struct ExportedFacts {
 pub struct ImportedFile {
     /// The file, as typed; `-` is standard input.
     pub path: String,
-    /// What the facts are marked with.
+    /// The name of the origin with which the facts are marked.
     pub imported_from: String,
-    /// How many facts were not known.
+    /// Number of facts that were not known.
     pub new: usize,
-    /// How many facts were known already.
+    /// Number of facts that were known already.
     pub known: usize,
-    /// How many facts were not kept because the store has no room for them.
+    /// Number of facts that were not kept because the store has no room for them.
     pub left_out: usize,
-    /// What of the file contradicts the store; then nothing was imported.
+    /// The facts of the file that contradict the store; if there are any, nothing was imported.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub contradictions: Vec<FactContradiction>,
-    /// Why nothing was imported.
+    /// The reason for which nothing was imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
@@ -149,7 +149,7 @@ pub struct FactContradiction {
     pub kept_h1: Hash,
     /// The size of the zip that the store has, in bytes.
     pub kept_size: u64,
-    /// What the fact in the store was imported from; absent if it was computed on this machine.
+    /// The origin of the fact in the store, if it was imported; absent if it was computed on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_from: Option<String>,
 }
@@ -158,19 +158,19 @@ pub struct FactContradiction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct RemovedFacts {
-    /// How many facts that had been kept for too long.
+    /// Number of facts that had been kept for too long.
     pub old: usize,
-    /// How many files that were no facts.
+    /// Number of files that were no facts.
     pub broken: usize,
-    /// How many other facts that were imported.
+    /// Number of other facts that were imported.
     pub imported: usize,
-    /// How many other facts that were computed on this machine.
+    /// Number of other facts that were computed on this machine.
     pub computed: usize,
-    /// How many facts are left.
+    /// Number of facts that are left.
     pub kept: usize,
-    /// How many objects about remote modules.
+    /// Number of objects about remote modules.
     pub modules: usize,
-    /// Whether they were only counted.
+    /// True if they were only counted.
     pub dry_run: bool,
 }
 

@@ -15,28 +15,28 @@ use crate::diag::Severity;
 
 /// A whole log (section 3.13 of the standard, as all numbers here).
 #[derive(Serialize)]
-pub(super) struct Log {
+pub(super) struct SarifLog {
     #[serde(rename = "$schema")]
     pub(super) schema: &'static str,
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<SarifRun>,
     pub(super) version: &'static str,
 }
 
 /// One run of one tool (3.14).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Run {
+pub(super) struct SarifRun {
     pub(super) column_kind: &'static str,
-    pub(super) invocations: Vec<Invocation>,
+    pub(super) invocations: Vec<SarifInvocation>,
     pub(super) original_uri_base_ids: BTreeMap<&'static str, ArtifactLocation>,
-    pub(super) results: Vec<Finding>,
+    pub(super) results: Vec<SarifResult>,
     pub(super) tool: Tool,
 }
 
-/// How the run ended (3.20).
+/// The end of the run (3.20).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Invocation {
+pub(super) struct SarifInvocation {
     pub(super) execution_successful: bool,
     pub(super) exit_code: u8,
     pub(super) tool_execution_notifications: Vec<Notification>,
@@ -49,15 +49,15 @@ pub(super) struct Notification {
     pub(super) message: Message,
 }
 
-/// What made the log (3.18).
+/// The program that made the log (3.18).
 #[derive(Serialize)]
 pub(super) struct Tool {
-    pub(super) driver: Driver,
+    pub(super) driver: SarifDriver,
 }
 
 /// The program itself (3.19).
 #[derive(Serialize)]
-pub(super) struct Driver {
+pub(super) struct SarifDriver {
     pub(super) name: &'static str,
     pub(super) rules: Vec<RuleDescriptor>,
     pub(super) version: &'static str,
@@ -74,7 +74,7 @@ pub(super) struct RuleDescriptor {
     pub(super) short_description: RuleText,
 }
 
-/// What a rule is without a project file (3.50).
+/// The level of a rule without a project file (3.50).
 #[derive(Serialize)]
 pub(super) struct RuleConfiguration {
     pub(super) enabled: bool,
@@ -92,25 +92,25 @@ pub(super) struct RuleText {
 /// A finding; the standard says `result` (3.27).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Finding {
+pub(super) struct SarifResult {
     pub(super) level: Severity,
-    pub(super) locations: Vec<Location>,
+    pub(super) locations: Vec<SarifLocation>,
     pub(super) message: Message,
     pub(super) partial_fingerprints: BTreeMap<&'static str, String>,
     /// Ours, not of the standard: provider and platform.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) properties: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) related_locations: Vec<Location>,
+    pub(super) related_locations: Vec<SarifLocation>,
     pub(super) rule_id: &'static str,
-    /// The position in [`Driver::rules`].
+    /// The position in [`SarifDriver::rules`].
     pub(super) rule_index: usize,
     /// Left out where there is none: an empty list says that suppressions were looked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) suppressions: Vec<Suppression>,
 }
 
-/// Why a finding does not count (3.35).
+/// The reason for which a finding does not count (3.35).
 #[derive(Serialize)]
 pub(super) struct Suppression {
     pub(super) justification: String,
@@ -120,7 +120,7 @@ pub(super) struct Suppression {
 /// A place with what is to be said of it (3.28).
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Location {
+pub(super) struct SarifLocation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) message: Option<Message>,
     pub(super) physical_location: PhysicalLocation,
@@ -143,7 +143,7 @@ pub(super) struct ArtifactLocation {
     pub(super) description: Option<Message>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uri: Option<String>,
-    /// The name of a directory in [`Run::original_uri_base_ids`], from which `uri` starts.
+    /// The name of a directory in [`SarifRun::original_uri_base_ids`], from which `uri` starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) uri_base_id: Option<&'static str>,
 }

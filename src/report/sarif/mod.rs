@@ -9,8 +9,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::Checked;
-use super::Root;
-use super::rows::{Finding, Related};
+use super::RootRow;
+use super::fold::capitalized;
+use super::rows::{FindingRow, Related};
 use super::style::harmless_lines;
 use crate::diag::{self, Rule, Severity};
 use crate::hash::Sha256Stream;
@@ -18,27 +19,28 @@ use crate::hash::Sha256Stream;
 mod log;
 
 use log::{
-    ArtifactLocation, Driver, Invocation, Location, Log, Message, Notification, PhysicalLocation,
-    Region, RuleConfiguration, RuleDescriptor, RuleText, Run, Suppression, Tool,
+    ArtifactLocation, Message, Notification, PhysicalLocation, Region, RuleConfiguration,
+    RuleDescriptor, RuleText, SarifDriver, SarifInvocation, SarifLocation, SarifLog, SarifRun,
+    Suppression, Tool,
 };
 
-/// How many results are written: GitHub refuses a run that has more.
+/// Maximum number of results: GitHub refuses a run that has more.
 const MAX_RESULTS: usize = 25_000;
 
-/// How many places that explain a result are written, for each.
+/// Maximum number of places that explain a result, for each.
 const MAX_RELATED: usize = 100;
 
 /// The schema of what is written.
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// What paths inside the repository start from.
+/// The base of paths inside the repository.
 const TOP: &str = "%SRCROOT%";
 
 /// The name of our fingerprints; the number changes with what they are made of.
 const FINGERPRINT: &str = "lockctlFinding/v1";
 
-/// How many bytes of the digest a fingerprint has.
+/// Bytes of the digest that a fingerprint has.
 const FINGERPRINT_BYTES: usize = 16;
 
 /// Writes a log of one run.
@@ -62,14 +64,14 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         ..ArtifactLocation::default()
     };
     let rules = results.rules.iter().map(|name| rule(name));
-    let driver = Driver {
+    let driver = SarifDriver {
         name: "lockctl",
         rules: rules.collect(),
         version: env!("CARGO_PKG_VERSION"),
     };
-    let run = Run {
+    let run = SarifRun {
         column_kind: "unicodeCodePoints",
-        invocations: vec![Invocation {
+        invocations: vec![SarifInvocation {
             execution_successful: checked.is_complete(),
             exit_code: checked.exit,
             tool_execution_notifications: failures,
@@ -78,7 +80,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         results: results.all,
         tool: Tool { driver },
     };
-    let log = Log {
+    let log = SarifLog {
         schema: SCHEMA,
         runs: vec![run],
         version: "2.1.0",
@@ -90,10 +92,10 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
 /// Results on their way, with what they refer to.
 #[derive(Default)]
 struct Results {
-    all: Vec<log::Finding>,
+    all: Vec<log::SarifResult>,
     /// The rules of the results, in the order of their first use.
     rules: Vec<&'static str>,
-    /// How often there was a finding with the same fingerprint but for its count.
+    /// Number of earlier findings with the same fingerprint but for its count.
     seen: BTreeMap<String, usize>,
 }
 
@@ -101,11 +103,16 @@ struct Results {
 fn results(checked: &Checked<'_>) -> (Results, usize) {
     let mut results = Results::default();
     let mut left_out = 0;
-    let found = checked.findings().into_iter();
-    let found = found.map(|(root, finding)| (root, finding, None));
-    let off = checked.turned_off().into_iter();
-    let off = off.map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
+    let found = checked
+        .findings()
+        .into_iter()
+        .map(|(root, finding)| (root, finding, None));
+    let off = checked
+        .turned_off()
+        .into_iter()
+        .map(|(root, off)| (root, &off.finding, Some(off.reason.as_str())));
     for (root, finding, reason) in found.chain(off) {
+        // Those of the project file come last, so what is suppressed is left out first.
         if results.all.len() < MAX_RESULTS {
             results.add(root, finding, reason);
         } else {
@@ -116,19 +123,22 @@ fn results(checked: &Checked<'_>) -> (Results, usize) {
 }
 
 impl Results {
-    fn add(&mut self, root: &Root<'_>, finding: &Finding, reason: Option<&str>) {
-        let known = self.rules.iter().position(|name| *name == finding.rule);
-        let index = known.unwrap_or_else(|| {
-            self.rules.push(finding.rule);
-            self.rules.len() - 1
-        });
+    fn add(&mut self, root: &RootRow<'_>, finding: &FindingRow, reason: Option<&str>) {
+        let index = self
+            .rules
+            .iter()
+            .position(|name| *name == finding.rule)
+            .unwrap_or_else(|| {
+                self.rules.push(finding.rule);
+                self.rules.len() - 1
+            });
         let fingerprint = self.fingerprint(finding);
         let related = finding.related.iter().take(MAX_RELATED);
         let suppression = reason.map(|reason| Suppression {
             justification: harmless_lines(reason),
             kind: "external",
         });
-        self.all.push(log::Finding {
+        self.all.push(log::SarifResult {
             level: finding.severity,
             locations: vec![location(root, finding)],
             message: message(&finding.lines()),
@@ -143,7 +153,9 @@ impl Results {
 
     /// Hashes what stays the same when lines move: rule, provider, platform, file, and a count of
     /// those that are alike.
-    fn fingerprint(&mut self, finding: &Finding) -> String {
+    fn fingerprint(&mut self, finding: &FindingRow) -> String {
+        // Lines and titles are left out: they change with edits elsewhere, and services would report
+        // the finding as a new one.
         let parts = [
             Some(finding.rule),
             finding.provider.as_deref(),
@@ -156,19 +168,22 @@ impl Results {
         let mut stream = Sha256Stream::default();
         stream.update(format!("{parts}\0{count}").as_bytes());
         let digest = stream.finish();
-        let bytes = digest[..FINGERPRINT_BYTES].iter();
-        bytes.map(|byte| format!("{byte:02x}")).collect()
+        digest[..FINGERPRINT_BYTES]
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 }
 
-fn properties(finding: &Finding) -> BTreeMap<&'static str, String> {
+fn properties(finding: &FindingRow) -> BTreeMap<&'static str, String> {
     let known = [
         ("provider", &finding.provider),
         ("platform", &finding.platform),
     ];
-    let known = known.into_iter();
-    let known = known.filter_map(|(name, value)| Some((name, value.clone()?)));
-    known.collect()
+    known
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value.clone()?)))
+        .collect()
 }
 
 /// Describes a rule of the table, with its page as the help.
@@ -189,30 +204,24 @@ fn rule(name: &str) -> RuleDescriptor {
             text: rule.page.to_owned(),
         },
         id: rule.name,
-        short_description: text(sentence(rule.meaning)),
+        short_description: text(format!("{}.", capitalized(rule.meaning))),
     }
 }
 
 /// Returns the first paragraph of a page: what the rule means at length.
 fn described(rule: &Rule) -> String {
-    let mut parts = rule.page.split("\n\n");
-    let paragraph = parts.find(|part| !part.starts_with('#'));
-    paragraph
+    rule.page
+        .split("\n\n")
+        .find(|part| !part.starts_with('#'))
         .unwrap_or(rule.meaning)
         .trim_end()
         .replace('\n', " ")
 }
 
-/// Makes a sentence of a meaning as the table has it.
-fn sentence(meaning: &str) -> String {
-    let mut rest = meaning.chars();
-    let first = rest.next().into_iter().flat_map(char::to_uppercase);
-    format!("{}{}.", first.collect::<String>(), rest.as_str())
-}
-
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
 /// result without any place is refused by GitHub.
-fn location(root: &Root<'_>, finding: &Finding) -> Location {
+fn location(root: &RootRow<'_>, finding: &FindingRow) -> SarifLocation {
+    // A region needs a line; a file that cannot be read has none.
     let physical_location = match (&finding.file, finding.line, finding.column) {
         (Some(file), Some(line), Some(column)) => {
             let end_line = finding.end_line.unwrap_or(line);
@@ -230,19 +239,19 @@ fn location(root: &Root<'_>, finding: &Finding) -> Location {
             }
         }
     };
-    Location {
+    SarifLocation {
         message: None,
         physical_location,
     }
 }
 
 /// Returns a place that explains a finding.
-fn see(related: &Related) -> Location {
+fn see(related: &Related) -> SarifLocation {
     let (start, end) = (
         (related.line, related.column),
         (related.end_line, related.end_column),
     );
-    Location {
+    SarifLocation {
         message: (!related.text.is_empty()).then(|| message(&related.text)),
         physical_location: PhysicalLocation {
             artifact_location: artifact(&related.file),
@@ -302,12 +311,16 @@ fn message(text: &str) -> Message {
 
 fn failures(checked: &Checked<'_>) -> Vec<Notification> {
     let several = checked.roots.len() > 1;
-    let failures = checked.failures().into_iter();
-    let texts = failures.map(|(failure, roots)| match several {
-        true => format!("{}: {}", roots.join(", "), failure.lines()),
-        false => failure.lines(),
-    });
-    texts
+    checked
+        .failures()
+        .into_iter()
+        .map(|(failure, roots)| {
+            if several {
+                format!("{}: {}", roots.join(", "), failure.lines())
+            } else {
+                failure.lines()
+            }
+        })
         .map(|text| notification(&text, Severity::Error))
         .collect()
 }

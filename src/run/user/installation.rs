@@ -1,4 +1,4 @@
-//! Where the program of a root takes packages from: its CLI configuration, read once for each flavor.
+//! The sources from which the program of a root installs, read once for each flavor.
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
@@ -47,7 +47,10 @@ impl<'a> Installations<'a> {
         flavor: Flavor,
         texts: &mut Texts,
     ) -> (&mut Installation<'a>, Vec<Diagnostic>) {
-        let known = self.read.iter().position(|one| one.flavor == flavor);
+        let known = self
+            .read
+            .iter()
+            .position(|installation| installation.flavor == flavor);
         let mut errors = Vec::new();
         let at = known.unwrap_or_else(|| {
             let (config, mut found) =
@@ -73,16 +76,21 @@ pub(crate) fn sources(
     provider: &ProviderAddr,
 ) -> Vec<InstallSource> {
     if config.installations.is_empty() {
-        let implied = config.local_mirrors().into_iter();
-        let implied = implied.map(|mirror| InstallSource::Directory {
-            dir: root.dir.join(mirror.dir),
-            must_exist: false,
-        });
-        return implied.chain([InstallSource::RegistryUnlessHeld]).collect();
+        return config
+            .local_mirrors()
+            .into_iter()
+            .map(|mirror| InstallSource::Directory {
+                dir: root.dir.join(mirror.dir),
+                must_exist: false,
+            })
+            .chain([InstallSource::RegistryUnlessHeld])
+            .collect();
     }
-    let methods = config.installations.iter().flat_map(|block| &block.methods);
-    let methods = methods.filter(|method| method.providers.allows(provider));
-    methods
+    config
+        .installations
+        .iter()
+        .flat_map(|block| &block.methods)
+        .filter(|method| method.providers.allows(provider))
         .filter_map(|method| match &method.kind {
             MethodKind::DevOverrides(_) => None,
             MethodKind::Direct => Some(InstallSource::Registry),
@@ -106,21 +114,23 @@ impl<'a> Installation<'a> {
         named: &[PackagePlace],
     ) -> Vec<PackagePlace> {
         let cache = self.config.cache_dir.iter();
-        let mirrors = self.config.local_mirrors().into_iter();
-        let mirrors = mirrors.filter_map(|mirror| {
-            let dir = root.dir.join(&mirror.dir);
-            match mirror.named {
-                Some((file, span)) => Some(PackagePlace::configured_mirror(
-                    dir,
-                    mirror.providers,
-                    file,
-                    span,
-                )),
-                None => PackagePlace::implied_mirror(world.disk, dir),
-            }
-        });
-        let installed = std::iter::once(PackagePlace::installed(root.providers_dir(world.env)));
-        installed
+        let mirrors = self
+            .config
+            .local_mirrors()
+            .into_iter()
+            .filter_map(|mirror| {
+                let dir = root.dir.join(&mirror.dir);
+                match mirror.named {
+                    Some((file, span)) => Some(PackagePlace::configured_mirror(
+                        dir,
+                        mirror.providers,
+                        file,
+                        span,
+                    )),
+                    None => PackagePlace::implied_mirror(world.disk, dir),
+                }
+            });
+        std::iter::once(PackagePlace::installed(root.providers_dir(world.env)))
             .chain(cache.map(|dir| PackagePlace::cache(root.dir.join(dir))))
             .chain(mirrors)
             .chain(named.iter().cloned())

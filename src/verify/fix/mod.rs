@@ -1,8 +1,8 @@
-//! Repairs that need no decision, and findings that need one.
+//! Repairs that need no decision, and what is left to one.
 //!
 //! [`plan`] decides in two steps. First it joins blocks that stand in the file twice, because a file
-//! with such cannot be read; then it follows findings of the other checks, so that findings that a project
-//! file turns off are left as they are. No version moves, and no hash comes or goes. Only the caller
+//! with such cannot be read; then it follows findings of the other checks, so that what a project
+//! file turns off is left as it is. No version moves, and no hash comes or goes. Only the caller
 //! writes files.
 
 mod draft;
@@ -10,9 +10,9 @@ mod draft;
 use std::fmt;
 
 use self::draft::Draft;
-use super::groups::{CheckGroup, Groups};
+use super::groups::{Group, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::subject::CheckedLock;
+use super::subject::Subject;
 use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
 use crate::diag::{has_errors, rules};
@@ -20,7 +20,7 @@ use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, Document};
 use crate::version::{Constraints, Version};
 
-/// The parts of a lock file that repairs may drop.
+/// What repairs may drop from a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Nothing that somebody wrote and that the programs ignore.
@@ -29,22 +29,22 @@ pub enum Extent {
     All,
 }
 
-/// The repairs of a lock file, or the reason why there are none.
+/// What becomes of a lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixPlan {
     /// The text to be written; `None` if the file stays as it is.
     pub text: Option<String>,
-    /// The repairs in that text, in the order in which they are reported; empty without a text.
+    /// What that text repairs, in the order in which it is reported; empty without a text.
     pub repairs: Vec<Repair>,
-    /// The reason why nothing can be repaired at all.
-    pub refusal: Option<FixRefusal>,
-    /// The findings that need a decision.
+    /// Why nothing can be repaired at all.
+    pub refusal: Option<Refusal>,
+    /// What was found and needs a decision.
     pub left: Vec<Unrepaired>,
 }
 
-/// A reason why nothing in a lock file is repaired.
+/// Why nothing in a lock file is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FixRefusal {
+pub enum Refusal {
     /// The configuration has errors, so what is required is unknown.
     ConfigurationUnread,
     /// The file has faults behind which something would be lost.
@@ -53,26 +53,26 @@ pub enum FixRefusal {
     TooLarge,
     /// Something would be dropped that [`Extent::Safe`] keeps.
     Drops {
-        /// The number of comments of an author.
+        /// How many comments.
         comments: usize,
-        /// The file has blocks of modules.
+        /// Whether there are blocks of modules.
         modules: bool,
     },
 }
 
 /// Decides what is repaired in the lock file of a root.
 ///
-/// Only findings of the wanted `groups` are, and none where the configuration was read with errors.
+/// Only what the wanted `groups` find is, and nothing where the configuration was read with errors.
 #[must_use]
 pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
     if root.is_unread() {
-        return FixPlan::refused(FixRefusal::ConfigurationUnread);
+        return FixPlan::refused(Refusal::ConfigurationUnread);
     }
     let Some(lock) = root.lock else {
         return FixPlan::default();
     };
     let Some(draft) = draft(root, lock, groups) else {
-        return FixPlan::refused(FixRefusal::FileUnread);
+        return FixPlan::refused(Refusal::FileUnread);
     };
     // Blocks that could not be joined stay an error of the file: it is not written half repaired.
     let is_blocked = has_errors(lock.diagnostics) && !draft.left.is_empty();
@@ -108,15 +108,15 @@ fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<
         lock: draft.lock.clone(),
         ..Document::default()
     };
-    let subject = CheckedLock {
+    let subject = Subject {
         document: &document,
         ..root.subject(lock)
     };
     let mut findings = Vec::new();
-    if groups.wants(CheckGroup::File) {
+    if groups.wants(Group::File) {
         findings.extend(file::check(subject, lock.bytes));
     }
-    if groups.wants(CheckGroup::Configuration) {
+    if groups.wants(Group::Configuration) {
         findings.extend(configuration::check(subject));
     }
     let (kept, _) = levels::apply(findings, &[], root.project, root.flavor);
@@ -124,22 +124,22 @@ fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<
     Some(draft)
 }
 
-/// Returns the reason why a text must not be written, if there is one.
-fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<FixRefusal> {
+/// Says why a text must not be written, if so.
+fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<Refusal> {
     if text.len() as u64 > lockfile::MAX_BYTES {
-        return Some(FixRefusal::TooLarge);
+        return Some(Refusal::TooLarge);
     }
     let comments = lock.document.comments;
     let modules = lock
         .diagnostics
         .iter()
-        .any(|fault| fault.code == rules::MODULE_LOCK);
+        .any(|one| one.code == rules::MODULE_LOCK);
     let is_safe = comments == 0 && !modules;
-    (!is_safe && extent == Extent::Safe).then_some(FixRefusal::Drops { comments, modules })
+    (!is_safe && extent == Extent::Safe).then_some(Refusal::Drops { comments, modules })
 }
 
 impl FixPlan {
-    fn refused(refusal: FixRefusal) -> Self {
+    fn refused(refusal: Refusal) -> Self {
         Self {
             refusal: Some(refusal),
             ..Self::default()
@@ -152,25 +152,25 @@ impl FixPlan {
 pub enum Repair {
     /// Blocks of one provider became one.
     Joined {
-        /// The address of the entry.
+        /// The provider.
         provider: ProviderAddr,
         /// The version that all of them lock.
         version: Version,
-        /// The number of blocks before.
+        /// How many blocks there were.
         blocks: usize,
     },
     /// Recorded constraints became those of the configuration.
     Refreshed {
-        /// The address of the entry.
+        /// The provider.
         provider: ProviderAddr,
-        /// The constraints that were recorded.
+        /// What was recorded.
         before: Constraints,
-        /// The constraints that are recorded now.
+        /// What is recorded now.
         after: Constraints,
     },
     /// An entry that nothing requires was dropped.
     Dropped {
-        /// The address of the entry.
+        /// The provider.
         provider: ProviderAddr,
         /// The version that was locked.
         version: Version,
@@ -187,25 +187,25 @@ pub enum Repair {
 pub enum Unrepaired {
     /// Blocks of one provider lock different versions.
     Versions {
-        /// The address of the entry.
+        /// The provider.
         provider: ProviderAddr,
         /// The version of the first block.
         first: Version,
-        /// The version of another block.
+        /// That of another one.
         other: Version,
     },
     /// Blocks of one provider lock the same version with lists of `zh:` that contradict each other.
     Lists {
-        /// The address of the entry.
+        /// The provider.
         provider: ProviderAddr,
-        /// The version of all blocks.
+        /// The version.
         version: Version,
     },
     /// Constraints are stale, and the locked version does not meet the new ones.
     Unmet {
-        /// The address of the entry.
+        /// The provider.
         provider: ProviderAddr,
-        /// The version that is locked.
+        /// The locked version.
         version: Version,
     },
     /// An entry is not required, but its version counts for another provider.

@@ -1,5 +1,5 @@
-//! Predictions of `init`, `plan` and `validate` for each provider on each wanted platform, by each
-//! route: [`InitOutlook`] makes them, and [`fold`] and [`combine`] sum them up.
+//! What `init`, `plan` and `validate` will do for each provider on each wanted platform, by each
+//! route: [`Outlook`] predicts it, and [`fold`] and [`combine`] sum it up.
 
 mod summary;
 
@@ -9,8 +9,7 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Prediction,
-    RecordedHashes, Route, coverage,
+    self, Facts, Guess, Held, HeldEntry, Need, NeededBy, Prediction, Recorded, Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -19,68 +18,68 @@ use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Origin, Refusal, Requirements};
 use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
-use crate::verify::subject::CheckedLock;
+use crate::verify::subject::Subject;
 use crate::version::Constraints;
 
-/// The predictions for one provider on one platform.
+/// What happens on one platform because of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PredictionRow {
-    /// The provider that is locked or required.
+pub struct Row {
+    /// The provider.
     pub provider: ProviderAddr,
-    /// The platform that the program runs on.
+    /// The platform.
     pub platform: Platform,
     /// One for each route, in the order of `Route::ALL`; none if the platform is not wanted.
     pub predictions: Vec<Prediction>,
-    /// The outcomes of `init` and `plan` in the root as it is now; none for platforms of other machines.
+    /// For this machine's own platform what `init` and `plan` do in the root as it is now; else nothing.
     pub here: Vec<Prediction>,
 }
 
-/// A lock file, as far as it can be read.
+/// The lock file that is looked at, as far as it can be read.
 #[derive(Clone, Copy, Debug)]
-pub enum ReadLock<'a> {
-    /// A file without errors; an empty document stands for a missing file.
+pub enum Locked<'a> {
+    /// It has no error; an empty document stands for a missing file.
     Sound(&'a Document),
-    /// A file with errors.
+    /// It has errors; the document holds what was understood.
     Broken {
-        /// The entries that could be read.
+        /// What was understood.
         document: &'a Document,
         /// The titles of the errors, in the order of the file.
         titles: &'a [&'a str],
     },
 }
 
-/// The hashes that packages of the locked versions are proven to have; an entry may lack any of them.
+/// What packages are known to be, for sure, of the locked versions; an entry may lack any of it.
 #[derive(Clone, Copy, Debug)]
-pub struct ProvenPackages<'a> {
-    /// The `h1:` of the packages.
+pub struct Known<'a> {
+    /// The `h1:` of packages.
     pub h1: &'a KnownHashes,
     /// The `zh:` of their zips.
     pub zh: &'a KnownHashes,
-    /// The `h1:` of installed packages, which need not be those of the locked versions.
+    /// The `h1:` of what is installed now, which need not be the package of the locked version.
     pub installed: &'a KnownHashes,
     /// Packages that the mirrors at hand have, and that no recorded hash accepts.
     pub refused: &'a RefusedPackages,
-    /// The packages on this machine for its own platform.
+    /// What this machine has for its own platform.
     pub machines: &'a Machines,
 }
 
-/// The inputs of predictions for a root.
+/// A root whose future is predicted.
 #[derive(Clone, Copy, Debug)]
-pub struct InitOutlook<'a> {
-    /// The lock file as it was read.
-    pub locked: ReadLock<'a>,
-    /// The program whose rules apply.
+pub struct Outlook<'a> {
+    /// The lock file.
+    pub locked: Locked<'a>,
+    /// Whose rules apply.
     pub flavor: Flavor,
-    /// The requirements of the configuration, if it could be read.
+    /// What the configuration requires, if it could be read.
     pub requirements: Option<&'a Requirements>,
 }
 
-impl<'a> InitOutlook<'a> {
-    /// Takes the inputs of the checks of a lock file without errors.
+impl<'a> Outlook<'a> {
+    /// Returns what a lock file without errors is checked for.
     #[must_use]
-    pub fn of(subject: CheckedLock<'a>) -> Self {
+    pub fn of(subject: Subject<'a>) -> Self {
         Self {
-            locked: ReadLock::Sound(subject.document),
+            locked: Locked::Sound(subject.document),
             flavor: subject.flavor,
             requirements: subject.requirements,
         }
@@ -89,175 +88,136 @@ impl<'a> InitOutlook<'a> {
     /// Returns every provider that is locked, or required and can be locked.
     #[must_use]
     pub fn providers(&self) -> BTreeSet<ProviderAddr> {
-        let mut providers: BTreeSet<ProviderAddr> =
-            self.document().lock.providers.keys().cloned().collect();
-        if let Some(requirements) = self.requirements {
-            providers.extend(
-                requirements
-                    .providers
-                    .keys()
-                    .filter(|provider| self.can_be_locked(requirements, provider))
-                    .cloned(),
-            );
-        }
-        providers
+        let locked = self.document().lock.providers.keys().cloned();
+        let required = self.requirements.into_iter().flat_map(|requirements| {
+            let required = requirements.providers.keys();
+            required.filter(|provider| self.can_be_locked(requirements, provider))
+        });
+        locked.chain(required.cloned()).collect()
     }
 
-    /// Predicts all routes, by provider, then by platform.
+    /// Predicts what happens, by provider, then by platform.
     ///
     /// A requirement that nothing can meet has no row: a finding reports it.
     #[must_use]
-    pub fn rows(&self, wanted: &WantedPlatforms, proven: ProvenPackages<'_>) -> Vec<PredictionRow> {
-        self.providers()
-            .iter()
-            .flat_map(|provider| self.rows_of(provider, &wanted.known(provider), proven))
-            .collect()
+    pub fn rows(&self, wanted: &WantedPlatforms, known: Known<'_>) -> Vec<Row> {
+        let providers = self.providers();
+        let rows = providers.iter();
+        let rows = rows.flat_map(|provider| self.rows_of(provider, &wanted.known(provider), known));
+        rows.collect()
     }
 
-    /// Predicts the routes of an entry on a platform whose `h1:` it lacks.
+    /// Predicts what an entry comes to on a platform whose `h1:` it lacks.
     pub(in crate::verify) fn without_h1(
         &self,
         provider: &ProviderAddr,
         entry: &ProviderLock,
     ) -> Vec<Prediction> {
-        let facts = KnownPackage {
+        let facts = Facts {
             registry_states_h1: self.registry_states_h1(provider),
-            ..KnownPackage::default()
+            ..Facts::default()
         };
         self.predict_entry(provider, entry, facts)
     }
 
-    fn rows_of(
-        &self,
-        provider: &ProviderAddr,
-        wanted: &[Platform],
-        proven: ProvenPackages<'_>,
-    ) -> Vec<PredictionRow> {
-        let of_machine = proven
-            .machines
-            .keys()
-            .filter(|(other, _)| other == provider)
-            .map(|(_, platform)| platform);
-        let platforms: BTreeSet<&Platform> = wanted.iter().chain(of_machine).collect();
-        let with_machine: Vec<Platform> = platforms.iter().copied().cloned().collect();
-        let mut rows = Vec::new();
-        for platform in platforms {
-            // A platform that is not wanted must not count among those that the `h1:` could belong to; but
-            // `init` runs on this machine all the same.
-            let predictions = if wanted.contains(platform) {
-                let facts = self.known_package(provider, platform, wanted, proven);
-                self.predict_wanted(provider, platform, facts, proven)
-            } else {
-                Vec::new()
+    fn rows_of(&self, provider: &ProviderAddr, wanted: &[Platform], known: Known<'_>) -> Vec<Row> {
+        let nothing = BTreeMap::new();
+        let h1 = known.h1.get(provider).unwrap_or(&nothing);
+        let zh = known.zh.get(provider).unwrap_or(&nothing);
+        let installed = known.installed.get(provider).unwrap_or(&nothing);
+        let entry = self.document().lock.providers.get(provider);
+        let machines = known.machines.keys();
+        let own = machines.filter(|(other, _)| other == provider);
+        let own = own.map(|(_, platform)| platform);
+        let platforms: BTreeSet<&Platform> = wanted.iter().chain(own).collect();
+        let all: Vec<Platform> = platforms.iter().copied().cloned().collect();
+        let coverage = entry.map(|entry| coverage(&entry.hashes, wanted, h1));
+        let with_own = entry.map(|entry| coverage::coverage(&entry.hashes, &all, h1));
+        let row = |platform: &Platform| {
+            let predictions = match (self.locked, &coverage, entry) {
+                // `init` runs here all the same.
+                _ if !wanted.contains(platform) => Vec::new(),
+                (Locked::Broken { titles, .. }, ..) => {
+                    coverage::predict_unreadable(titles, self.flavor, &Route::ALL)
+                }
+                (Locked::Sound(_), Some(coverage), Some(entry)) => {
+                    let facts = Facts {
+                        h1: h1.get(platform),
+                        zh: zh.get(platform),
+                        counts_suffice: coverage.lacking() == 0,
+                        may_be_recorded: coverage.unexplained > 0,
+                        registry_states_h1: self.registry_states_h1(provider),
+                        is_unrecorded: false,
+                    };
+                    let mut predictions = self.predict_entry(provider, entry, facts);
+                    let own = installed.get(platform);
+                    if let Some(own) = own.filter(|own| !entry.hashes.contains(own)) {
+                        let other = Facts {
+                            h1: Some(own),
+                            ..facts
+                        };
+                        let other = self.predict_entry(provider, entry, other);
+                        replace(&mut predictions, &other, &[Route::Plan, Route::Validate]);
+                    }
+                    // A package that does not match has hashes that are not recorded.
+                    let other = self.predict_entry(provider, entry, Facts::unrecorded());
+                    for (form, route) in [
+                        (PackageForm::Directory, Route::UnpackedMirror),
+                        (PackageForm::Zip, Route::PackedMirror),
+                    ] {
+                        let package = (provider.clone(), platform.clone(), form);
+                        if known.refused.contains(&package) {
+                            replace(&mut predictions, &other, &[route]);
+                        }
+                    }
+                    predictions
+                }
+                (Locked::Sound(_), ..) => {
+                    coverage::predict_guess(&self.absent(provider), self.flavor)
+                }
             };
-            let facts = self.known_package(provider, platform, &with_machine, proven);
-            rows.push(PredictionRow {
+            let facts = Facts {
+                h1: h1.get(platform),
+                zh: zh.get(platform),
+                counts_suffice: with_own.as_ref().is_some_and(|all| all.lacking() == 0),
+                may_be_recorded: with_own.as_ref().is_some_and(|all| all.unexplained > 0),
+                registry_states_h1: self.registry_states_h1(provider),
+                is_unrecorded: false,
+            };
+            let here = self.here(provider, platform, known, facts);
+            Row {
                 provider: provider.clone(),
                 platform: platform.clone(),
                 predictions,
-                here: self.here(provider, platform, proven, facts),
-            });
-        }
-        rows
-    }
-
-    /// Returns the facts about the package of a platform; where they say nothing the `h1:` are counted that
-    /// are recorded for all `platforms`.
-    fn known_package<'k>(
-        &self,
-        provider: &ProviderAddr,
-        platform: &Platform,
-        platforms: &[Platform],
-        proven: ProvenPackages<'k>,
-    ) -> KnownPackage<'k> {
-        let nothing = BTreeMap::new();
-        let h1 = proven.h1.get(provider);
-        let entry = self.document().lock.providers.get(provider);
-        let coverage =
-            entry.map(|entry| coverage(&entry.hashes, platforms, h1.unwrap_or(&nothing)));
-        KnownPackage {
-            h1: h1.and_then(|hashes| hashes.get(platform)),
-            zh: proven
-                .zh
-                .get(provider)
-                .and_then(|hashes| hashes.get(platform)),
-            counts_suffice: coverage.as_ref().is_some_and(|all| all.lacking() == 0),
-            may_be_recorded: coverage.as_ref().is_some_and(|all| all.unexplained > 0),
-            registry_states_h1: self.registry_states_h1(provider),
-            is_unrecorded: false,
-        }
-    }
-
-    fn predict_wanted(
-        &self,
-        provider: &ProviderAddr,
-        platform: &Platform,
-        facts: KnownPackage<'_>,
-        proven: ProvenPackages<'_>,
-    ) -> Vec<Prediction> {
-        if let ReadLock::Broken { titles, .. } = self.locked {
-            return coverage::predict_unreadable(titles, self.flavor, &Route::ALL);
-        }
-        let Some(entry) = self.document().lock.providers.get(provider) else {
-            return coverage::predict_guess(&self.absent(provider), self.flavor);
-        };
-        let mut predictions = self.predict_entry(provider, entry, facts);
-        // `plan` and `validate` compare the package that is installed now, right or not.
-        let installed = proven
-            .installed
-            .get(provider)
-            .and_then(|hashes| hashes.get(platform));
-        if let Some(h1) = installed
-            && !entry.hashes.contains(h1)
-        {
-            let facts = KnownPackage {
-                h1: Some(h1),
-                ..facts
-            };
-            let others = self.predict_entry(provider, entry, facts);
-            replace(&mut predictions, &others, &[Route::Plan, Route::Validate]);
-        }
-        // A package that does not match has hashes that are not recorded.
-        let refused = self.predict_entry(provider, entry, KnownPackage::unrecorded());
-        for (form, route) in [
-            (PackageForm::Directory, Route::UnpackedMirror),
-            (PackageForm::Zip, Route::PackedMirror),
-        ] {
-            let package = (provider.clone(), platform.clone(), form);
-            if proven.refused.contains(&package) {
-                replace(&mut predictions, &refused, &[route]);
+                here,
             }
-        }
-        predictions
+        };
+        platforms.into_iter().map(row).collect()
     }
 
+    /// Predicts what an entry of a sound lock file comes to on a platform.
     fn predict_entry(
         &self,
         provider: &ProviderAddr,
         entry: &ProviderLock,
-        facts: KnownPackage<'_>,
+        facts: Facts<'_>,
     ) -> Vec<Prediction> {
-        coverage::predict_guess(&self.entry_state(provider, entry, facts), self.flavor)
+        coverage::predict_guess(&self.held(provider, entry, facts), self.flavor)
     }
 
-    /// Returns an entry as a platform sees it.
-    fn entry_state(
-        &self,
-        provider: &ProviderAddr,
-        entry: &ProviderLock,
-        facts: KnownPackage<'_>,
-    ) -> Guess<LockState> {
-        // `init` rewrites a list that is unsorted or has a hash twice, which only the text shows.
-        let hashes: Vec<&Hash> = match self.document().places.get(provider) {
+    /// Returns what an entry is to a platform.
+    fn held(&self, provider: &ProviderAddr, entry: &ProviderLock, facts: Facts<'_>) -> Guess<Held> {
+        let listed = self.document().places.get(provider);
+        let hashes: Vec<&Hash> = match listed {
             Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
             None => entry.hashes.iter().collect(),
         };
         let has_twin = self.has_twin(provider);
-        let recorded = RecordedHashes::of(hashes.iter().copied(), facts);
+        let recorded = Recorded::of(hashes.iter().copied(), facts);
         self.need(provider, entry).each(|need| {
             self.needed_by(provider).each(|by| {
                 recorded.clone().each(|hashes| {
-                    Guess::known(LockState::EntryState(EntryState {
+                    Guess::known(Held::HeldEntry(HeldEntry {
                         need,
                         by,
                         hashes,
@@ -268,39 +228,39 @@ impl<'a> InitOutlook<'a> {
         })
     }
 
-    /// Predicts `init` and `plan` in the root as it is now; nothing for platforms of other machines.
+    /// Predicts what happens in the root as it is now; nothing for platforms of other machines.
     fn here(
         &self,
         provider: &ProviderAddr,
         platform: &Platform,
-        proven: ProvenPackages<'_>,
-        facts: KnownPackage<'_>,
+        known: Known<'_>,
+        facts: Facts<'_>,
     ) -> Vec<Prediction> {
         let key = (provider.clone(), platform.clone());
         let entry = self.document().lock.providers.get(provider);
-        let Some(MachineFacts { machine, package }) = proven.machines.get(&key) else {
+        let Some(MachineFacts { machine, package }) = known.machines.get(&key) else {
             return Vec::new();
         };
-        if let ReadLock::Broken { titles, .. } = self.locked {
+        if let Locked::Broken { titles, .. } = self.locked {
             return coverage::predict_unreadable(titles, self.flavor, &Route::HERE);
         }
         let Some(entry) = entry else {
             return coverage::predict_guess_here(&self.absent(provider), *machine, self.flavor);
         };
         let facts = match package {
-            Some(package) if package.is_refused => KnownPackage::unrecorded(),
-            Some(package) => KnownPackage {
+            Some(package) if package.is_refused => Facts::unrecorded(),
+            Some(package) => Facts {
                 h1: Some(&package.h1),
                 zh: package.zh.as_ref(),
                 ..facts
             },
             None => facts,
         };
-        let state = self.entry_state(provider, entry, facts);
-        coverage::predict_guess_here(&state, *machine, self.flavor)
+        let held = self.held(provider, entry, facts);
+        coverage::predict_guess_here(&held, *machine, self.flavor)
     }
 
-    /// Returns the places that need a provider; where not everything can be seen, the configuration may.
+    /// Returns what needs a provider; where not everything can be seen, the configuration may.
     fn needed_by(&self, provider: &ProviderAddr) -> Guess<NeededBy> {
         let places = self.requirements.map(|all| all.providers.get(provider));
         let (Some(requirements), Some(Some(places))) = (self.requirements, places) else {
@@ -312,29 +272,30 @@ impl<'a> InitOutlook<'a> {
             tests: places.iter().any(|place| place.module.is_in_test()),
         };
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
-        if by.configuration || seen {
-            return Guess::known(by);
-        }
-        Guess {
-            likely: by,
-            otherwise: vec![NeededBy {
+        let otherwise = match by.configuration || seen {
+            true => Vec::new(),
+            false => vec![NeededBy {
                 configuration: true,
                 ..by
             }],
+        };
+        Guess {
+            likely: by,
+            otherwise,
         }
     }
 
-    /// Returns true if the registry states the `h1:` of every platform.
+    /// Returns whether the registry states the `h1:` of every platform.
     fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
         self.flavor.records_claims_of(provider.hostname().ascii())
     }
 
-    /// Returns the need for an entry; where not everything can be seen, it is taken to be required.
-    fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<EntryNeed> {
+    /// Returns why an entry is there; where not everything can be seen, it is taken to be required.
+    fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<Need> {
         let Some(requirements) = self.requirements else {
             return Guess {
-                likely: EntryNeed::Fits,
-                otherwise: vec![EntryNeed::NotRequired, EntryNeed::Outside],
+                likely: Need::Fits,
+                otherwise: vec![Need::NotRequired, Need::Outside],
             };
         };
         let is_required = requirements.providers.contains_key(provider);
@@ -342,39 +303,38 @@ impl<'a> InitOutlook<'a> {
         let fits = conditions.allows(&entry.version);
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         match (is_required, fits) {
-            (true, false) if self.fits_plan(provider, entry) => {
-                Guess::known(EntryNeed::OutsideInTests)
-            }
-            (true, false) => Guess::known(EntryNeed::Outside),
-            (true, true) if seen => Guess::known(EntryNeed::Fits),
+            (true, false) => Guess::known(match self.fits_plan(provider, entry) {
+                true => Need::OutsideInTests,
+                false => Need::Outside,
+            }),
+            (true, true) if seen => Guess::known(Need::Fits),
             (true, true) => Guess {
-                likely: EntryNeed::Fits,
-                otherwise: vec![EntryNeed::Outside],
+                likely: Need::Fits,
+                otherwise: vec![Need::Outside],
             },
-            (false, _) if requirements.is_complete() => Guess::known(EntryNeed::NotRequired),
+            (false, _) if requirements.is_complete() => Guess::known(Need::NotRequired),
             (false, _) => Guess {
-                likely: EntryNeed::Fits,
-                otherwise: vec![EntryNeed::NotRequired],
+                likely: Need::Fits,
+                otherwise: vec![Need::NotRequired],
             },
         }
     }
 
-    /// Returns true if all conditions allow the locked version but for those of modules that tests run.
+    /// Returns whether all conditions allow the locked version but for those of modules that tests run.
     fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
-        self.requirements
-            .and_then(|requirements| requirements.providers.get(provider))
-            .into_iter()
-            .flatten()
-            .filter(|place| place.is_for_plan())
-            .map(|place| Constraints::clone(&place.constraints))
-            .reduce(Constraints::union)
-            .unwrap_or_default()
-            .allows(&entry.version)
+        let places = self
+            .requirements
+            .and_then(|all| all.providers.get(provider));
+        let places = places.into_iter().flatten();
+        let conditions = places.filter(|place| place.is_for_plan());
+        let conditions = conditions.map(|place| Constraints::clone(&place.constraints));
+        let all = conditions.reduce(Constraints::union).unwrap_or_default();
+        all.allows(&entry.version)
     }
 
-    /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads
-    /// as its own.
-    fn absent(&self, provider: &ProviderAddr) -> Guess<LockState> {
+    /// Returns what there is of a provider that has no entry: perhaps the version of the one that
+    /// OpenTofu reads as its entry.
+    fn absent(&self, provider: &ProviderAddr) -> Guess<Held> {
         let entries = &self.document().lock.providers;
         let other = entries
             .iter()
@@ -382,19 +342,18 @@ impl<'a> InitOutlook<'a> {
         let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
             return self
                 .needed_by(provider)
-                .each(|by| Guess::known(LockState::Nothing(by)));
+                .each(|by| Guess::known(Held::Nothing(by)));
         };
-        Guess::known(LockState::Version {
+        Guess::known(Held::Version {
             fits: requirements.constraints(provider).allows(&entry.version),
             other_stays: requirements.providers.contains_key(other),
         })
     }
 
-    /// Returns true if OpenTofu reads an entry out of this one that the file does not have.
+    /// Returns whether OpenTofu reads an entry out of this one that the file does not have.
     fn has_twin(&self, provider: &ProviderAddr) -> bool {
-        provider
-            .carried_over(self.flavor)
-            .is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
+        let twin = provider.carried_over(self.flavor);
+        twin.is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
     }
 
     fn can_be_locked(&self, requirements: &Requirements, provider: &ProviderAddr) -> bool {
@@ -405,16 +364,16 @@ impl<'a> InitOutlook<'a> {
 
     fn document(&self) -> &'a Document {
         match self.locked {
-            ReadLock::Sound(document) | ReadLock::Broken { document, .. } => document,
+            Locked::Sound(document) | Locked::Broken { document, .. } => document,
         }
     }
 }
 
-/// Replaces the predictions of some routes.
+/// Replaces what is predicted by some routes.
 fn replace(predictions: &mut [Prediction], others: &[Prediction], routes: &[Route]) {
-    for (prediction, other) in predictions.iter_mut().zip(others) {
-        if routes.contains(&prediction.route) {
-            *prediction = other.clone();
+    for (one, other) in predictions.iter_mut().zip(others) {
+        if routes.contains(&one.route) {
+            *one = other.clone();
         }
     }
 }

@@ -1,41 +1,39 @@
-//! The findings about packages.
+//! What is said about packages.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::comparison::recorded;
 use super::differences::named;
-use super::facts::{Doubt, MismatchEvidence};
+use super::facts::{Doubt, Fact};
 use super::memo::PackageHashes;
-use super::places::{PackageCandidate, PackageOrigin};
+use super::places::{Candidate, Origin};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::diag::{self, Diagnostic, FileId, Finding, Severity, Span, rules};
+use crate::diag::{self, Diagnostic, FileId, Finding, Help, RootCommand, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
-use crate::verify::subject::CheckedLock;
+use crate::verify::subject::Subject;
 use crate::version::Version;
 use crate::world::is_outside;
 
-/// A package that was hashed, with the context of its findings.
-pub(super) struct PackageReport<'a> {
-    pub(super) subject: CheckedLock<'a>,
-    pub(super) candidate: &'a PackageCandidate,
+/// A package that can be hashed, with all that is said about it.
+pub(super) struct About<'a> {
+    pub(super) subject: Subject<'a>,
+    pub(super) candidate: &'a Candidate,
     pub(super) hashed: &'a PackageHashes,
-    /// The target of the place, if that is a link.
+    /// Where it really is, if the place is a link.
     pub(super) link: Option<PathBuf>,
 }
 
-impl PackageReport<'_> {
+impl About<'_> {
     /// Reports a package whose hash is not recorded.
-    pub(super) fn mismatch(&self, fact: &MismatchEvidence) -> Finding {
+    pub(super) fn mismatch(&self, fact: &Fact) -> Finding {
         let id = &self.candidate.id;
         let kind = kind(self.candidate.origin);
         let strays = match fact {
-            MismatchEvidence::Stray(names) => names.len(),
-            MismatchEvidence::Differs(_, differences) if differences.is_stray_only() => {
-                differences.stray.len()
-            }
+            Fact::Stray(names) => names.len(),
+            Fact::Differs(_, differences) if differences.is_stray_only() => differences.stray.len(),
             _ => 0,
         };
         let diagnostic = match strays {
@@ -63,70 +61,76 @@ impl PackageReport<'_> {
         self.finding(diagnostic.help(self.what_to_do(fact)))
     }
 
-    /// Returns the evidence for the fault, and the next step.
-    fn what_to_do(&self, fact: &MismatchEvidence) -> String {
+    /// Says what is known about the fault, and what to do.
+    fn what_to_do(&self, fact: &Fact) -> Help {
         let place = self.candidate.place.path().display();
         let advice = self.advice();
         match fact {
-            MismatchEvidence::Differs(twin, differences) if !differences.is_empty() => format!(
-                "it differs from {}, which is recorded:\n{differences}\n{advice}",
-                twin
-            ),
-            MismatchEvidence::Stray(names) => format!(
+            Fact::Differs(twin, differences) if !differences.is_empty() => format!(
+                "it differs from {twin}, which is recorded:\n{differences}\n{advice}"
+            )
+            .into(),
+            Fact::Stray(names) => format!(
                 "without these files it is recorded:\n  stray: {}\n{advice}",
                 named(names)
-            ),
-            MismatchEvidence::Same(twin) => format!(
-                "it has the content of {}, which is recorded, but was zipped again; use that one, \
-                 or run `{} --platform {}` to record its h1:",
-                twin, self.subject.advice.lock, self.candidate.id.platform
-            ),
-            MismatchEvidence::Differs(twin, _) => {
-                format!("it differs from {}, which is recorded; {advice}", twin)
+            )
+            .into(),
+            Fact::Same(twin) => self.subject.advice.lock.named_in(|lock| {
+                format!(
+                    "it has the content of {twin}, which is recorded, but was zipped again; use that \
+                     one, or run `{lock} --platform {}` to record its h1:",
+                    self.candidate.id.platform
+                )
+            }),
+            Fact::Differs(twin, _) => {
+                format!("it differs from {twin}, which is recorded; {advice}").into()
             }
             // Hashes are counted, which is no proof: the command decides.
-            MismatchEvidence::None if self.candidate.origin == PackageOrigin::Installed => format!(
-                "its hash is {}; run `{} --platform {}`: if that adds this hash, the lock file \
-                 lacked it\notherwise the package was changed: {}",
-                self.hashed.h1,
-                self.subject.advice.lock,
-                self.candidate.id.platform,
-                self.removal()
-            ),
-            MismatchEvidence::None => format!("{place} hashes to {}; {advice}", self.hashed.h1),
+            Fact::None if self.candidate.origin == Origin::Installed => {
+                self.subject.advice.lock.named_in(|lock| {
+                    format!(
+                        "its hash is {}; run `{lock} --platform {}`: if that adds this hash, the \
+                         lock file lacked it\notherwise the package was changed: {}",
+                        self.hashed.h1,
+                        self.candidate.id.platform,
+                        self.removal()
+                    )
+                })
+            }
+            Fact::None => format!("{place} hashes to {}; {advice}", self.hashed.h1).into(),
         }
     }
 
-    /// Returns the help to remove a package that is wrong.
+    /// Says how to get rid of a package that is wrong.
     fn advice(&self) -> String {
         let program = self.subject.flavor.command();
         let what = self.what();
         match self.candidate.origin {
-            PackageOrigin::Installed => {
+            Origin::Installed => {
                 format!("unless you know why, delete {what} and run `{program} init` again")
             }
-            PackageOrigin::Cache if self.subject.flavor.is_opentofu() => format!(
+            Origin::Cache if self.subject.flavor.is_opentofu() => format!(
                 "delete {what}: `{program} init` stops at it where it has to fetch the package again"
             ),
-            PackageOrigin::Cache => format!(
+            Origin::Cache => format!(
                 "delete {what}: `{program} init` would unpack over it, and lock what it is then"
             ),
-            PackageOrigin::Mirror => format!(
+            Origin::Mirror => format!(
                 "`{program} init` from this mirror refuses it; unless you know why, replace {what}"
             ),
-            PackageOrigin::Named => "unless you know why, do not use it".to_owned(),
+            Origin::Named => "unless you know why, do not use it".to_owned(),
         }
     }
 
-    /// Returns the help to remove a package that may be wrong.
+    /// Says how to get rid of a package that may be wrong.
     fn removal(&self) -> String {
         let program = self.subject.flavor.command();
         let what = self.what();
         match self.candidate.origin {
-            PackageOrigin::Installed => format!("delete {what} and run `{program} init` again"),
-            PackageOrigin::Cache => format!("delete {what}"),
-            PackageOrigin::Mirror => format!("replace {what}"),
-            PackageOrigin::Named => "do not use it".to_owned(),
+            Origin::Installed => format!("delete {what} and run `{program} init` again"),
+            Origin::Cache => format!("delete {what}"),
+            Origin::Mirror => format!("replace {what}"),
+            Origin::Named => "do not use it".to_owned(),
         }
     }
 
@@ -140,12 +144,7 @@ impl PackageReport<'_> {
     }
 
     /// Reports a package that no recorded hash can verify.
-    pub(super) fn unverifiable(
-        &self,
-        matched: &Match,
-        fact: &MismatchEvidence,
-        doubt: Doubt,
-    ) -> Finding {
+    pub(super) fn unverifiable(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Finding {
         let id = &self.candidate.id;
         let origin = self.candidate.origin;
         let kind = kind(origin);
@@ -156,9 +155,9 @@ impl PackageReport<'_> {
         let left_over = self.subject.left_over(&id.provider);
         // A cache only saves downloads, and the lock file need not cover every platform.
         let is_harmless =
-            left_over.is_some() || origin == PackageOrigin::Cache || doubt == Doubt::Unwanted;
+            left_over.is_some() || origin == Origin::Cache || doubt == Doubt::Unwanted;
         // The program refuses it for certain, or the user asked about it.
-        let is_refused = matches!(origin, PackageOrigin::Installed | PackageOrigin::Named)
+        let is_refused = matches!(origin, Origin::Installed | Origin::Named)
             && matches!(doubt, Doubt::Incomplete | Doubt::Uncovered);
         if is_harmless {
             diagnostic.severity = Severity::Note;
@@ -166,13 +165,13 @@ impl PackageReport<'_> {
             diagnostic.severity = Severity::Error;
         }
         let help = match left_over {
-            Some(left_over) => left_over.to_owned(),
+            Some(left_over) => left_over.into(),
             None => self.how_to_verify(matched, fact, doubt),
         };
         self.finding(diagnostic.help(help))
     }
 
-    /// Counts the recorded hashes, and returns the reason why they cannot verify the package.
+    /// Says which hashes there are, and why they cannot verify the package.
     fn what_is_recorded(&self, matched: &Match, doubt: Doubt) -> String {
         let platform = &self.candidate.id.platform;
         let recorded = recorded(self.subject, &self.candidate.id);
@@ -188,45 +187,43 @@ impl PackageReport<'_> {
         }
     }
 
-    fn how_to_verify(&self, matched: &Match, fact: &MismatchEvidence, doubt: Doubt) -> String {
-        let id = &self.candidate.id;
-        let command = &self.subject.advice.lock;
-        let platform = &id.platform;
+    fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Help {
+        let platform = &self.candidate.id.platform;
+        let command = self
+            .subject
+            .advice
+            .lock
+            .with(format_args!("--platform {platform}"));
         let program = self.subject.flavor.command();
         let refused = matches!(matched, Match::Mismatch | Match::NotComparable);
         let consequence = match self.candidate.origin {
-            PackageOrigin::Installed if refused => {
-                format!("; until then `{program} plan` refuses it")
-            }
-            PackageOrigin::Cache => format!("; until then `{program} init` fetches it again"),
-            PackageOrigin::Mirror if refused => {
+            Origin::Installed if refused => format!("; until then `{program} plan` refuses it"),
+            Origin::Cache => format!("; until then `{program} init` fetches it again"),
+            Origin::Mirror if refused => {
                 format!("; until then `{program} init` from this mirror refuses it")
             }
             _ => String::new(),
         };
-        let same = match fact {
-            MismatchEvidence::Same(twin) => {
-                format!("its content is that of {}, whose zh: is recorded: ", twin)
-            }
-            _ => String::new(),
-        };
-        match doubt {
-            Doubt::Unwanted => format!(
-                "nothing to do, unless {platform} is wanted: then run `{command} --platform \
-                 {platform}`"
-            ),
-            Doubt::None => {
-                format!("{same}run `{command} --platform {platform}` to add its h1:{consequence}")
-            }
-            Doubt::Incomplete | Doubt::Uncovered => format!(
-                "run `{command} --platform {platform}` to add its h1:{consequence}\nif it still does \
-                 not match then, it is not the locked package: {}",
+        match (doubt, fact) {
+            (Doubt::Unwanted, _) => command.named_in(|command| {
+                format!("nothing to do, unless {platform} is wanted: then run `{command}`")
+            }),
+            (Doubt::None, Fact::Same(twin)) => command.named_in(|command| {
+                format!(
+                    "its content is that of {twin}, whose zh: is recorded: run `{command}` to add \
+                     its h1:{consequence}"
+                )
+            }),
+            (Doubt::None, _) => command.run(&format!(" to add its h1:{consequence}")),
+            (Doubt::Incomplete | Doubt::Uncovered, _) => command.run(&format!(
+                " to add its h1:{consequence}\nif it still does not match then, it is not the \
+                 locked package: {}",
                 self.removal()
-            ),
+            )),
         }
     }
 
-    /// Reports oddities of a package that is accepted.
+    /// Reports what is unusual about a package that is accepted.
     pub(super) fn remarks(&self, recorded: &Hashes) -> Vec<Finding> {
         let id = &self.candidate.id;
         let place = self.candidate.place.path().display();
@@ -236,25 +233,23 @@ impl PackageReport<'_> {
             let title = format!("The {kind} package of {id} was zipped again");
             let note = format!("an h1: matches {place}, no zh: does");
             let help = "nothing to do: its content is what was locked, and the program accepts it";
-            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title)
-                .at(self.subject.file, self.header(), note)
-                .help(help);
-            findings.push(self.finding(diagnostic));
+            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title);
+            let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+            findings.push(self.finding(diagnostic.help(help)));
         }
         if self.hashed.is_odd() {
             let title = format!("The {kind} package of {id} has two different h1: hashes");
             let note = format!("{place} hashes differently as a zip than when it is unpacked");
             let help = "nothing to do here: the lock file accepts it; a lock file without its zh: \
                         would refuse it, once it was installed";
-            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title)
-                .at(self.subject.file, self.header(), note)
-                .help(help);
-            findings.push(self.finding(diagnostic));
+            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title);
+            let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
+            findings.push(self.finding(diagnostic.help(help)));
         }
         findings
     }
 
-    /// Reports a zip whose `h1:` when unpacked is recorded, and not that of its members.
+    /// Reports a zip that was locked by what it unpacks to, and is checked by its members.
     ///
     /// Where its platform is not wanted, nothing refuses it.
     pub(super) fn refused_odd(&self, doubt: Doubt) -> Finding {
@@ -286,8 +281,8 @@ impl PackageReport<'_> {
 
 /// Reports a package that cannot be hashed.
 pub(super) fn unreadable(
-    subject: CheckedLock<'_>,
-    candidate: &PackageCandidate,
+    subject: Subject<'_>,
+    candidate: &Candidate,
     error: &ArchiveError,
 ) -> Finding {
     let id = &candidate.id;
@@ -296,11 +291,11 @@ pub(super) fn unreadable(
     let program = subject.flavor.command();
     let title = format!("The {kind} package of {id} cannot be hashed");
     let help = match candidate.origin {
-        PackageOrigin::Installed | PackageOrigin::Cache => {
+        Origin::Installed | Origin::Cache => {
             format!("delete {place} and run `{program} init` again")
         }
-        PackageOrigin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
-        PackageOrigin::Named => "name a package that the program could use".to_owned(),
+        Origin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
+        Origin::Named => "name a package that the program could use".to_owned(),
     };
     let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), causes(error))
@@ -309,7 +304,7 @@ pub(super) fn unreadable(
 }
 
 /// Reports a file in the place of an unpacked package.
-pub(super) fn no_directory(subject: CheckedLock<'_>, candidate: &PackageCandidate) -> Finding {
+pub(super) fn no_directory(subject: Subject<'_>, candidate: &Candidate) -> Finding {
     let id = &candidate.id;
     let kind = kind(candidate.origin);
     let place = candidate.place.path().display();
@@ -327,8 +322,8 @@ pub(super) fn no_directory(subject: CheckedLock<'_>, candidate: &PackageCandidat
 
 /// Reports a package that is a link which cannot be followed.
 pub(super) fn unreachable(
-    subject: CheckedLock<'_>,
-    candidate: &PackageCandidate,
+    subject: Subject<'_>,
+    candidate: &Candidate,
     error: &io::Error,
 ) -> Finding {
     let id = &candidate.id;
@@ -338,9 +333,11 @@ pub(super) fn unreachable(
     let title = format!("The {kind} package of {id} is a link that cannot be followed");
     let note = format!("{place} cannot be followed: {error}");
     let help = if is_outside(error) {
-        "name what it leads to with --package, or leave out --confine".to_owned()
+        "name what it leads to with --package, or leave out --confine".into()
     } else {
-        format!("run `{program} init` again; until then `{program} plan` finds no package")
+        RootCommand::new(format!("{program} init")).run(&format!(
+            " again; until then `{program} plan` finds no package"
+        ))
     };
     let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), note)
@@ -350,7 +347,7 @@ pub(super) fn unreachable(
 
 /// Reports a single package that cannot be hashed.
 pub(super) fn unreadable_single(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     path: &Path,
     error: &ArchiveError,
 ) -> Finding {
@@ -362,7 +359,7 @@ pub(super) fn unreadable_single(
 }
 
 /// Reports a single package of a provider or version that is not locked.
-pub(super) fn not_locked(subject: CheckedLock<'_>, path: &Path, what: &str) -> Finding {
+pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Finding {
     let title = format!("No entry is about {}", path.display());
     let note = format!("no entry here locks {what}");
     Diagnostic::error(rules::PACKAGE_NOT_LOCKED, title)
@@ -371,12 +368,8 @@ pub(super) fn not_locked(subject: CheckedLock<'_>, path: &Path, what: &str) -> F
         .into()
 }
 
-/// Reports a single package that not even its hash identifies.
-pub(super) fn not_recorded(
-    subject: CheckedLock<'_>,
-    path: &Path,
-    hashed: &PackageHashes,
-) -> Finding {
+/// Reports a single package that only its hash could identify, and does not.
+pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHashes) -> Finding {
     let title = format!("No entry records the package {}", path.display());
     let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
     let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
@@ -391,7 +384,7 @@ pub(super) fn not_recorded(
 }
 
 /// Reports a mirror that the CLI configuration names and that is not there (`sources` rules 7.6).
-pub(super) fn absent(subject: CheckedLock<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
+pub(super) fn absent(subject: Subject<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
     let program = subject.flavor.command();
     let title = format!("There is no mirror in {}", dir.display());
     Diagnostic::error(rules::MIRROR_MISSING, title)
@@ -406,7 +399,7 @@ pub(super) fn absent(subject: CheckedLock<'_>, file: FileId, span: Span, dir: &P
 
 /// Reports a locked version that none of the mirrors has from which the program installs the provider.
 pub(super) fn no_mirror(
-    subject: CheckedLock<'_>,
+    subject: Subject<'_>,
     provider: &ProviderAddr,
     version: &Version,
     is_implied: bool,
@@ -418,14 +411,16 @@ pub(super) fn no_mirror(
         "`{program} init` fails: {}",
         subject.flavor.no_version_title()
     );
-    let help = if is_implied {
-        format!(
+    let help = match is_implied {
+        true => format!(
             "add its packages to the local mirror, or delete the other versions there: while it holds the \
              provider, `{program} init` does not ask the registry"
-        )
-    } else {
-        "add its packages to a mirror, or allow another installation method for it in the CLI configuration"
-            .to_owned()
+        ),
+        false => {
+            "add its packages to a mirror, or allow another installation method for it in the \
+                  CLI configuration"
+                .to_owned()
+        }
     };
     let diagnostic = Diagnostic::error(rules::MIRROR_LACKS_VERSION, title)
         .at(subject.file, subject.version(provider), note)
@@ -433,23 +428,22 @@ pub(super) fn no_mirror(
     Finding::about(provider, diagnostic)
 }
 
-/// Returns the adjective of a package, by its origin.
-fn kind(origin: PackageOrigin) -> &'static str {
+/// Says what a package is to the program, before the word package.
+fn kind(origin: Origin) -> &'static str {
     match origin {
-        PackageOrigin::Installed => "installed",
-        PackageOrigin::Cache => "cached",
-        PackageOrigin::Mirror => "mirrored",
-        PackageOrigin::Named => "named",
+        Origin::Installed => "installed",
+        Origin::Cache => "cached",
+        Origin::Mirror => "mirrored",
+        Origin::Named => "named",
     }
 }
 
 fn causes(error: &ArchiveError) -> String {
-    let mut texts = vec![error.to_string()];
-    texts.extend(diag::causes(error));
-    texts.join(": ")
+    let said = std::iter::once(error.to_string()).chain(diag::causes(error));
+    said.collect::<Vec<_>>().join(": ")
 }
 
-fn finding(candidate: &PackageCandidate, diagnostic: Diagnostic) -> Finding {
+fn finding(candidate: &Candidate, diagnostic: Diagnostic) -> Finding {
     Finding {
         platform: Some(candidate.id.platform.clone()),
         ..Finding::about(&candidate.id.provider, diagnostic)

@@ -1,20 +1,20 @@
-//! The packages of each provider on this machine, and the source that `init` would install from.
+//! What this machine has of each provider: what is installed, cached, and where `init` would take it from.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::PackageSearch;
+use super::Search;
 use super::comparison::recorded;
-use super::memo::{Outcome, PackageMemo, UseMoment};
-use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
+use super::memo::{Memo, Moment, Outcome};
+use super::places::{Candidate, Origin, PackagesAtHand};
 use crate::addr::ProviderAddr;
-use crate::coverage::{MachinePackages, MachineSource};
+use crate::coverage::{Machine, MachineSource};
 use crate::hash::Match;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
 use crate::verify::known::{MachineFacts, Machines, SourcePackage};
-use crate::verify::subject::CheckedLock;
+use crate::verify::subject::Subject;
 use crate::version::Version;
 
 /// A source from which the program installs a provider.
@@ -30,22 +30,22 @@ pub enum InstallSource {
     OciMirror,
     /// A directory laid out as a mirror.
     Directory {
-        /// The directory, absolute.
+        /// The directory.
         dir: PathBuf,
-        /// Without the directory `init` fails.
+        /// Whether `init` fails if it does not exist.
         must_exist: bool,
     },
 }
 
-/// The source that a package comes from.
-struct FoundSource {
+/// Where a package comes from.
+struct Found {
     source: MachineSource,
     is_doubtful: bool,
     /// The package, if it is on this machine.
     place: Option<(PackageId, Local)>,
 }
 
-impl FoundSource {
+impl Found {
     fn nowhere(source: MachineSource) -> Self {
         Self {
             source,
@@ -55,22 +55,20 @@ impl FoundSource {
     }
 }
 
-/// Lists the packages on this machine, for its own platform, of each provider that is locked or required.
+/// Lists what this machine has, for its own platform, of each provider that is locked or required.
 pub(super) fn of_providers(
-    memo: &PackageMemo<'_>,
-    subject: CheckedLock<'_>,
-    search: PackageSearch<'_>,
+    memo: &Memo<'_>,
+    subject: Subject<'_>,
+    search: Search<'_>,
     gathered: &PackagesAtHand,
     outcomes: &[Arc<Outcome>],
 ) -> Machines {
     let here = Platform::current();
     let locked = &subject.document.lock.providers;
-    let mut providers: BTreeSet<&ProviderAddr> = locked.keys().collect();
-    if let Some(requirements) = subject.requirements {
-        providers.extend(requirements.providers.keys());
-    }
-    let mut machines = Machines::new();
-    for provider in providers {
+    let required = subject.requirements.into_iter();
+    let required = required.flat_map(|requirements| requirements.providers.keys());
+    let providers: BTreeSet<&ProviderAddr> = locked.keys().chain(required).collect();
+    let machines = providers.into_iter().map(|provider| {
         let facts = match locked.get(provider) {
             Some(entry) => {
                 let id = PackageId {
@@ -82,54 +80,46 @@ pub(super) fn of_providers(
             }
             None => of_unlocked(subject, search, gathered, provider, &here),
         };
-        machines.insert((provider.clone(), here.clone()), facts);
-    }
-    machines
+        ((provider.clone(), here.clone()), facts)
+    });
+    machines.collect()
 }
 
 fn of_entry(
-    memo: &PackageMemo<'_>,
-    subject: CheckedLock<'_>,
-    search: PackageSearch<'_>,
+    memo: &Memo<'_>,
+    subject: Subject<'_>,
+    search: Search<'_>,
     (gathered, outcomes): (&PackagesAtHand, &[Arc<Outcome>]),
     id: &PackageId,
 ) -> MachineFacts {
-    let candidates: Vec<(&PackageCandidate, &Arc<Outcome>)> = gathered
-        .used
-        .iter()
-        .zip(outcomes)
-        .filter(|(candidate, _)| candidate.id == *id)
-        .collect();
-    let outcome_at = |resolved: &PathBuf| {
-        candidates
-            .iter()
-            .find(|(candidate, _)| candidate.resolved == *resolved)
-            .map(|(_, outcome)| *outcome)
-    };
-    // An installed package is often a link into the cache, which is hashed once under either name.
-    let is_recorded_at = |origin| {
-        let place = candidates
-            .iter()
-            .map(|(candidate, _)| *candidate)
-            .chain(gathered.links.iter().filter(|link| link.id == *id))
-            .find(|candidate| candidate.origin == origin)?;
-        let outcome = outcome_at(&place.resolved)?;
-        Some(is_recorded(subject, id, outcome))
+    let used = gathered.used.iter().zip(outcomes);
+    let own = used.filter(|(candidate, _)| candidate.id == *id);
+    let own: Vec<(&Candidate, &Arc<Outcome>)> = own.collect();
+    let of = |origin| {
+        let all = own.iter().map(|(candidate, _)| *candidate);
+        let links = gathered.links.iter();
+        let mut all = all.chain(links.filter(|link| link.id == *id));
+        let found = all.find(|candidate| candidate.origin == origin)?;
+        let mut own = own.iter();
+        let same = own.find(|(candidate, _)| candidate.resolved == found.resolved);
+        same.map(|(_, outcome)| is_recorded(subject, id, outcome))
     };
     let found = find(search, gathered, id);
-    let package = found.place.as_ref().and_then(|(_, place)| {
-        let outcome = outcome_at(&memo.resolved(place))?;
+    let resolved = found.place.as_ref().map(|(_, place)| memo.resolved(place));
+    let mut candidates = own.iter();
+    let package = candidates.find(|(candidate, _)| Some(&candidate.resolved) == resolved.as_ref());
+    let package = package.and_then(|(_, outcome)| {
         let hashed = outcome.as_ref().as_ref().ok()?;
         Some(SourcePackage {
             h1: hashed.h1.clone(),
             zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
-            is_refused: hashed.judge(recorded(subject, id), UseMoment::Install) == Match::Mismatch,
+            is_refused: hashed.judge(recorded(subject, id), Moment::Install) == Match::Mismatch,
         })
     });
     MachineFacts {
-        machine: MachinePackages {
-            installed: is_recorded_at(PackageOrigin::Installed),
-            cached: is_recorded_at(PackageOrigin::Cache),
+        machine: Machine {
+            installed: of(Origin::Installed),
+            cached: of(Origin::Cache),
             cache_may_break: search.cache_may_break,
             source: found.source,
             is_doubtful: found.is_doubtful,
@@ -138,28 +128,23 @@ fn of_entry(
     }
 }
 
-/// Finds the source of `init` for a provider that has no entry: that of the newest version that is allowed.
+/// Finds out where `init` takes a provider from that has no entry: the newest version that is allowed.
 fn of_unlocked(
-    subject: CheckedLock<'_>,
-    search: PackageSearch<'_>,
+    subject: Subject<'_>,
+    search: Search<'_>,
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
     here: &Platform,
 ) -> MachineFacts {
-    let constraints = subject
-        .requirements
-        .map(|requirements| requirements.constraints(provider))
-        .unwrap_or_default();
+    let constraints = subject.requirements.map(|all| all.constraints(provider));
+    let constraints = constraints.unwrap_or_default();
     let sources = (search.sources)(provider);
-    let newest = sources
-        .iter()
-        .filter_map(|source| match source {
-            InstallSource::Directory { dir, .. } => gathered.mirrors.get(dir),
-            _ => None,
-        })
-        .flat_map(|mirror| mirror.versions(provider))
-        .filter(|version| constraints.allows(version))
-        .max();
+    let versions = sources.iter().flat_map(|source| match source {
+        InstallSource::Directory { dir, .. } => gathered.mirrors.get(dir),
+        _ => None,
+    });
+    let versions = versions.flat_map(|mirror| mirror.versions(provider));
+    let newest = versions.filter(|version| constraints.allows(version)).max();
     let is_remote = |source: &InstallSource| {
         matches!(
             source,
@@ -179,7 +164,7 @@ fn of_unlocked(
     found.is_doubtful |= newest.is_some() && sources.iter().any(is_remote);
     found.is_doubtful |= search.cache_may_break && found.source == MachineSource::Registry;
     MachineFacts {
-        machine: MachinePackages {
+        machine: Machine {
             installed: None,
             cached: None,
             cache_may_break: search.cache_may_break,
@@ -190,19 +175,19 @@ fn of_unlocked(
     }
 }
 
-/// Returns true if `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
-fn is_recorded(subject: CheckedLock<'_>, id: &PackageId, outcome: &Outcome) -> bool {
+/// Returns whether `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
+fn is_recorded(subject: Subject<'_>, id: &PackageId, outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|hashed| {
-        let matched = hashed.judge(recorded(subject, id), UseMoment::Plan);
+        let matched = hashed.judge(recorded(subject, id), Moment::Plan);
         matches!(matched, Match::Matched(_))
     })
 }
 
 /// Finds the first source that has a package (`cliconfig` rules 5.2).
-fn find(search: PackageSearch<'_>, gathered: &PackagesAtHand, id: &PackageId) -> FoundSource {
+fn find(search: Search<'_>, gathered: &PackagesAtHand, id: &PackageId) -> Found {
     let sources = (search.sources)(&id.provider);
     if is_missing(&sources, gathered) {
-        return FoundSource::nowhere(MachineSource::NoVersion);
+        return Found::nowhere(MachineSource::NoVersion);
     }
     let mut absence = MachineSource::NoVersion;
     for source in &sources {
@@ -216,9 +201,9 @@ fn find(search: PackageSearch<'_>, gathered: &PackagesAtHand, id: &PackageId) ->
         for (other, places) in mirror.flat_map(|mirror| mirror.of(&id.provider, &id.version)) {
             absence = MachineSource::NoPlatform;
             if let (true, [place, ..]) = (other.platform == id.platform, places) {
-                return FoundSource {
+                return Found {
                     place: Some((other, place.clone())),
-                    ..FoundSource::nowhere(match place {
+                    ..Found::nowhere(match place {
                         Local::Archive(_) => MachineSource::Zips,
                         Local::Directory(_) => MachineSource::Directories,
                     })
@@ -226,32 +211,28 @@ fn find(search: PackageSearch<'_>, gathered: &PackagesAtHand, id: &PackageId) ->
             }
         }
     }
-    FoundSource::nowhere(absence)
+    Found::nowhere(absence)
 }
 
 /// Finds the first source that is no directory.
-fn remote(
-    search: PackageSearch<'_>,
-    gathered: &PackagesAtHand,
-    provider: &ProviderAddr,
-) -> FoundSource {
+fn remote(search: Search<'_>, gathered: &PackagesAtHand, provider: &ProviderAddr) -> Found {
     let sources = (search.sources)(provider);
-    if is_missing(&sources, gathered) {
-        return FoundSource::nowhere(MachineSource::NoVersion);
-    }
-    sources
+    let mut found = sources
         .iter()
-        .find_map(|source| elsewhere(source, &sources, gathered, provider))
-        .unwrap_or_else(|| FoundSource::nowhere(MachineSource::NoVersion))
+        .filter_map(|source| elsewhere(source, &sources, gathered, provider));
+    match found.next() {
+        Some(found) if !is_missing(&sources, gathered) => found,
+        _ => Found::nowhere(MachineSource::NoVersion),
+    }
 }
 
-/// Returns a source that is no directory; `None` if it is not asked for the provider.
+/// Returns what a source is that is no directory; `None` if it is not asked for the provider.
 fn elsewhere(
     source: &InstallSource,
     sources: &[InstallSource],
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
-) -> Option<FoundSource> {
+) -> Option<Found> {
     let is_held = || {
         sources.iter().any(|source| match source {
             InstallSource::Directory { dir, .. } => {
@@ -262,24 +243,24 @@ fn elsewhere(
         })
     };
     match source {
-        InstallSource::Registry => Some(FoundSource::nowhere(MachineSource::Registry)),
+        InstallSource::Registry => Some(Found::nowhere(MachineSource::Registry)),
         InstallSource::RegistryUnlessHeld if !is_held() => {
-            Some(FoundSource::nowhere(MachineSource::Registry))
+            Some(Found::nowhere(MachineSource::Registry))
         }
-        // The mirror is not asked here, so its versions and the hashes that it states are not known.
-        InstallSource::NetworkMirror => Some(FoundSource {
+        // It may lack the version, and which hashes it states is not known.
+        InstallSource::NetworkMirror => Some(Found {
             is_doubtful: true,
-            ..FoundSource::nowhere(MachineSource::Zips)
+            ..Found::nowhere(MachineSource::Zips)
         }),
-        InstallSource::OciMirror => Some(FoundSource {
+        InstallSource::OciMirror => Some(Found {
             is_doubtful: true,
-            ..FoundSource::nowhere(MachineSource::OciZips)
+            ..Found::nowhere(MachineSource::OciZips)
         }),
         InstallSource::RegistryUnlessHeld | InstallSource::Directory { .. } => None,
     }
 }
 
-/// Returns true if a directory is missing without which `init` fails, whatever other sources have.
+/// Returns whether a directory is missing without which `init` fails, whatever other sources have.
 fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
     sources.iter().any(|source| match source {
         InstallSource::Directory { dir, must_exist } => {
@@ -289,9 +270,9 @@ fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
     })
 }
 
-/// Returns the sources of a locked version, if all are directories that lack it.
+/// Returns whether all sources of a locked version are directories that lack it; returns them then.
 pub(super) fn lacking_sources(
-    search: PackageSearch<'_>,
+    search: Search<'_>,
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
     version: &Version,

@@ -1,4 +1,4 @@
-//! Single packages that the user names, and the locked package that each of them is.
+//! Single packages that the user names, and which package each of them is.
 
 use std::path::{Path, PathBuf};
 
@@ -7,33 +7,33 @@ use crate::addr::ProviderAddr;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
-use crate::verify::subject::CheckedLock;
+use crate::verify::subject::Subject;
 use crate::version::Version;
 
 /// A zip or an unpacked directory that the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Single {
-    /// The path as typed, with its form.
+    /// Where it is, as typed.
     pub place: Local,
-    /// The same as an absolute path, whose last parts may name the package.
+    /// The same as an absolute path, whose last parts may show which package it is.
     pub absolute: PathBuf,
 }
 
-/// The package that a single one is to a lock file.
+/// Which package a single one is to a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     /// One of a locked version.
     Locked(PackageId),
     /// One of these locked versions, as far as its name shows; at least two.
     Ambiguous(Vec<PackageId>),
-    /// Its path or its name says a provider or version that is not locked: this one.
+    /// Its path or its name says a provider or version that is not locked: which one.
     NotLocked(String),
-    /// Neither path nor name identify it, so the hash has to.
+    /// The name does not show it, so the hash has to.
     Unknown,
 }
 
-/// Identifies a package: by a path as in a mirror, else by the name of a zip.
-pub(super) fn identify(single: &Single, subject: CheckedLock<'_>) -> Identity {
+/// Finds out which package it is: by a path as in a mirror, else by the name of a zip.
+pub(super) fn identify(single: &Single, subject: Subject<'_>) -> Identity {
     let lock = &subject.document.lock;
     if let Some(id) = by_path(single, subject) {
         return if is_locked(lock, &id) {
@@ -45,12 +45,11 @@ pub(super) fn identify(single: &Single, subject: CheckedLock<'_>) -> Identity {
     let Some((type_name, version, platform)) = by_name(&single.place) else {
         return Identity::Unknown;
     };
-    let mut ids: Vec<PackageId> = lock
-        .providers
-        .iter()
-        .filter(|(provider, entry)| {
-            provider.type_name().eq_ignore_ascii_case(&type_name) && entry.version == version
-        })
+    let entries = lock.providers.iter();
+    let same = entries.filter(|(provider, entry)| {
+        provider.type_name().eq_ignore_ascii_case(&type_name) && entry.version == version
+    });
+    let mut ids: Vec<PackageId> = same
         .map(|(provider, _)| PackageId {
             provider: provider.clone(),
             version: version.clone(),
@@ -65,7 +64,7 @@ pub(super) fn identify(single: &Single, subject: CheckedLock<'_>) -> Identity {
 }
 
 /// Reads `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`, or the path of a zip in a packed mirror.
-fn by_path(single: &Single, subject: CheckedLock<'_>) -> Option<PackageId> {
+fn by_path(single: &Single, subject: Subject<'_>) -> Option<PackageId> {
     let parts: Vec<&str> = single
         .absolute
         .iter()
@@ -100,7 +99,7 @@ fn by_path(single: &Single, subject: CheckedLock<'_>) -> Option<PackageId> {
     }
 }
 
-/// Reads the name of a zip, `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+/// Reads `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
 fn by_name(place: &Local) -> Option<(String, Version, Platform)> {
     let Local::Archive(path) = place else {
         return None;
@@ -136,13 +135,8 @@ mod tests {
         let file = Texts::default().add("", Vec::new());
         let (document, problems) = lockfile::parse(file, LOCK.as_bytes(), flavor);
         assert!(problems.is_empty(), "{problems:?}");
-        let advice = Advice {
-            lock: String::new(),
-            update: String::new(),
-            verify: String::new(),
-            fmt: String::new(),
-        };
-        let subject = CheckedLock {
+        let advice = Advice::here();
+        let subject = Subject {
             document: &document,
             file,
             flavor,

@@ -222,3 +222,69 @@ routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-change
 "#]]
     );
 }
+
+/// A constraint on one provider, in the configuration of a root or module.
+fn requires(constraint: &str) -> String {
+    format!(
+        "terraform {{\n  required_providers {{\n    aws = {{ source = \"hashicorp/aws\", version = \"{constraint}\" }}\n  }}\n}}\n"
+    )
+}
+
+const UPGRADED: &str = "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.40 | h1:b zh:b";
+
+/// A unit has no configuration of its own; its module is read from the same revision.
+#[test]
+fn changes_of_a_unit_follow_from_its_module() {
+    let Some(repo) = Repo::new() else { return };
+    let lock = format!("live/{LOCK}");
+    repo.write(
+        "live/terragrunt.hcl",
+        "terraform {\n  source = \"../modules/net\"\n}\n",
+    )
+    .write("modules/net/main.tf", requires("~> 5.0"))
+    .write(&lock, text(&[OLD]))
+    .commit("first");
+    repo.write("modules/net/main.tf", requires("~> 5.40"))
+        .write(&lock, text(&[UPGRADED]))
+        .commit("second");
+    repo.write("modules/net/main.tf", "nonsense\n");
+    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome
+            .stdout
+            .contains("modules/net/main.tf:3 changed from ~> 5.0 to ~> 5.40"),
+        "{}",
+        outcome.stdout
+    );
+}
+
+/// A source that depends on the workspace leads to the module that `TF_WORKSPACE` selects.
+#[test]
+fn changes_follow_from_the_module_of_the_workspace() {
+    let Some(repo) = Repo::new() else { return };
+    let lock = format!("live/{LOCK}");
+    repo.write(
+        "live/main.tofu",
+        "module \"m\" {\n  source = \"../${terraform.workspace}\"\n}\n",
+    )
+    .write("prod/main.tf", requires("~> 5.0"))
+    .write("default/main.tf", "")
+    .write(&lock, text(&[OLD]))
+    .commit("first");
+    repo.write("prod/main.tf", requires("~> 5.40"))
+        .write(&lock, text(&[UPGRADED]))
+        .commit("second");
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
+    let output = program
+        .args(["diff", "--flavor", "opentofu", "HEAD~1", "HEAD"])
+        .env("TF_WORKSPACE", "prod")
+        .current_dir(repo.lab.path(""))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("prod/main.tf:3 changed from ~> 5.0 to ~> 5.40"),
+        "{said}"
+    );
+}

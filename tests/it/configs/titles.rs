@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockctl::config;
 use lockctl::diag::{Diagnostic, Severity};
 use lockctl::flavor::Flavor;
-use lockctl::report::{Block, human};
+use lockctl::report::{TextBlock, human};
 use lockctl::world::mem::MemFiles;
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ fn message(said: &Said, title: &str) -> Option<String> {
 
 fn rendered(said: &Said, found: &Diagnostic) -> String {
     let mut out = Vec::new();
-    let block = Block::Diagnostic(found.clone());
+    let block = TextBlock::Diagnostic(found.clone());
     human::render(&mut out, &[block], &said.texts, human::Colors::Off).unwrap();
     let text = String::from_utf8(out).unwrap();
     text.replace(&format!("{}/", said.root.display()), "")
@@ -170,7 +170,7 @@ fn names_that_are_nearly_right_are_asked_about() {
     let told: Vec<String> = said
         .with(Severity::Error)
         .map(|error| {
-            let help = error.help.as_deref().unwrap_or("no help");
+            let help = error.help.as_ref().map_or("no help", |help| &help.text);
             format!("{}: {help}", said.at(error).unwrap())
         })
         .collect();

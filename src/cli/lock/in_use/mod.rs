@@ -22,7 +22,7 @@ use crate::locker::Locked;
 use crate::lockfile;
 use crate::report::RootResult;
 use crate::report::json::{
-    HeldBackRoot, HoldingPlace, ProviderInUse, Status, VersionInUse, VersionMove, VersionsInUse,
+    HeldBackRoot, HoldingPlace, ProviderInUse, RootStatus, VersionInUse, VersionMove, VersionsInUse,
 };
 use crate::requirement::{Requirement, Requirements};
 use crate::resolve::Goals;
@@ -140,9 +140,9 @@ impl LockedRoots {
         let (differing, agreed): (Vec<Group<'_>>, Vec<Group<'_>>) = groups
             .into_values()
             .partition(|group| group.versions().len() > 1);
-        let failed = results
-            .iter()
-            .filter(|result| !self.0.contains_key(&result.path) && result.status != Status::Clean);
+        let failed = results.iter().filter(|result| {
+            !self.0.contains_key(&result.path) && result.status != RootStatus::Clean
+        });
         let failed: Vec<&Path> = failed.map(|result| Path::new(&result.path)).collect();
         let comparison = Comparison {
             run,

@@ -5,7 +5,7 @@ use crate::cli::session::holding;
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::report::json::{HeldBackRoot, ProviderInUse, VersionsInUse};
-use crate::report::{Block, CommandResult, Tone};
+use crate::report::{CommandResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 
 /// With how many roots each provider has a line; with more there is a table.
@@ -27,7 +27,7 @@ pub(in crate::cli::lock) fn are_many(roots: usize) -> bool {
 
 /// Shows which versions the roots lock, the commands that move those that are behind, and what holds
 /// others back. Where all agree there is one line.
-pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<Block> {
+pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let Some(all) = &result.versions_in_use else {
         return Vec::new();
     };
@@ -43,29 +43,29 @@ pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<Bl
     if !all.differing.is_empty() {
         let are_many = are_many(all.roots);
         if are_many && !look.markdown {
-            blocks.push(Block::Lines(vec![String::new()]));
+            blocks.push(TextBlock::Lines(vec![String::new()]));
         }
         if are_many || look.markdown {
-            blocks.push(Block::Table(text.table()));
+            blocks.push(TextBlock::Table(text.table()));
         } else {
-            blocks.push(Block::Lines(text.lines()));
+            blocks.push(TextBlock::Lines(text.lines()));
         }
         for (title, lines) in [
             ("to update the older roots:", text.commands()),
             ("held back by constraints:", text.held_back()),
         ] {
             if !lines.is_empty() {
-                blocks.push(Block::Verdict(Tone::Note, title.to_owned()));
+                blocks.push(TextBlock::Verdict(Tone::Note, title.to_owned()));
                 let lines = text.some(lines);
                 let lines = lines.into_iter().map(|line| match look.markdown {
                     true => line,
                     false => format!("  {line}"),
                 });
-                blocks.push(Block::Lines(lines.collect()));
+                blocks.push(TextBlock::Lines(lines.collect()));
             }
         }
     }
-    blocks.push(Block::Verdict(Tone::Good, text.count()));
+    blocks.push(TextBlock::Verdict(Tone::Good, text.count()));
     blocks
 }
 

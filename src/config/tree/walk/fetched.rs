@@ -200,7 +200,7 @@ impl Tree<'_> {
             place.span,
             failure.cause.as_str(),
         );
-        error.help.clone_from(&failure.help);
+        error.help = failure.help.clone().map(Into::into);
         self.report_once(place, failure.title, error);
         ControlFlow::Continue(())
     }

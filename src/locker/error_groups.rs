@@ -1,0 +1,109 @@
+//! Errors that are reported together, because one cause explains them.
+
+use std::mem::discriminant;
+
+use super::LockError;
+use crate::addr::ProviderAddr;
+use crate::diag;
+use crate::package::PackageId;
+use crate::platform;
+
+impl LockError {
+    /// Returns true if one cause explains both errors: they are about one release, or have nothing to do
+    /// with what was asked for.
+    #[must_use]
+    pub fn shares_cause(&self, other: &Self) -> bool {
+        let equal_causes = || diag::causes(self) == diag::causes(other);
+        match (self, other) {
+            (Self::Asking { cause, .. }, Self::Asking { cause: other, .. }) => {
+                equal_causes() || cause.is_like(other)
+            }
+            (Self::Source(cause), Self::Source(other)) => cause.is_like(other),
+            (Self::Download { cause, .. }, Self::Download { cause: other, .. }) => {
+                cause.is_like(other)
+            }
+            (Self::VersionsNotAsked { .. }, Self::VersionsNotAsked { .. }) => true,
+            (
+                Self::PackagesNotAsked { unexplained, .. },
+                Self::PackagesNotAsked {
+                    unexplained: other, ..
+                },
+            ) => unexplained == other,
+            // The causes would be equal, but each error shows the hashes of its own package.
+            (Self::Checksum { .. }, _) => false,
+            _ if discriminant(self) != discriminant(other) => false,
+            _ => match (self.package(), other.package()) {
+                (Some(id), Some(other)) => equal_causes() && is_same_release(id, other),
+                _ => false,
+            },
+        }
+    }
+
+    /// Names the subject of an error that shares the cause of `self`: the platform alone if the release
+    /// is the same.
+    #[must_use]
+    pub fn name_beside(&self, error: &Self) -> String {
+        match (self.package(), error.package()) {
+            (Some(first), Some(id)) if is_same_release(first, id) => id.platform.to_string(),
+            (_, Some(id)) => id.to_string(),
+            (_, None) => match error {
+                Self::Asking { provider, .. } | Self::VersionsNotAsked { provider } => {
+                    provider.to_string()
+                }
+                Self::PackagesNotAsked {
+                    provider,
+                    version,
+                    platforms,
+                    ..
+                } => format!(
+                    "{provider} {version} for {}",
+                    platform::join(platforms, ", ")
+                ),
+                other => other.to_string(),
+            },
+        }
+    }
+
+    /// Returns the provider of an error that a change of what is required may remove.
+    #[must_use]
+    pub fn required_provider(&self) -> Option<&ProviderAddr> {
+        match self {
+            Self::TooYoung { provider, .. } => Some(provider),
+            Self::Source(cause) => cause.unknown_provider(),
+            Self::Asking {
+                package: None,
+                provider,
+                cause,
+            } if cause.is_discovery() => Some(provider),
+            _ => None,
+        }
+    }
+
+    fn package(&self) -> Option<&PackageId> {
+        match self {
+            Self::Package { id, .. }
+            | Self::NoExecutable { id, .. }
+            | Self::Unproven { id, .. }
+            | Self::Download { id, .. }
+            | Self::Checksum { id, .. }
+            | Self::Unsigned { id, .. }
+            | Self::StatedSize { id, .. }
+            | Self::Contradiction { id, .. } => Some(id),
+            Self::Asking { package, .. } => package.as_deref(),
+            Self::Source(cause) => cause.unsupported_package(),
+            Self::Select(_)
+            | Self::TooYoung { .. }
+            | Self::NoPlatform { .. }
+            | Self::VersionsNotAsked { .. }
+            | Self::PackagesNotAsked { .. }
+            | Self::ListsDiffer { .. }
+            | Self::OtherKey { .. }
+            | Self::FalseClaims { .. }
+            | Self::Unvouched { .. } => None,
+        }
+    }
+}
+
+fn is_same_release(id: &PackageId, other: &PackageId) -> bool {
+    id.provider == other.provider && id.version == other.version
+}
