@@ -18,7 +18,7 @@ use crate::platform::Platform;
 use crate::project::Project;
 use crate::remote_module::InstalledOnly;
 use crate::verify::{
-    self, Advice, Checks, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks,
+    self, Advice, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks, WantedChecks,
 };
 use crate::workspace::{Reading, Workspace, WorkspaceError};
 
@@ -163,7 +163,7 @@ impl Verifier {
             project_file: &root.project_name(),
             advice: &Advice::here(),
         };
-        let mut checks = Checks {
+        let mut checks = WantedChecks {
             groups: &Groups::offline(),
             platforms: &|providers| self.wanted(root.project(), root.flavor, providers),
             installation_faults: &[],

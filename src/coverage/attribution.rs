@@ -1,4 +1,4 @@
-//! Which hash of a lock entry belongs to which package, as far as facts say it (rules 1.3).
+//! The packages that the hashes of a lock entry belong to, by facts (rules 1.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::package::{Fact, PackageId};
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// What facts say about the hashes of a lock entry.
+/// The packages that the hashes of a lock entry belong to, by facts.
 ///
 /// A fact is about the zip of a recorded `zh:`. It belongs to the entry if it is of the same version of a
 /// provider of the same type: the same packages may come from several registries.
@@ -21,8 +21,8 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// Finds out what facts say about the hashes of a version; `find` returns the fact about the zip of a
-    /// `zh:`, if there is one that counts.
+    /// Attributes the hashes of a version; `find` returns the fact about the zip of a `zh:`, if there is one
+    /// that counts.
     #[must_use]
     pub fn of(
         provider: &ProviderAddr,
@@ -30,32 +30,30 @@ impl Attribution {
         hashes: &Hashes,
         find: impl Fn(&Hash) -> Option<Fact>,
     ) -> Self {
-        let is_own = |fact: &Fact| {
-            let id = &fact.id;
-            id.provider.type_name() == provider.type_name() && id.version == *version
-        };
-        let known = hashes.of(Scheme::Zh).filter_map(find);
-        let (own, others): (Vec<Fact>, Vec<Fact>) = known.partition(is_own);
-        let mut found = Self {
+        let (of_release, foreign): (Vec<Fact>, Vec<Fact>) =
+            hashes.of(Scheme::Zh).filter_map(find).partition(|fact| {
+                fact.id.provider.type_name() == provider.type_name() && fact.id.version == *version
+            });
+        let mut attribution = Self {
             recorded: hashes.clone(),
             ..Self::default()
         };
-        for fact in own {
-            found.offered.extend(fact.offered.iter().cloned());
-            let packages = found.packages.entry(fact.id.platform.clone()).or_default();
-            packages.push(fact);
+        for fact in of_release {
+            attribution.offered.extend(fact.offered.iter().cloned());
+            let platform = fact.id.platform.clone();
+            attribution.packages.entry(platform).or_default().push(fact);
         }
-        for fact in others {
+        for fact in foreign {
             // Content may be the same in several releases, so an `h1:` alone shows nothing.
-            if hashes.contains(&fact.h1) && !found.is_known(&fact.h1) {
-                found.foreign.insert(fact.h1, fact.id.clone());
+            if hashes.contains(&fact.h1) && !attribution.is_known(&fact.h1) {
+                attribution.foreign.insert(fact.h1, fact.id.clone());
             }
-            found.foreign.insert(fact.zh, fact.id);
+            attribution.foreign.insert(fact.zh, fact.id);
         }
-        found
+        attribution
     }
 
-    /// Returns whether facts say nothing at all.
+    /// Returns true if no fact is about any of the hashes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.packages.is_empty() && self.foreign.is_empty()
@@ -67,7 +65,7 @@ impl Attribution {
         self.packages.values().flatten()
     }
 
-    /// Returns what the package of a platform holds; of several the one whose `h1:` is recorded.
+    /// Returns the fact about the package of a platform; of several the one whose `h1:` is recorded.
     #[must_use]
     pub fn package(&self, platform: &Platform) -> Option<&Fact> {
         let packages = self.packages.get(platform)?;
@@ -75,10 +73,11 @@ impl Attribution {
         packages.iter().find(is_recorded).or(packages.first())
     }
 
-    /// Returns what the package of each platform that is known holds, as [`package`](Self::package) does.
+    /// Iterates over the platforms with facts, each with that of [`package`](Self::package).
     pub fn by_platform(&self) -> impl Iterator<Item = (&Platform, &Fact)> {
-        let platforms = self.packages.keys();
-        platforms.filter_map(|platform| Some((platform, self.package(platform)?)))
+        self.packages
+            .keys()
+            .filter_map(|platform| Some((platform, self.package(platform)?)))
     }
 
     /// Returns the platforms that the signed list of the release has packages for; none if no fact states
@@ -88,7 +87,7 @@ impl Attribution {
         &self.offered
     }
 
-    /// Returns whether the release has no package for a platform.
+    /// Returns true if the release has no package for a platform.
     #[must_use]
     pub fn lacks(&self, platform: &Platform) -> bool {
         !self.offered.is_empty() && !self.offered.contains(platform)
@@ -97,18 +96,21 @@ impl Attribution {
     /// Returns the platforms whose package has a hash, sorted; none if that is unknown.
     #[must_use]
     pub fn platforms_of(&self, hash: &Hash) -> Vec<Platform> {
-        let has = |fact: &Fact| fact.h1 == *hash || fact.zh == *hash;
-        let packages = self.packages.iter();
-        let owners = packages.filter(|(_, own)| own.iter().any(has));
-        owners.map(|(platform, _)| platform.clone()).collect()
+        let has_hash = |fact: &Fact| fact.h1 == *hash || fact.zh == *hash;
+        self.packages
+            .iter()
+            .filter(|(_, facts)| facts.iter().any(has_hash))
+            .map(|(platform, _)| platform.clone())
+            .collect()
     }
 
     /// Returns the platforms whose `h1:` is recorded for sure, sorted.
     #[must_use]
     pub fn covered(&self) -> Vec<Platform> {
-        let packages = self.by_platform();
-        let covered = packages.filter(|(_, fact)| self.recorded.contains(&fact.h1));
-        covered.map(|(platform, _)| platform.clone()).collect()
+        self.by_platform()
+            .filter(|(_, fact)| self.recorded.contains(&fact.h1))
+            .map(|(platform, _)| platform.clone())
+            .collect()
     }
 
     /// Returns the recorded hashes of packages of other releases, each with the package.
@@ -120,16 +122,17 @@ impl Attribution {
     /// Lists the recorded `h1:` that no known package has, sorted.
     #[must_use]
     pub fn unexplained(&self) -> Vec<&Hash> {
-        let unknown = |h1: &&Hash| !self.is_known(h1) && !self.foreign.contains_key(h1);
-        self.recorded.of(Scheme::H1).filter(unknown).collect()
+        self.recorded
+            .of(Scheme::H1)
+            .filter(|h1| !self.is_known(h1) && !self.foreign.contains_key(h1))
+            .collect()
     }
 
-    /// Returns how many packages of the release no fact is about; `None` if it is unknown how many it has.
+    /// Counts the packages of the release that no fact is about; `None` if it is unknown how many it has.
     #[must_use]
     pub fn unseen(&self) -> Option<usize> {
-        let unseen = self.offered.iter();
-        let unseen = unseen.filter(|platform| !self.packages.contains_key(platform));
-        (!self.offered.is_empty()).then(|| unseen.count())
+        let is_unseen = |platform: &&Platform| !self.packages.contains_key(platform);
+        (!self.offered.is_empty()).then(|| self.offered.iter().filter(is_unseen).count())
     }
 
     /// Lists recorded `h1:` that are more than the packages which could have them: all of them are of no
@@ -143,13 +146,13 @@ impl Attribution {
         }
     }
 
-    /// Returns whether several platforms may share a zip, so that a fact, which names one of them, does not
-    /// say whose alone it is.
+    /// Returns true if several platforms may share a zip, so that a fact, which names one of them, does not
+    /// exclude the others.
     #[must_use]
     pub fn may_share_zips(&self) -> bool {
         let listed = self.recorded.of(Scheme::Zh).count();
         let unknown = listed.saturating_sub(self.packages().count());
-        // What is no list of a release need not have the zip of every platform.
+        // Only a whole list of a release has the zip of every platform: fewer zips than platforms are shared.
         let is_list = self.recorded.lists_release();
         is_list && self.unseen().is_some_and(|unseen| unseen > unknown)
     }

@@ -1,13 +1,13 @@
-//! Which wanted platforms a lock entry covers, and what the programs will do where it does not.
+//! Coverage of the wanted platforms by a lock entry, and the behaviour of the programs where one is missing.
 //!
 //! Without facts it is unknown which hash belongs to which platform, so `h1:` hashes are counted
 //! (rules 1.1); a package that was hashed shows it for its own platform, now or as the fact that an
-//! [attribution](Attribution) has. From what an entry [holds](Held) for a platform [`predict`] derives what
-//! each [route](Route) does.
+//! [attribution](Attribution) has. [`predict`] derives the outcome of each [route](Route) from the entry as
+//! one [platform sees it](LockState).
 
 mod attribution;
-mod held;
 mod routes;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -22,25 +22,26 @@ use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
 
 pub use attribution::Attribution;
-pub use held::{
-    Facts, Guess, Held, HeldEntry, Machine, MachineSource, Need, NeededBy, Recorded, Zh,
-};
 pub use routes::{
     Outcome, Prediction, Route, predict, predict_guess, predict_guess_here, predict_here,
     predict_unreadable,
 };
+pub use state::{
+    EntryNeed, EntryState, Guess, KnownPackage, LockState, MachinePackages, MachineSource,
+    NeededBy, RecordedHashes, Zh,
+};
 
-/// What facts say about the hashes of each entry of a lock file.
+/// The attribution of the hashes of each entry of a lock file.
 pub type Attributions = BTreeMap<ProviderAddr, Attribution>;
 
-/// How far one lock entry covers the wanted platforms.
+/// The coverage of the wanted platforms by one lock entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// How many `h1:` hashes are recorded that can match a package.
+    /// The number of recorded `h1:` hashes that can match a package.
     pub recorded: usize,
     /// The wanted platforms, sorted.
     pub wanted: Vec<Platform>,
-    /// Which recorded hash belongs to which platform, as far as packages show it; wanted or not.
+    /// The recorded hash of each platform, as far as packages show it; wanted or not.
     pub known: BTreeMap<Platform, Hash>,
     /// Wanted platforms whose packages have an `h1:` that is not recorded, sorted.
     pub absent: Vec<Platform>,
@@ -48,11 +49,11 @@ pub struct Coverage {
     pub not_offered: Vec<Platform>,
     /// Wanted platforms that no package shows, sorted.
     pub unknown: Vec<Platform>,
-    /// How many recorded `h1:` hashes no package explains.
+    /// The number of recorded `h1:` hashes that no package explains.
     pub unexplained: usize,
 }
 
-/// Counts which wanted platforms an entry covers.
+/// Determines the wanted platforms that an entry covers.
 ///
 /// `known` are `h1:` hashes that packages have for sure; an entry may lack them.
 #[must_use]
@@ -61,18 +62,20 @@ pub fn coverage(
     wanted: &[Platform],
     known: &BTreeMap<Platform, Hash>,
 ) -> Coverage {
+    // A hash of the wrong form matches no package, so it must not stand for a platform.
     let hashes = hashes.matchable();
     let recorded = hashes.of(Scheme::H1).count();
-    let is_told = |platform: &Platform| known.contains_key(platform);
-    let is_absent = |platform: &Platform| {
-        let hash = known.get(platform);
-        hash.is_some_and(|hash| !hashes.contains(hash))
-    };
     let mut wanted = wanted.to_vec();
     wanted.sort();
     wanted.dedup();
-    let absent = wanted.iter().filter(|p| is_absent(p)).cloned().collect();
-    let unknown = wanted.iter().filter(|p| !is_told(p)).cloned().collect();
+    let (mut absent, mut unknown) = (Vec::new(), Vec::new());
+    for platform in &wanted {
+        match known.get(platform) {
+            None => unknown.push(platform.clone()),
+            Some(hash) if !hashes.contains(hash) => absent.push(platform.clone()),
+            Some(_) => {}
+        }
+    }
     let known: BTreeMap<Platform, Hash> = known
         .iter()
         .filter(|(_, hash)| hashes.contains(hash))
@@ -80,7 +83,7 @@ pub fn coverage(
         .collect();
     let explained = hashes
         .of(Scheme::H1)
-        .filter(|hash| known.values().any(|k| k == *hash))
+        .filter(|hash| known.values().any(|explained| explained == *hash))
         .count();
     Coverage {
         recorded,
@@ -94,23 +97,22 @@ pub fn coverage(
 }
 
 impl Coverage {
-    /// Takes into account which platforms a release has no package for.
+    /// Takes out the platforms that a release has no package for.
     #[must_use]
     pub fn without(mut self, is_not_offered: impl Fn(&Platform) -> bool) -> Self {
-        let unknown = self.unknown.into_iter();
-        (self.not_offered, self.unknown) = unknown.partition(is_not_offered);
+        (self.not_offered, self.unknown) = self.unknown.into_iter().partition(is_not_offered);
         self
     }
 
-    /// Returns how many wanted platforms must lack an `h1:`, however the hashes are attributed.
+    /// Counts the wanted platforms that must lack an `h1:`, however the hashes are attributed.
     #[must_use]
     pub fn lacking(&self) -> usize {
         let certain = self.absent.len() + self.not_offered.len();
         certain + self.unknown.len().saturating_sub(self.unexplained)
     }
 
-    /// Returns for how many wanted platforms an `h1:` is missed: for at least as many as are counted where
-    /// nothing is known of the packages, although platforms that share one need no more (rules 1.2).
+    /// Counts the wanted platforms whose `h1:` is reported as missing: at least as many as if nothing were
+    /// known of the packages, although platforms that share one need no more (rules 1.2).
     #[must_use]
     pub fn missed(&self) -> usize {
         let counted = self.wanted.len().saturating_sub(self.recorded);
@@ -129,6 +131,7 @@ impl Coverage {
     /// theirs, the release has no package for them, or every recorded one belongs to a known platform.
     #[must_use]
     pub fn certainly_lacking(&self) -> Vec<Platform> {
+        // Any unexplained `h1:` may be that of any unknown platform, so no single one can be named.
         if self.unexplained == 0 {
             self.perhaps_lacking()
         } else {

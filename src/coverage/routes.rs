@@ -1,15 +1,18 @@
-//! What `init`, `plan` and `validate` will make of what a lock file holds.
+//! Predictions of `init`, `plan` and `validate` with a lock file.
 //!
-//! It follows rules 2 to 4, which rest on `hash` rules 3 and on `lockfile` rules 4 and 5.
+//! They follow rules 2 to 4, which rest on `hash` rules 3 and on `lockfile` rules 4 and 5.
 //! Every provider is looked at by itself: one that fails stops the run for all, and one that rewrites
 //! rewrites the file of all.
 
 use std::borrow::Cow;
 
-use super::held::{Guess, Held, HeldEntry, Machine, MachineSource, Need, NeededBy, Recorded, Zh};
+use super::state::{
+    EntryNeed, EntryState, Guess, LockState, MachinePackages, MachineSource, NeededBy,
+    RecordedHashes, Zh,
+};
 use crate::flavor::Flavor;
 
-/// A way by which a program meets a lock file.
+/// A command with a source of packages, by which a program meets a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -23,7 +26,7 @@ pub enum Route {
     PackedMirror,
     /// `init`, downloading, with a plugin cache directory that holds the package.
     PluginCache,
-    /// `init -lockfile=readonly`, downloading.
+    /// `init -lockfile=readonly`, downloading from a registry.
     Readonly,
     /// `plan`, with the right package installed.
     Plan,
@@ -37,34 +40,34 @@ pub enum Route {
     HerePlan,
 }
 
-/// What happens by a route.
+/// The outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// It succeeds and changes no file.
+    /// The command succeeds and changes no file.
     Passes,
-    /// It succeeds with a warning and leaves the lock file as it is, although it would change it.
+    /// The command succeeds with a warning and leaves the lock file as it is, although it would change it.
     Warns,
-    /// It succeeds and changes the lock file.
+    /// The command succeeds and changes the lock file.
     Rewrites,
-    /// It fails and changes no file.
+    /// The command fails and changes no file.
     Fails,
 }
 
-/// What happens by one route.
+/// The predicted outcome of one route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prediction {
-    /// The way.
+    /// The command and the source of its packages.
     pub route: Route,
-    /// What happens.
+    /// The outcome that is most likely.
     pub outcome: Outcome,
     /// The title of the warning or error that the program prints, if there is one; `…` stands for
     /// words that differ from provider to provider, and others may follow.
     pub title: Option<Cow<'static, str>>,
     /// The package is compared with nothing.
     pub unchecked: bool,
-    /// It depends on something that is unknown here, and could be different.
+    /// Something on which the outcome depends is unknown, so that it could be different.
     pub assumed: bool,
 }
 
@@ -111,12 +114,13 @@ impl Route {
 }
 
 impl Prediction {
-    /// Returns whether the program reports this after what is wrong with packages: the verdict on the lock
-    /// file comes last (rules 3.1, 4.7).
+    /// Returns true if the program reports this after faults of packages: the verdict on the lock file comes
+    /// last (rules 3.1, 4.7).
     #[must_use]
     pub fn is_about_entries(&self) -> bool {
-        let title = self.title.as_deref();
-        title.is_some_and(|title| [ENTRIES_CHANGE, INCONSISTENT].contains(&title))
+        self.title
+            .as_deref()
+            .is_some_and(|title| [ENTRIES_CHANGE, INCONSISTENT].contains(&title))
     }
 }
 
@@ -143,7 +147,7 @@ const NO_PLATFORM: &str = "Incompatible provider version";
 const NOT_THERE: &str = "Required plugins are not installed";
 /// OpenTofu's title where `plan` finds a package that does not match; it goes on with the address.
 const NO_SCHEMA: &str = "failed to read provider configuration schema";
-/// What `validate` says of a package that does not match, with the address before and in it.
+/// The title where `validate` finds a package that does not match, with the address before and in it.
 const MISMATCH: &str =
     "the cached package … does not match any of the checksums recorded in the dependency lock file";
 /// The title where `plan` misses an entry, or does not allow its version.
@@ -158,12 +162,12 @@ const NOT_UPDATED: &str = "Provider lock file not updated";
 const INCOMPLETE: &str = "Incomplete lock file information for providers";
 /// OpenTofu's title where it reads one entry out of another.
 const CARRIED_OVER: &str = "Dependency lock file entries automatically updated";
-/// What titles begin with where the lock file cannot be read.
+/// The beginning of titles where the lock file cannot be read.
 const UNREADABLE: &str = "failed to read dependency lock file";
 
-/// The source that a package comes from, as far as hashes go.
+/// The kind of source that a package comes from, by the hashes that it has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum PackageKind {
     /// Zips, with a signed list of checksums.
     Signed,
     /// Zips of a mirror.
@@ -176,14 +180,14 @@ enum Source {
     Cache,
 }
 
-/// What `init` makes of an entry whose version fits.
+/// The result of comparing a package with an entry whose version fits.
 enum Install {
     Refused,
     Accepted { unchecked: bool, changes: bool },
 }
 
-/// What a route comes to: [`Prediction`] without the route.
-struct Verdict {
+/// A [`Prediction`] without the route.
+struct RouteVerdict {
     outcome: Outcome,
     title: Option<&'static str>,
     unchecked: bool,
@@ -192,18 +196,18 @@ struct Verdict {
 
 /// Predicts what each route does, in the order of [`Route::ALL`].
 #[must_use]
-pub fn predict(held: &Held, flavor: Flavor) -> Vec<Prediction> {
+pub fn predict(state: &LockState, flavor: Flavor) -> Vec<Prediction> {
     let prediction = |route| {
         let verdict = match route {
-            Route::Registry => init(held, Source::Signed, flavor),
-            Route::UnpackedMirror => init(held, Source::Directories, flavor),
-            Route::PackedMirror => init(held, Source::Zips, flavor),
-            Route::PluginCache => init(held, through_cache(held), flavor),
-            Route::Readonly => readonly(held, flavor),
-            Route::Plan => plan(held, flavor),
-            Route::PlanAfterInit => plan_after_init(held, flavor),
+            Route::Registry => init(state, PackageKind::Signed, flavor),
+            Route::UnpackedMirror => init(state, PackageKind::Directories, flavor),
+            Route::PackedMirror => init(state, PackageKind::Zips, flavor),
+            Route::PluginCache => init(state, through_cache(state), flavor),
+            Route::Readonly => readonly(state, flavor),
+            Route::Plan => plan(state, flavor),
+            Route::PlanAfterInit => plan_after_init(state, flavor),
             // The last two are none of those, and have a function of their own.
-            Route::Validate | Route::Here | Route::HerePlan => validate(held, flavor),
+            Route::Validate | Route::Here | Route::HerePlan => validate(state, flavor),
         };
         verdict.of(route)
     };
@@ -212,121 +216,142 @@ pub fn predict(held: &Held, flavor: Flavor) -> Vec<Prediction> {
 
 /// Predicts what `init` and `plan` do in a root with what this machine has (rules 5).
 #[must_use]
-pub fn predict_here(held: &Held, machine: Machine, flavor: Flavor) -> Vec<Prediction> {
+pub fn predict_here(
+    state: &LockState,
+    machine: MachinePackages,
+    flavor: Flavor,
+) -> Vec<Prediction> {
     vec![
-        init_here(held, machine, flavor).of(Route::Here),
-        plan_here(held, machine, flavor).of(Route::HerePlan),
+        init_here(state, machine, flavor).of(Route::Here),
+        plan_here(state, machine, flavor).of(Route::HerePlan),
     ]
 }
 
-fn init_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
+fn init_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> RouteVerdict {
     let source = match machine.source {
-        MachineSource::Registry => Source::Signed,
-        MachineSource::Zips => Source::Zips,
-        MachineSource::OciZips => Source::OciZips,
-        MachineSource::Directories => Source::Directories,
-        MachineSource::NoVersion | MachineSource::NoPlatform => Source::Signed,
+        MachineSource::Registry => PackageKind::Signed,
+        MachineSource::Zips => PackageKind::Zips,
+        MachineSource::OciZips => PackageKind::OciZips,
+        MachineSource::Directories => PackageKind::Directories,
+        MachineSource::NoVersion | MachineSource::NoPlatform => PackageKind::Signed,
     };
-    match held {
-        Held::HeldEntry(entry) if entry.need == Need::Fits => {
+    match state {
+        LockState::EntryState(entry) if entry.need == EntryNeed::Fits => {
             let asks_nothing = flavor.is_opentofu() && machine.cached == Some(true);
             let is_doubtful = machine.is_doubtful && !asks_nothing;
             install_here(entry, machine, source, flavor).assumed_if(is_doubtful)
         }
         // Nothing is installed for it.
-        Held::HeldEntry(_) | Held::Version { fits: false, .. } => init(held, source, flavor),
-        Held::Nothing(_) | Held::Version { .. } => match machine.source {
-            MachineSource::NoVersion => Verdict::fails(flavor.no_version_title()),
-            MachineSource::NoPlatform => Verdict::fails(NO_PLATFORM),
-            _ => init(held, source, flavor).assumed_if(machine.is_doubtful),
+        LockState::EntryState(_) | LockState::Version { fits: false, .. } => {
+            init(state, source, flavor)
+        }
+        LockState::Nothing(_) | LockState::Version { .. } => match machine.source {
+            MachineSource::NoVersion => RouteVerdict::fails(flavor.no_version_title()),
+            MachineSource::NoPlatform => RouteVerdict::fails(NO_PLATFORM),
+            _ => init(state, source, flavor).assumed_if(machine.is_doubtful),
         },
     }
 }
 
-/// What `init` makes of an entry whose version fits.
-fn install_here(entry: &HeldEntry, machine: Machine, source: Source, flavor: Flavor) -> Verdict {
-    let held = &Held::HeldEntry(*entry);
+fn install_here(
+    entry: &EntryState,
+    machine: MachinePackages,
+    source: PackageKind,
+    flavor: Flavor,
+) -> RouteVerdict {
+    let state = &LockState::EntryState(*entry);
     let is_linked = machine.cached == Some(true);
-    // Where packages come from is looked at first, whatever is installed; but OpenTofu asks no source
-    // for what it has in the cache.
+    // The source is asked first, whatever is installed (rules 5.1); but OpenTofu asks no source for a package
+    // in its cache (rules 5.5).
     match machine.source {
         _ if is_linked && flavor.is_opentofu() => {}
-        MachineSource::NoVersion => return Verdict::fails(flavor.no_version_title()),
-        MachineSource::NoPlatform => return Verdict::fails(NO_PLATFORM),
+        MachineSource::NoVersion => return RouteVerdict::fails(flavor.no_version_title()),
+        MachineSource::NoPlatform => return RouteVerdict::fails(NO_PLATFORM),
         _ => {}
     }
     match machine.installed {
-        Some(true) if entry.has_twin => Verdict::new(Outcome::Rewrites, CARRIED_OVER),
-        Some(true) if entry.hashes.in_order => Verdict::new(Outcome::Passes, None),
-        Some(true) => Verdict::new(Outcome::Rewrites, None),
-        // OpenTofu does not unpack over another package.
+        Some(true) if entry.has_twin => RouteVerdict::new(Outcome::Rewrites, CARRIED_OVER),
+        Some(true) if entry.hashes.in_order => RouteVerdict::new(Outcome::Passes, None),
+        Some(true) => RouteVerdict::new(Outcome::Rewrites, None),
+        // OpenTofu does not unpack over another package (rules 2.6).
         Some(false) if flavor.is_opentofu() && entry.hashes.own_h1 => {
-            Verdict::fails(NOT_INSTALLED).assumed_if(is_linked)
+            RouteVerdict::fails(NOT_INSTALLED).assumed_if(is_linked)
         }
-        // What is installed may be that package.
+        // The installed package may be the one that is fetched.
         Some(false) if flavor.is_opentofu() => {
-            let fetched = init(held, source, flavor);
+            let fetched = init(state, source, flavor);
             let fails = fetched.outcome == Outcome::Fails;
             fetched.assumed_if(!fails)
         }
         _ => match machine.cached {
-            Some(true) => init(&machine.with(entry, true), Source::Cache, flavor),
+            // The cached package matches an `h1:`, so it is that of the platform, whatever was guessed.
+            Some(true) => init(&machine.with(entry, true), PackageKind::Cache, flavor),
             Some(false) => past_cache(entry, machine, source, flavor),
-            None => init(held, source, flavor),
+            None => init(state, source, flavor),
         },
     }
 }
 
-/// What `init` makes of an entry that does not record the hash of the cached package.
-fn past_cache(entry: &HeldEntry, machine: Machine, source: Source, flavor: Flavor) -> Verdict {
+/// Predicts `init` where the entry does not record the hash of the cached package (rules 5.3 and 5.4).
+fn past_cache(
+    entry: &EntryState,
+    machine: MachinePackages,
+    source: PackageKind,
+    flavor: Flavor,
+) -> RouteVerdict {
     if !flavor.is_opentofu() && machine.cache_may_break {
-        return match entry.hashes.is_blind() {
-            true => Verdict::new(Outcome::Rewrites, INCOMPLETE).unchecked(true),
-            false => Verdict::fails(NOT_SHARED),
+        return if entry.hashes.is_blind() {
+            RouteVerdict::new(Outcome::Rewrites, INCOMPLETE).unchecked(true)
+        } else {
+            RouteVerdict::fails(NOT_SHARED)
         };
     }
-    let fetched = init(&Held::HeldEntry(*entry), source, flavor);
-    // What is fetched takes the place of what is cached; whether the two differ is not known where
-    // the hash of neither is recorded.
+    let fetched = init(&LockState::EntryState(*entry), source, flavor);
+    // The fetched package takes the place of the cached one; where the hash of neither is recorded it is
+    // not known if the two differ.
     let is_doubtful = match (flavor.is_opentofu(), fetched.outcome, source) {
         (_, Outcome::Fails, _) => false,
-        (true, ..) if entry.hashes.own_h1 => return Verdict::fails(NOT_INSTALLED),
+        (true, ..) if entry.hashes.own_h1 => return RouteVerdict::fails(NOT_INSTALLED),
         (true, ..) => true,
         // Terraform unpacks over what is there: files that are not replaced change the hash.
-        (false, Outcome::Passes, Source::Signed | Source::Zips) => true,
+        (false, Outcome::Passes, PackageKind::Signed | PackageKind::Zips) => true,
         (false, ..) => false,
     };
     fetched.assumed_if(is_doubtful)
 }
 
-fn plan_here(held: &Held, machine: Machine, flavor: Flavor) -> Verdict {
-    match (held, machine.installed) {
-        (Held::HeldEntry(_), None) => Verdict::fails(NOT_THERE),
-        (Held::HeldEntry(entry), Some(is_recorded)) => {
+fn plan_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> RouteVerdict {
+    match (state, machine.installed) {
+        (LockState::EntryState(_), None) => RouteVerdict::fails(NOT_THERE),
+        (LockState::EntryState(entry), Some(is_recorded)) => {
             plan(&machine.with(entry, is_recorded), flavor)
         }
-        _ => plan(held, flavor),
+        _ => plan(state, flavor),
     }
 }
 
 /// Predicts what each route does where not everything is known: what is most likely, marked where
 /// another case would come out otherwise.
 #[must_use]
-pub fn predict_guess(guess: &Guess<Held>, flavor: Flavor) -> Vec<Prediction> {
-    of_guess(guess, |held| predict(held, flavor))
+pub fn predict_guess(guess: &Guess<LockState>, flavor: Flavor) -> Vec<Prediction> {
+    of_guess(guess, |state| predict(state, flavor))
 }
 
 /// Predicts as [`predict_here`] does where not everything is known.
 #[must_use]
 pub fn predict_guess_here(
-    guess: &Guess<Held>,
-    machine: Machine,
+    guess: &Guess<LockState>,
+    machine: MachinePackages,
     flavor: Flavor,
 ) -> Vec<Prediction> {
-    of_guess(guess, |held| predict_here(held, machine, flavor))
+    of_guess(guess, |state| predict_here(state, machine, flavor))
 }
 
-fn of_guess(guess: &Guess<Held>, predict: impl Fn(&Held) -> Vec<Prediction>) -> Vec<Prediction> {
+/// Predicts the likely case and marks each route where another case differs.
+fn of_guess(
+    guess: &Guess<LockState>,
+    predict: impl Fn(&LockState) -> Vec<Prediction>,
+) -> Vec<Prediction> {
     let mut predictions = predict(&guess.likely);
     for other in &guess.otherwise {
         for (likely, other) in predictions.iter_mut().zip(predict(other)) {
@@ -359,7 +384,7 @@ pub fn predict_unreadable(titles: &[&str], flavor: Flavor, routes: &[Route]) -> 
     routes.iter().map(prediction).collect()
 }
 
-impl Verdict {
+impl RouteVerdict {
     fn of(self, route: Route) -> Prediction {
         Prediction {
             route,
@@ -396,43 +421,48 @@ impl Verdict {
 }
 
 /// A package is linked from the cache only if its `h1:` is recorded (`cliconfig` rules 6.1).
-fn through_cache(held: &Held) -> Source {
-    match held {
-        Held::HeldEntry(entry) if entry.hashes.own_h1 => Source::Cache,
-        _ => Source::Signed,
+fn through_cache(state: &LockState) -> PackageKind {
+    match state {
+        LockState::EntryState(entry) if entry.hashes.own_h1 => PackageKind::Cache,
+        _ => PackageKind::Signed,
     }
 }
 
-fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
-    let signed = source == Source::Signed;
-    let incomplete = (!signed).then_some(INCOMPLETE);
-    match held {
-        Held::Nothing(_) => Verdict::new(Outcome::Rewrites, incomplete).unchecked(true),
-        Held::Version { fits: true, .. } => {
-            Verdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(true)
+fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict {
+    // A signed list tells `init` the hashes of all platforms, so it has nothing to warn of (rules 2.5).
+    let incomplete = (source != PackageKind::Signed).then_some(INCOMPLETE);
+    match state {
+        LockState::Nothing(_) => RouteVerdict::new(Outcome::Rewrites, incomplete).unchecked(true),
+        LockState::Version { fits: true, .. } => {
+            RouteVerdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(true)
         }
-        Held::Version { fits: false, .. } => Verdict::fails(flavor.no_version_title()),
-        Held::HeldEntry(entry) => match entry.need {
-            Need::NotRequired => {
+        LockState::Version { fits: false, .. } => RouteVerdict::fails(flavor.no_version_title()),
+        LockState::EntryState(entry) => match entry.need {
+            // `init` removes the entry and compares its hashes with nothing (rules 2.1).
+            EntryNeed::NotRequired => {
                 let title = entry.has_twin.then_some(CARRIED_OVER);
-                Verdict::new(Outcome::Rewrites, title)
+                RouteVerdict::new(Outcome::Rewrites, title)
             }
-            Need::Outside | Need::OutsideInTests => Verdict::fails(flavor.no_version_title()),
-            Need::Fits => match install(&entry.hashes, source) {
-                Install::Refused => Verdict::fails(NOT_INSTALLED),
+            EntryNeed::Outside | EntryNeed::OutsideInTests => {
+                RouteVerdict::fails(flavor.no_version_title())
+            }
+            EntryNeed::Fits => match install(&entry.hashes, source) {
+                Install::Refused => RouteVerdict::fails(NOT_INSTALLED),
                 Install::Accepted { unchecked, .. } if entry.has_twin => {
-                    Verdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(unchecked)
+                    RouteVerdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(unchecked)
                 }
                 Install::Accepted {
                     unchecked,
                     changes: true,
                 } => {
+                    // The warning depends on the old entry: an `h1:` of another platform or a `zh:` shows
+                    // that somebody has locked more than this machine (rules 2.5).
                     let knew_no_other = !entry.hashes.other_h1 && entry.hashes.zh == Zh::None;
                     let title = incomplete.filter(|_| knew_no_other);
-                    Verdict::new(Outcome::Rewrites, title).unchecked(unchecked)
+                    RouteVerdict::new(Outcome::Rewrites, title).unchecked(unchecked)
                 }
                 Install::Accepted { unchecked, .. } => {
-                    Verdict::new(Outcome::Passes, None).unchecked(unchecked)
+                    RouteVerdict::new(Outcome::Passes, None).unchecked(unchecked)
                 }
             },
         },
@@ -440,15 +470,16 @@ fn init(held: &Held, source: Source, flavor: Flavor) -> Verdict {
 }
 
 /// The table of `hash` rules 3.5, and what is recorded then (`sources` rules 9).
-fn install(hashes: &Recorded, source: Source) -> Install {
+fn install(hashes: &RecordedHashes, source: PackageKind) -> Install {
     let blind = hashes.is_blind();
     let own_zh = matches!(hashes.zh, Zh::Release | Zh::Own);
     let (accepted, unchecked) = match source {
-        Source::Signed | Source::Zips => (blind || hashes.own_h1 || own_zh, blind),
-        Source::OciZips => (blind || own_zh, blind),
-        Source::Cache => (hashes.own_h1, false),
-        // Only h1 can be compared with a directory; without any it is taken as it is.
-        Source::Directories => {
+        PackageKind::Signed | PackageKind::Zips => (blind || hashes.own_h1 || own_zh, blind),
+        // OpenTofu refuses the digest before the download, when no `h1:` can be computed (`hash` rules 3.6).
+        PackageKind::OciZips => (blind || own_zh, blind),
+        PackageKind::Cache => (hashes.own_h1, false),
+        // Only `h1:` can be compared with a directory; without any it is accepted as it is.
+        PackageKind::Directories => {
             let no_h1 = !hashes.own_h1 && !hashes.other_h1;
             (hashes.own_h1 || no_h1, no_h1)
         }
@@ -456,47 +487,50 @@ fn install(hashes: &Recorded, source: Source) -> Install {
     if !accepted {
         return Install::Refused;
     }
-    let signed = source == Source::Signed;
+    let signed = source == PackageKind::Signed;
+    // Only a registry adds hashes that the entry lacks (rules 2.3, 2.4); a mirror adds the `h1:` at most.
     let lists_more = signed && (hashes.zh != Zh::Release || hashes.lacks_stated);
     let changes = !hashes.own_h1 || hashes.unknown_schemes || !hashes.in_order || lists_more;
     Install::Accepted { unchecked, changes }
 }
 
-fn readonly(held: &Held, flavor: Flavor) -> Verdict {
-    let changed = match held {
-        Held::Nothing(_) | Held::Version { fits: true, .. } => {
-            return Verdict::fails(ENTRIES_CHANGE);
+fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
+    let changed = match state {
+        LockState::Nothing(_) | LockState::Version { fits: true, .. } => {
+            return RouteVerdict::fails(ENTRIES_CHANGE);
         }
-        Held::Version { fits: false, .. } => return Verdict::fails(flavor.no_version_title()),
-        Held::HeldEntry(entry) => match entry.need {
-            Need::NotRequired => return Verdict::fails(ENTRIES_CHANGE),
-            Need::Outside | Need::OutsideInTests => {
-                return Verdict::fails(flavor.no_version_title());
+        LockState::Version { fits: false, .. } => {
+            return RouteVerdict::fails(flavor.no_version_title());
+        }
+        LockState::EntryState(entry) => match entry.need {
+            EntryNeed::NotRequired => return RouteVerdict::fails(ENTRIES_CHANGE),
+            EntryNeed::Outside | EntryNeed::OutsideInTests => {
+                return RouteVerdict::fails(flavor.no_version_title());
             }
-            Need::Fits => install(&entry.hashes, Source::Signed),
+            EntryNeed::Fits => install(&entry.hashes, PackageKind::Signed),
         },
     };
-    let has_twin = matches!(held, Held::HeldEntry(entry) if entry.has_twin);
+    let has_twin = matches!(state, LockState::EntryState(entry) if entry.has_twin);
     match changed {
-        Install::Refused => Verdict::fails(NOT_INSTALLED),
-        // The verdict on the file comes last.
-        Install::Accepted { .. } if has_twin => Verdict::fails(ENTRIES_CHANGE),
+        Install::Refused => RouteVerdict::fails(NOT_INSTALLED),
+        // The verdict on the file comes last (rules 3.1).
+        Install::Accepted { .. } if has_twin => RouteVerdict::fails(ENTRIES_CHANGE),
         Install::Accepted {
             unchecked,
             changes: true,
-        } => Verdict::new(Outcome::Warns, NOT_UPDATED).unchecked(unchecked),
+        } => RouteVerdict::new(Outcome::Warns, NOT_UPDATED).unchecked(unchecked),
         Install::Accepted { unchecked, .. } => {
-            Verdict::new(Outcome::Passes, None).unchecked(unchecked)
+            RouteVerdict::new(Outcome::Passes, None).unchecked(unchecked)
         }
     }
 }
 
-/// What a command makes of an installed package: only `h1:` can match.
-fn installed(hashes: &Recorded, mismatch: &'static str) -> Verdict {
+/// Predicts a command with an installed package: only `h1:` can match.
+fn installed(hashes: &RecordedHashes, mismatch: &'static str) -> RouteVerdict {
     if hashes.own_h1 || hashes.is_blind() {
-        Verdict::new(Outcome::Passes, None).unchecked(hashes.is_blind())
+        RouteVerdict::new(Outcome::Passes, None).unchecked(hashes.is_blind())
     } else {
-        Verdict::fails(mismatch)
+        RouteVerdict::fails(mismatch)
     }
 }
 
@@ -509,53 +543,60 @@ fn plan_mismatch(flavor: Flavor) -> &'static str {
     }
 }
 
-fn plan(held: &Held, flavor: Flavor) -> Verdict {
-    let entry = match held {
-        Held::Nothing(by) => return plan_without_entry(*by),
-        Held::Version { .. } => return Verdict::fails(INCONSISTENT),
-        Held::HeldEntry(entry) => entry,
+fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
+    let entry = match state {
+        LockState::Nothing(by) => return plan_without_entry(*by),
+        LockState::Version { .. } => return RouteVerdict::fails(INCONSISTENT),
+        LockState::EntryState(entry) => entry,
     };
-    let outside = Verdict::fails(INCONSISTENT);
+    let outside = RouteVerdict::fails(INCONSISTENT);
     let package = installed(&entry.hashes, plan_mismatch(flavor));
     match (entry.need, flavor.is_opentofu()) {
-        (Need::Fits | Need::OutsideInTests, _) if entry.by.plan() => package,
+        // `plan` does not read the modules of tests, so their constraints do not count (rules 4.6).
+        (EntryNeed::Fits | EntryNeed::OutsideInTests, _) if entry.by.plan() => package,
         // Terraform looks at all packages first, OpenTofu when it starts them.
-        (Need::Outside, false) if package.outcome == Outcome::Fails => package,
-        (Need::Outside, _) => outside,
-        (Need::NotRequired | Need::Fits | Need::OutsideInTests, _) => unused(package, flavor),
+        (EntryNeed::Outside, false) if package.outcome == Outcome::Fails => package,
+        (EntryNeed::Outside, _) => outside,
+        (EntryNeed::NotRequired | EntryNeed::Fits | EntryNeed::OutsideInTests, _) => {
+            unused(package, flavor)
+        }
     }
 }
 
-/// What `plan` makes of a provider that has no entry.
-fn plan_without_entry(by: NeededBy) -> Verdict {
+/// Predicts `plan` for a provider without an entry.
+fn plan_without_entry(by: NeededBy) -> RouteVerdict {
     match by {
         NeededBy {
             configuration: true,
             ..
-        } => Verdict::fails(INCONSISTENT),
-        NeededBy { state: true, .. } => Verdict::fails(NO_ENTRY),
-        _ => Verdict::new(Outcome::Passes, None),
+        } => RouteVerdict::fails(INCONSISTENT),
+        NeededBy { state: true, .. } => RouteVerdict::fails(NO_ENTRY),
+        _ => RouteVerdict::new(Outcome::Passes, None),
     }
 }
 
-fn validate(held: &Held, flavor: Flavor) -> Verdict {
-    let entry = match held {
-        Held::Nothing(by) if !by.validate() => return Verdict::new(Outcome::Passes, None),
-        Held::Nothing(_) | Held::Version { .. } => return Verdict::fails(NO_ENTRY),
-        Held::HeldEntry(entry) => entry,
+fn validate(state: &LockState, flavor: Flavor) -> RouteVerdict {
+    let entry = match state {
+        LockState::Nothing(by) if !by.validate() => {
+            return RouteVerdict::new(Outcome::Passes, None);
+        }
+        LockState::Nothing(_) | LockState::Version { .. } => return RouteVerdict::fails(NO_ENTRY),
+        LockState::EntryState(entry) => entry,
     };
     let package = installed(&entry.hashes, MISMATCH);
     match entry.need {
-        // Whether the version is allowed is not looked at.
-        Need::Fits | Need::Outside | Need::OutsideInTests if entry.by.validate() => package,
+        // `validate` does not compare the version with the constraints (rules 4.2).
+        EntryNeed::Fits | EntryNeed::Outside | EntryNeed::OutsideInTests if entry.by.validate() => {
+            package
+        }
         _ => unused(package, flavor),
     }
 }
 
-/// What comes of an entry that nothing uses: Terraform compares its package, too.
-fn unused(package: Verdict, flavor: Flavor) -> Verdict {
+/// Predicts a command for an entry that nothing uses: Terraform compares its package, too (rules 4.4).
+fn unused(package: RouteVerdict, flavor: Flavor) -> RouteVerdict {
     if flavor.is_opentofu() {
-        Verdict::new(Outcome::Passes, None).unchecked(true)
+        RouteVerdict::new(Outcome::Passes, None).unchecked(true)
     } else {
         package
     }
@@ -563,18 +604,20 @@ fn unused(package: Verdict, flavor: Flavor) -> Verdict {
 
 /// A read-only `init` that fails has installed packages, but for those that it refuses or does
 /// not look for.
-fn plan_after_init(held: &Held, flavor: Flavor) -> Verdict {
-    match held {
-        Held::Nothing(by) => plan_without_entry(*by),
-        Held::Version {
+fn plan_after_init(state: &LockState, flavor: Flavor) -> RouteVerdict {
+    match state {
+        LockState::Nothing(by) => plan_without_entry(*by),
+        LockState::Version {
             fits: true,
             other_stays: true,
-        } => Verdict::fails(INCONSISTENT),
+        } => RouteVerdict::fails(INCONSISTENT),
         // The entry that the version was taken from is not installed.
-        Held::Version { .. } => Verdict::fails(NOT_THERE),
-        Held::HeldEntry(entry) => match (entry.need, install(&entry.hashes, Source::Signed)) {
-            (Need::Fits, Install::Accepted { .. }) => plan(held, flavor),
-            _ => Verdict::fails(NOT_THERE),
-        },
+        LockState::Version { .. } => RouteVerdict::fails(NOT_THERE),
+        LockState::EntryState(entry) => {
+            match (entry.need, install(&entry.hashes, PackageKind::Signed)) {
+                (EntryNeed::Fits, Install::Accepted { .. }) => plan(state, flavor),
+                _ => RouteVerdict::fails(NOT_THERE),
+            }
+        }
     }
 }

@@ -67,7 +67,7 @@ fn a_hash_of_the_wrong_form_counts_for_nothing() {
     let coverage = coverage(&listed, &wanted, &BTreeMap::new());
     assert_eq!((coverage.recorded, coverage.lacking()), (0, 1));
     assert_eq!(coverage.certainly_lacking(), wanted);
-    let recorded = Recorded::of(&wrong, Facts::default());
+    let recorded = RecordedHashes::of(&wrong, KnownPackage::default());
     assert_eq!(recorded.otherwise, []);
     let recorded = recorded.likely;
     assert!(!recorded.own_h1 && !recorded.is_blind(), "{recorded:?}");
@@ -130,18 +130,19 @@ const OWN: (&str, &str) = ("h1:own", "zh:own");
 fn check(flavor: Flavor, listed: &[&str], wanted: [&str; 8]) {
     let listed: Vec<Hash> = listed.iter().map(|text| hash(text)).collect();
     let (h1, zh) = (hash(OWN.0), hash(OWN.1));
-    let facts = Facts {
+    let facts = KnownPackage {
         h1: Some(&h1),
         zh: Some(&zh),
-        ..Facts::default()
+        ..KnownPackage::default()
     };
-    let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
+    let guess = RecordedHashes::of(&listed, facts)
+        .each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
     let found: Vec<String> = predict_guess(&guess, flavor).iter().map(spelled).collect();
     assert_eq!(found, wanted, "for {listed:?} by {flavor}");
 }
 
-fn held(need: Need, hashes: Recorded) -> Held {
-    Held::HeldEntry(HeldEntry {
+fn state(need: EntryNeed, hashes: RecordedHashes) -> LockState {
+    LockState::EntryState(EntryState {
         need,
         by: NeededBy::CONFIGURATION,
         hashes,
@@ -243,9 +244,10 @@ fn what_init_would_tidy_up_is_a_change() {
 
 /// Nothing is known of the package, and `h1:` are counted.
 #[track_caller]
-fn check_guess(listed: &[&str], facts: Facts<'_>, wanted: [&str; 8]) {
+fn check_guess(listed: &[&str], facts: KnownPackage<'_>, wanted: [&str; 8]) {
     let listed: Vec<Hash> = listed.iter().map(|text| hash(text)).collect();
-    let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
+    let guess = RecordedHashes::of(&listed, facts)
+        .each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
     let predictions = predict_guess(&guess, Flavor::Terraform1_11);
     let found: Vec<String> = predictions.iter().map(spelled).collect();
     assert_eq!(found, wanted, "for {listed:?}");
@@ -253,10 +255,10 @@ fn check_guess(listed: &[&str], facts: Facts<'_>, wanted: [&str; 8]) {
 
 #[test]
 fn only_what_would_come_out_otherwise_is_assumed() {
-    let counted = Facts {
+    let counted = KnownPackage {
         counts_suffice: true,
         may_be_recorded: true,
-        ..Facts::default()
+        ..KnownPackage::default()
     };
     check_guess(
         &["h1:a", "zh:a", "zh:b"],
@@ -266,7 +268,7 @@ fn only_what_would_come_out_otherwise_is_assumed() {
         ],
     );
     // Too few count as missing.
-    let too_few = Facts {
+    let too_few = KnownPackage {
         counts_suffice: false,
         ..counted
     };
@@ -292,7 +294,7 @@ fn a_single_zh_may_be_that_of_another_platform() {
     // Without any h1: nothing can be attributed wrongly, and two zh: are the list of the release.
     check_guess(
         &["zh:a", "zh:b"],
-        Facts::default(),
+        KnownPackage::default(),
         [
             "rewrites",
             "rewrites*",
@@ -307,7 +309,7 @@ fn a_single_zh_may_be_that_of_another_platform() {
     // One zh: may be that of another platform.
     check_guess(
         &["zh:a"],
-        Facts::default(),
+        KnownPackage::default(),
         [
             "rewrites?",
             "rewrites*",
@@ -322,13 +324,13 @@ fn a_single_zh_may_be_that_of_another_platform() {
 }
 
 #[track_caller]
-fn check_held(held: Held, flavor: Flavor, wanted: [&str; 8]) {
-    let found: Vec<String> = predict(&held, flavor).iter().map(spelled).collect();
-    assert_eq!(found, wanted, "for {held:?} by {flavor}");
+fn check_state(state: LockState, flavor: Flavor, wanted: [&str; 8]) {
+    let found: Vec<String> = predict(&state, flavor).iter().map(spelled).collect();
+    assert_eq!(found, wanted, "for {state:?} by {flavor}");
 }
 
 /// An entry to which nothing could be added.
-const COMPLETE: Recorded = Recorded {
+const COMPLETE: RecordedHashes = RecordedHashes {
     own_h1: true,
     other_h1: false,
     zh: Zh::Release,
@@ -343,8 +345,8 @@ const INCONSISTENT: &str = "Inconsistent dependency lock file";
 #[test]
 fn an_entry_is_added_removed_or_stands_in_the_way() {
     for flavor in Flavor::ALL {
-        check_held(
-            Held::Nothing(NeededBy::CONFIGURATION),
+        check_state(
+            LockState::Nothing(NeededBy::CONFIGURATION),
             flavor,
             [
                 "rewrites*",
@@ -362,16 +364,16 @@ fn an_entry_is_added_removed_or_stands_in_the_way() {
         } else {
             "passes"
         };
-        check_held(
-            held(Need::NotRequired, COMPLETE),
+        check_state(
+            state(EntryNeed::NotRequired, COMPLETE),
             flavor,
             [
                 "rewrites", "rewrites", "rewrites", "rewrites", CHANGES, used, NOT_THERE, used,
             ],
         );
         let query = flavor.no_version_title();
-        check_held(
-            held(Need::Outside, COMPLETE),
+        check_state(
+            state(EntryNeed::Outside, COMPLETE),
             flavor,
             [
                 query,
@@ -405,18 +407,18 @@ fn commands_need_what_they_use() {
         ..none
     };
     for flavor in Flavor::ALL {
-        let later = |held: Held| {
-            let found = predict(&held, flavor);
+        let later = |state: LockState| {
+            let found = predict(&state, flavor);
             [5, 6, 7].map(|at: usize| spelled(&found[at]))
         };
-        let nothing = |by| later(Held::Nothing(by));
+        let nothing = |by| later(LockState::Nothing(by));
         assert_eq!(nothing(state), [NO_ENTRY, NO_ENTRY, "passes"], "{flavor}");
         assert_eq!(nothing(tests), ["passes", "passes", NO_ENTRY], "{flavor}");
         let entry = |need, by, own_h1| {
-            later(Held::HeldEntry(HeldEntry {
+            later(LockState::EntryState(EntryState {
                 need,
                 by,
-                hashes: Recorded {
+                hashes: RecordedHashes {
                     own_h1,
                     other_h1: !own_h1,
                     ..COMPLETE
@@ -430,19 +432,19 @@ fn commands_need_what_they_use() {
             false => title,
         };
         assert_eq!(
-            entry(Need::Fits, state, false),
+            entry(EntryNeed::Fits, state, false),
             [plan, plan, unused(MISMATCH)]
         );
         assert_eq!(
-            entry(Need::Fits, tests, false),
+            entry(EntryNeed::Fits, tests, false),
             [unused(plan), unused(plan), MISMATCH]
         );
         assert_eq!(
-            entry(Need::OutsideInTests, tests, true),
+            entry(EntryNeed::OutsideInTests, tests, true),
             [unused("passes"), NOT_THERE, "passes"]
         );
         assert_eq!(
-            entry(Need::OutsideInTests, NeededBy::CONFIGURATION, true),
+            entry(EntryNeed::OutsideInTests, NeededBy::CONFIGURATION, true),
             ["passes", NOT_THERE, "passes"]
         );
     }
@@ -452,26 +454,26 @@ fn commands_need_what_they_use() {
 fn an_entry_of_the_other_registry_is_read_twice_by_opentofu() {
     let twins = "rewrites + Dependency lock file entries automatically updated";
     let tofu = Flavor::OpenTofu1_12;
-    let complete = HeldEntry {
-        need: Need::Fits,
+    let complete = EntryState {
+        need: EntryNeed::Fits,
         by: NeededBy::CONFIGURATION,
         hashes: COMPLETE,
         has_twin: true,
     };
-    check_held(
-        Held::HeldEntry(complete),
+    check_state(
+        LockState::EntryState(complete),
         tofu,
         [
             twins, twins, twins, twins, CHANGES, "passes", "passes", "passes",
         ],
     );
     let blind = "rewrites* + Dependency lock file entries automatically updated";
-    let version = |fits| Held::Version {
+    let version = |fits| LockState::Version {
         fits,
         other_stays: false,
     };
     let no_entry = "Missing required provider";
-    check_held(
+    check_state(
         version(true),
         tofu,
         [
@@ -486,7 +488,7 @@ fn an_entry_of_the_other_registry_is_read_twice_by_opentofu() {
         ],
     );
     let query = tofu.no_version_title();
-    check_held(
+    check_state(
         version(false),
         tofu,
         [
@@ -508,12 +510,13 @@ fn opentofu_adds_what_its_registry_states() {
         .map(hash)
         .into();
     let h1 = hash(OWN.0);
-    let facts = Facts {
+    let facts = KnownPackage {
         h1: Some(&h1),
         registry_states_h1: true,
-        ..Facts::default()
+        ..KnownPackage::default()
     };
-    let guess = Recorded::of(&listed, facts).each(|hashes| Guess::known(held(Need::Fits, hashes)));
+    let guess = RecordedHashes::of(&listed, facts)
+        .each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
     let predictions = predict_guess(&guess, Flavor::OpenTofu1_12);
     let found: Vec<String> = predictions.iter().map(spelled).collect();
     assert_eq!(found[..2], ["rewrites?", "passes"]);

@@ -1,23 +1,23 @@
-//! How many things there are, in words.
+//! Numbers of things, in words.
 
 use std::fmt;
 
 use super::Severity;
 
-/// How many findings there are of each severity; shown as in `1 error, 2 notes`, without what there
-/// is none of.
+/// The number of findings of each severity; shown as in `1 error, 2 notes`, without severities that none
+/// has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How many are wrong.
+    /// Findings that are wrong now.
     pub errors: usize,
-    /// How many are likely to cause a failure.
+    /// Findings that are likely to cause a failure.
     pub warnings: usize,
-    /// How many are worth knowing.
+    /// Findings for information only.
     pub notes: usize,
 }
 
 impl Counts {
-    /// Counts severities.
+    /// Counts the severities of findings.
     #[must_use]
     pub fn of(severities: impl IntoIterator<Item = Severity>) -> Self {
         let mut counts = Self::default();
@@ -37,7 +37,7 @@ impl Counts {
         Self { notes: 0, ..self }
     }
 
-    /// Returns whether nothing was counted.
+    /// Returns true if nothing was counted.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self == Self::default()
@@ -70,8 +70,8 @@ pub fn counted(n: usize, word: &str) -> String {
 
 /// Counts things with a plural of their own, as in `1 entry` and `2 entries`.
 #[must_use]
-pub fn counted_as(n: usize, one: &str, many: &str) -> String {
-    let word = if n == 1 { one } else { many };
+pub fn counted_as(n: usize, singular: &str, plural: &str) -> String {
+    let word = if n == 1 { singular } else { plural };
     format!("{n} {word}")
 }
 

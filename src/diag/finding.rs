@@ -1,4 +1,4 @@
-//! A fault together with what it is about.
+//! A fault together with the provider and platform that it is about.
 
 use super::Diagnostic;
 use crate::addr::ProviderAddr;
@@ -7,31 +7,31 @@ use crate::platform::Platform;
 /// A fault that was found, with the provider and platform that it concerns.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// What, where, and what to do.
+    /// The fault, with its place and help.
     pub diagnostic: Diagnostic,
     /// The provider concerned, if it is one.
     pub provider: Option<ProviderAddr>,
     /// The platform concerned, if it is one.
     pub platform: Option<Platform>,
-    /// How many of several things are wrong, if it is about a number.
+    /// The part of several things that is wrong, if it is about a number.
     pub share: Option<Share>,
 }
 
-/// How many of several things something is about, as in `3 of 5`.
+/// A part of several things, as in `3 of 5`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Share {
-    /// How many it is about.
+    /// The number of things that it is about.
     pub part: usize,
-    /// How many there are.
+    /// The number of all things.
     pub of: usize,
 }
 
 /// A finding that the project file turned off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnedOff {
-    /// The finding.
+    /// The finding as it would be reported.
     pub finding: Finding,
-    /// Why it is off, in the words of the project file.
+    /// The reason, in the words of the project file.
     pub reason: String,
 }
 

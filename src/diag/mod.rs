@@ -31,7 +31,7 @@ pub struct Span {
 /// A range of bytes in a file, with a remark.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Label {
-    /// The file.
+    /// The file that the range is in.
     pub file: FileId,
     /// The bytes that are meant.
     pub span: Span,
@@ -39,7 +39,7 @@ pub struct Label {
     pub note: String,
 }
 
-/// How severe a fault is.
+/// The severity of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -48,7 +48,7 @@ pub enum Severity {
     Note,
     /// Likely to cause a failure.
     Warning,
-    /// Is wrong now.
+    /// A fault that is wrong now.
     Error,
 }
 
@@ -57,11 +57,11 @@ pub enum Severity {
 pub struct Diagnostic {
     /// The name of a rule in [`RULES`]; never changes.
     pub code: &'static str,
-    /// How severe it is.
+    /// The severity, which a project file may change.
     pub severity: Severity,
     /// The program's own title where it has one, else ours; no period, no position.
     pub title: String,
-    /// Where it is.
+    /// The place of the fault.
     pub primary: Option<Label>,
     /// Other places that explain it.
     pub related: Vec<Label>,
@@ -91,7 +91,7 @@ impl Span {
 }
 
 impl Label {
-    /// Makes a label.
+    /// Makes a label of a range with a remark, which may be empty.
     pub fn new(file: FileId, span: Span, note: impl Into<String>) -> Self {
         Self {
             file,
@@ -150,7 +150,7 @@ impl Diagnostic {
     }
 }
 
-/// How many problems of one file are reported.
+/// Maximum number of problems of one file that are reported. A binary file has one on almost every line.
 pub const MAX_PROBLEMS: usize = 1000;
 
 /// Sorts the problems of one file by their place, and cuts a flood of them off: the last of
@@ -168,7 +168,7 @@ pub fn in_order(problems: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Returns whether any of them is an error.
+/// Returns true if any of the diagnostics is an error.
 #[must_use]
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics
@@ -179,6 +179,7 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 /// Lists what is behind an error, outermost cause first, without the error itself.
 #[must_use]
 pub fn causes(error: &dyn std::error::Error) -> Vec<String> {
-    let chain = std::iter::successors(error.source(), |cause| cause.source());
-    chain.map(ToString::to_string).collect()
+    std::iter::successors(error.source(), |cause| cause.source())
+        .map(ToString::to_string)
+        .collect()
 }

@@ -1,15 +1,16 @@
-//! Which known word is meant by one that is not.
+//! The known word that is meant by an unknown one.
 
-/// How far a word may be from a known one to be meant as that, in letters.
+/// Maximum distance between a word and the known one that is meant, in letters: two letters that changed
+/// places are two replaced ones.
 const MAX_DISTANCE: usize = 2;
 
-/// How many letters must be right for each that is wrong: short words are always close.
+/// Minimum number of letters that are right for each that is wrong: short words are always close.
 const MIN_LETTERS: usize = 2;
 
-/// How long words may be to be compared, in bytes.
+/// Maximum length of words that are compared, in bytes: the work grows with the square of it.
 const MAX_COMPARED: usize = 64;
 
-/// Asks whether the known word that is closest is meant, if one is close.
+/// Suggests the known word that is closest, if one is close.
 ///
 /// ```
 /// use lockctl::diag::did_you_mean;
@@ -29,11 +30,13 @@ pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&
     if text.len() > MAX_COMPARED {
         return None;
     }
-    let known = known.filter(|word| word.len() <= MAX_COMPARED);
-    let near = known.map(|word| (distance(text, word), word));
-    let close = |far: usize| far <= MAX_DISTANCE && far * (MIN_LETTERS + 1) <= text.chars().count();
-    let (_, word) = near.filter(|(far, _)| close(*far)).min()?;
-    Some(word)
+    let letters = text.chars().count();
+    known
+        .filter(|word| word.len() <= MAX_COMPARED)
+        .map(|word| (distance(text, word), word))
+        .filter(|(wrong, _)| *wrong <= MAX_DISTANCE && wrong * (MIN_LETTERS + 1) <= letters)
+        .min()
+        .map(|(_, word)| word)
 }
 
 /// Counts the letters to insert, drop or replace to get from one word to the other.

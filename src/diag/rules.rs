@@ -9,18 +9,18 @@ use super::{Diagnostic, Severity};
 pub struct Rule {
     /// The name: in output, in JSON, in the project file.
     pub name: &'static str,
-    /// How severe its findings are unless a project file states another level.
+    /// The severity of its findings, unless a project file states another level.
     pub severity: Severity,
-    /// Whether its findings are reported only where a project file states a level for them.
+    /// Its findings are reported only where a project file states a level for them.
     pub is_off: bool,
-    /// What it means, in one sentence.
+    /// The meaning of its findings, in one clause without a period.
     pub meaning: &'static str,
     /// The title of several of its findings that one step fixes, if there is a better one than
     /// `meaning` with their number. In it, `{who}` is replaced by what they concern, as in
     /// `3 providers in 2 of 9 roots`, `{share}` by their shares, as in `1 to 4 of 5`, and `{are}` by
     /// the verb that follows these.
     pub together: Option<&'static str>,
-    /// What it is about, with others.
+    /// The subject that it shares with other rules.
     pub area: Area,
     /// Its page of documentation: Markdown that begins with its name as a heading. It is of the small
     /// kind that `report` renders: headings, paragraphs, lists and fenced blocks. A test runs its
@@ -28,7 +28,7 @@ pub struct Rule {
     pub page: &'static str,
 }
 
-/// What some rules are about, in the order in which they are listed.
+/// A subject of rules, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Area {
@@ -36,13 +36,13 @@ pub enum Area {
     LockFile,
     /// The lock file against the configuration.
     Requirements,
-    /// Platforms and hashes.
+    /// Hashes for the wanted platforms.
     Platforms,
     /// Packages, registries and mirrors.
     Packages,
-    /// Configuration and state.
+    /// Configuration and state by themselves.
     Configuration,
-    /// Policy.
+    /// The policy of the project file.
     Policy,
     /// Files of any kind.
     Files,
@@ -63,7 +63,7 @@ impl Area {
         Self::Settings,
     ];
 
-    /// Returns what its rules are about, as a heading.
+    /// Returns the heading above its rules.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -159,7 +159,7 @@ macro_rules! optional {
     };
 }
 
-/// Returns whether the word `off` is given.
+/// Returns true if the word `off` is given.
 macro_rules! is_off {
     () => {
         false
@@ -172,11 +172,13 @@ macro_rules! is_off {
 /// Finds a rule by its name.
 ///
 /// # Panics
-/// If there is none: names are written by us.
+/// If no rule has the name: names are constants of this module.
 #[must_use]
 pub fn named(name: &str) -> &'static Rule {
-    let found = RULES.iter().find(|rule| rule.name == name);
-    found.expect("every name in the program is in the table")
+    RULES
+        .iter()
+        .find(|rule| rule.name == name)
+        .expect("every name in the program is in the table")
 }
 
 rules! {

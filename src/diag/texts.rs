@@ -29,7 +29,7 @@ pub struct Texts {
     /// The number of the first part; those of a table that is continued come before it.
     first: u32,
     // Invariant: at least one; texts are added to the last one.
-    parts: Vec<Vec<Text>>,
+    parts: Vec<Vec<SourceText>>,
 }
 
 impl Default for Texts {
@@ -42,19 +42,20 @@ impl Default for Texts {
 }
 
 #[derive(Clone, Debug)]
-struct Text {
+struct SourceText {
     name: String,
     bytes: Arc<[u8]>,
-    /// Where each line starts, found when the first position is asked for.
+    /// The offset at which each line starts, found when the first position is asked for.
     lines: OnceLock<Vec<usize>>,
-    /// How many characters stand before some of the bytes, likewise.
+    /// The number of characters before some of the bytes, found likewise.
     characters: OnceLock<Vec<Checkpoint>>,
 }
 
-/// How far apart checkpoints are, in bytes: a line may have megabytes, and many problems.
+/// Distance of checkpoints, in bytes: a line may have megabytes, and many problems, each of which needs its
+/// column.
 const CHECKPOINT_BYTES: usize = 4096;
 
-/// A byte at which a character starts, and how many characters of the text stand before it.
+/// A byte at which a character starts, and the number of characters of the text before it.
 #[derive(Clone, Copy, Debug)]
 struct Checkpoint {
     offset: usize,
@@ -62,7 +63,7 @@ struct Checkpoint {
 }
 
 impl FileId {
-    /// The id of the only text, for whoever reads just one; in a table that of the first.
+    /// The id of the only text of a reader without a table; in a table that of the first.
     pub const ALONE: Self = Self { part: 0, at: 0 };
 }
 
@@ -75,7 +76,7 @@ impl Texts {
         let part = self.last();
         let texts = self.parts.last_mut().expect("there is a part");
         let at = u32::try_from(texts.len()).expect("fewer texts than u32::MAX");
-        texts.push(Text {
+        texts.push(SourceText {
             name: name.into(),
             bytes: bytes.into(),
             lines: OnceLock::new(),
@@ -113,7 +114,7 @@ impl Texts {
         self.first + parts - 1
     }
 
-    fn text(&self, file: FileId) -> &Text {
+    fn text(&self, file: FileId) -> &SourceText {
         &self.parts[(file.part - self.first) as usize][file.at as usize]
     }
 
@@ -167,10 +168,12 @@ impl Texts {
         let starts = self.starts(file);
         let line = starts.partition_point(|start| *start <= offset);
         let start = starts[line - 1];
+        // A short line is counted anew; for a place in a long one the checkpoints spare most of it.
         let column = match offset - start {
             ..CHECKPOINT_BYTES => characters(&bytes[start..offset]) + 1,
             _ => self.characters(file, offset) - self.characters(file, start) + 1,
         };
+        // Editors do not show a byte order mark, and count columns without it.
         let has_mark = start == 0 && bytes[..offset].starts_with(b"\xEF\xBB\xBF");
         Position {
             line,
@@ -179,12 +182,12 @@ impl Texts {
     }
 }
 
-/// Counts characters; what is no UTF-8 counts as it would be shown.
+/// Counts characters; bytes that are no UTF-8 count as they would be shown.
 fn characters(bytes: &[u8]) -> usize {
-    let chunks = bytes.utf8_chunks();
-    let counts = chunks
-        .map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty()));
-    counts.sum()
+    bytes
+        .utf8_chunks()
+        .map(|chunk| chunk.valid().chars().count() + usize::from(!chunk.invalid().is_empty()))
+        .sum()
 }
 
 fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {

@@ -5,7 +5,7 @@
 pub struct Topic {
     /// Its name, as typed.
     pub name: &'static str,
-    /// What it is about, without a period.
+    /// The subject in a few words, without a period.
     pub summary: &'static str,
     /// The page: Markdown that begins with a heading, of the same kind as the page of a rule.
     pub page: &'static str,

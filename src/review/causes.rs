@@ -1,4 +1,4 @@
-//! What led to a change, and how much it matters.
+//! Causes of changes, and their risk.
 
 use std::fmt;
 
@@ -6,20 +6,20 @@ use crate::addr::LookAlike;
 use crate::hash::Scheme;
 use crate::version::{ScopeChange, Step, Upgrade};
 
-/// How much a change matters, in rising order.
+/// The risk of a change, in rising order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Risk {
-    /// This happens every day.
+    /// A change of every day.
     #[default]
     Routine,
-    /// Worth knowing.
+    /// A change that a reader should know of.
     Notice,
-    /// It is likely to cause a failure, or unusual.
+    /// A change that is unusual, or likely to cause a failure.
     Warning,
-    /// This is how an attack would look.
+    /// A change as an attack would make it.
     Danger,
 }
 
@@ -49,28 +49,28 @@ pub enum Cause {
     ProviderRemoved,
     /// The registry of Terraform was replaced by that of OpenTofu, or the other way round.
     ProgramSwitched {
-        /// The hostname now.
+        /// The hostname of the registry now.
         to: String,
     },
     /// Some other registry serves the provider now.
     HostSwitched {
-        /// The hostname before.
+        /// The hostname of the registry before.
         from: String,
-        /// The hostname now.
+        /// The hostname of the registry now.
         to: String,
     },
     /// A provider of another namespace replaces it.
     NamespaceSwitched {
-        /// The namespace before.
+        /// The namespace of the provider before.
         from: String,
-        /// The namespace now.
+        /// The namespace of the provider now.
         to: String,
     },
-    /// So does one whose namespace is nearly the same.
+    /// A provider of a namespace that is nearly the same replaces it.
     SimilarNamespace {
-        /// The namespace before.
+        /// The namespace of the provider before.
         from: String,
-        /// The namespace now.
+        /// The namespace of the provider now.
         to: String,
     },
     /// The name of a new provider is one typing error away from a known one.
@@ -79,9 +79,9 @@ pub enum Cause {
     VersionMoved(Step),
     /// The version moved, yet some hashes are those of the version before.
     HashesCarriedOver {
-        /// How the version moved.
+        /// The direction in which the version moved.
         step: Step,
-        /// How many.
+        /// The number of these hashes.
         count: usize,
     },
     /// The version moved to a pre-release.
@@ -91,16 +91,16 @@ pub enum Cause {
     /// There are fewer `h1:` than before, because the version moved and only some platforms were
     /// locked again.
     FewerPlatforms {
-        /// How many there were.
+        /// The number of them before.
         from: usize,
-        /// How many there are.
+        /// The number of them now.
         to: usize,
     },
     /// There are more `h1:` than before, and the version moved.
     MorePlatforms {
-        /// How many there were.
+        /// The number of them before.
         from: usize,
-        /// How many there are.
+        /// The number of them now.
         to: usize,
     },
     /// `h1:` were added beside a list of `zh:`, and nothing else.
@@ -111,36 +111,36 @@ pub enum Cause {
     PackagesAdded(usize),
     /// There are more `h1:` than packages, and some of the `h1:` are new.
     UnexplainedH1 {
-        /// How many are new.
+        /// The number of new `h1:`.
         added: usize,
-        /// How many there are.
+        /// The number of all `h1:`.
         h1: usize,
-        /// How many packages there are.
+        /// The number of packages, by the list of `zh:`.
         zh: usize,
     },
     /// The hashes of a scheme were added, which the entry had not had.
     SchemeCompleted(Scheme),
     /// A few `zh:` that were no signed list are some of many now.
     ListCompleted {
-        /// How many there were.
+        /// The number of them before.
         from: usize,
-        /// How many there are.
+        /// The number of them now.
         to: usize,
     },
     /// `zh:` were added to those that were there.
     ListGrew {
-        /// How many there were.
+        /// The number of them before.
         from: usize,
-        /// How many there are.
+        /// The number of them now.
         to: usize,
     },
     /// Some `h1:` were removed.
     PlatformsLost(usize),
     /// Some of the `zh:` were removed.
     ListShrank {
-        /// How many there were.
+        /// The number of them before.
         from: usize,
-        /// How many there are.
+        /// The number of them now.
         to: usize,
     },
     /// All of the `zh:` were removed.
@@ -157,16 +157,16 @@ pub enum Cause {
     H1Replaced(usize),
     /// `zh:` were replaced: the release has other packages.
     ZhReplaced {
-        /// How many of those before are no longer there.
+        /// The number of `zh:` that are gone.
         lost: usize,
-        /// How many there were.
+        /// The number of them before.
         of: usize,
-        /// Whether they were the signed list of a release.
+        /// They were the signed list of a release.
         is_list: bool,
     },
     /// Hashes of schemes that no program supports were added or removed.
     UnknownScheme,
-    /// The constraints changed.
+    /// The constraints allow other versions, or the same in other words.
     Constraints(ScopeChange),
     /// The entry states constraints for the first time.
     ConstraintsAdded,
@@ -175,7 +175,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Returns how much it matters.
+    /// Returns the risk of the change, by this cause alone.
     #[must_use]
     pub fn risk(&self) -> Risk {
         match self {
@@ -218,7 +218,7 @@ impl Cause {
         }
     }
 
-    /// Returns whether it says who publishes or serves the provider now, which comes before all else.
+    /// Returns true if the cause names the publisher or registry of the provider, which comes before all else.
     #[must_use]
     pub fn is_about_the_source(&self) -> bool {
         matches!(
@@ -231,7 +231,7 @@ impl Cause {
         )
     }
 
-    /// Returns whether it says that somebody else publishes or serves the provider now.
+    /// Returns true if somebody else publishes or serves the provider now.
     #[must_use]
     pub fn is_another_publisher(&self) -> bool {
         matches!(
@@ -242,7 +242,7 @@ impl Cause {
         )
     }
 
-    /// Returns whether the kinds of the change and the two versions say the same.
+    /// Returns true if the kinds of the change and the two versions say the same.
     #[must_use]
     pub fn is_shown_by_kinds(&self) -> bool {
         matches!(
@@ -305,7 +305,6 @@ impl fmt::Display for Cause {
 }
 
 impl Cause {
-    /// Returns what happened to the hashes; nothing if something else happened.
     fn about_hashes(&self) -> String {
         match self {
             Self::FewerPlatforms { from, to } => {
@@ -426,9 +425,9 @@ fn scope(change: ScopeChange) -> &'static str {
 }
 
 /// Counts things, with the verb that follows.
-fn counted(count: usize, one: &str, many: &str) -> (String, &'static str) {
+fn counted(count: usize, singular: &str, plural: &str) -> (String, &'static str) {
     match count {
-        1 => (format!("1 {one}"), "was"),
-        _ => (format!("{count} {many}"), "were"),
+        1 => (format!("1 {singular}"), "was"),
+        _ => (format!("{count} {plural}"), "were"),
     }
 }

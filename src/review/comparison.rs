@@ -5,7 +5,7 @@ use super::file::{FileCause, FileReview, LockSide, review};
 use crate::flavor::{Flavor, Program};
 use crate::requirement::Requirement;
 
-/// Two states of a lock file with everything that was found out about the change between them.
+/// Two states of a lock file, with the explained change between them.
 #[derive(Clone, Debug)]
 pub struct FileComparison {
     /// The name of the file.
@@ -14,7 +14,7 @@ pub struct FileComparison {
     pub old: Option<LockSide>,
     /// The file now, unless there is none.
     pub new: Option<LockSide>,
-    /// What changed, and why.
+    /// The changes and their causes.
     pub review: FileReview,
 }
 
@@ -31,15 +31,15 @@ impl FileComparison {
         }
     }
 
-    /// Adds what the configuration says about each change; `place` names where a requirement is written.
+    /// Adds the cause of each change in the configuration; `place` names where a requirement is written.
     #[must_use]
     pub fn explained_by(
         mut self,
         configuration: ConfigurationSides<'_>,
         place: impl Fn(&Requirement) -> String,
     ) -> Self {
-        for one in &mut self.review.providers {
-            one.configuration = configuration.cause(&one.change, &place);
+        for explained in &mut self.review.providers {
+            explained.configuration = configuration.cause(&explained.change, &place);
         }
         self
     }
@@ -47,15 +47,16 @@ impl FileComparison {
     /// Returns whose rules apply: those of the file now, else those of the file before.
     #[must_use]
     pub fn flavor(&self) -> Flavor {
-        let side = self.new.as_ref().or(self.old.as_ref());
-        side.map_or(Flavor::newest(Program::Terraform), |side| side.flavor)
+        self.new
+            .as_ref()
+            .or(self.old.as_ref())
+            .map_or(Flavor::newest(Program::Terraform), |side| side.flavor)
     }
 
-    /// Returns whether something of the file could not be compared.
+    /// Returns true if some of the file could not be compared.
     #[must_use]
     pub fn is_incomplete(&self) -> bool {
-        let mut sides = self.old.iter().chain(&self.new);
-        let is_unmerged = self.review.causes.contains(&FileCause::Unmerged);
-        is_unmerged || sides.any(LockSide::is_broken)
+        self.review.causes.contains(&FileCause::Unmerged)
+            || self.old.iter().chain(&self.new).any(LockSide::is_broken)
     }
 }

@@ -1,4 +1,4 @@
-//! What the configuration on both sides says about a change of a lock file.
+//! The cause of a change of a lock file in the configuration on both sides.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use super::diff::{ChangeKind, ProviderChange};
 use crate::addr::ProviderAddr;
 use crate::requirement::{Requirement, Requirements};
 
-/// What the configuration requires on both sides.
+/// The requirements on both sides of a change.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigurationSides<'a> {
-    /// Before, if that is known and may differ from what is required now.
+    /// The requirements before, if they are known and may differ from those now.
     pub old: Option<&'a Requirements>,
-    /// Now.
+    /// The requirements now, which are known.
     pub new: &'a Requirements,
 }
 
-/// What the configuration says about a change.
+/// The cause of a change in the configuration.
 ///
 /// Displayed as a clause that follows the causes: no capital letter, no period. A place is the name
 /// that [`ConfigurationSides::cause`] was given for it; constraints are empty if it states none.
@@ -27,46 +27,46 @@ pub enum ConfigurationCause {
     NotRequired,
     /// The entry was removed, and the provider is still required.
     StillRequired {
-        /// Where.
+        /// The name of the first place that requires it.
         place: String,
     },
     /// The provider is required, and was not before.
     NewlyRequired {
-        /// Where.
+        /// The name of the first place that requires it.
         place: String,
     },
     /// The provider is new, and required; what was required before is not known.
     Required {
-        /// Where.
+        /// The name of the first place that requires it.
         place: String,
     },
     /// The configuration states other constraints than before.
     ConstraintsChanged {
-        /// Where it states them.
+        /// The name of the place that states them.
         place: String,
-        /// The constraints before.
+        /// The constraints that it stated before.
         from: String,
-        /// The constraints now.
+        /// The constraints that it states now.
         to: String,
     },
     /// The recorded constraints changed, and the configuration states the same as before.
     ConstraintsUnchanged {
-        /// Where it states them.
+        /// The name of the place that states them.
         place: String,
         /// The constraints before and now.
         constraints: String,
     },
     /// The recorded constraints changed; what the configuration stated before is not known.
     ConstraintsStated {
-        /// Where it states them.
+        /// The name of the place that states them.
         place: String,
-        /// The constraints now.
+        /// The constraints that it states now.
         constraints: String,
     },
 }
 
 impl ConfigurationSides<'_> {
-    /// Finds what the configuration says about a change; `place` names where a requirement is written.
+    /// Finds the cause of a change in the configuration; `place` names where a requirement is written.
     ///
     /// Of several places that require a provider the first with constraints counts. There is no cause
     /// for a provider that only a module which could not be read may require.

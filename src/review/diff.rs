@@ -1,4 +1,4 @@
-//! Which entries differ between two lock files, and in what.
+//! The entries that differ between two lock files, and the kinds of difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,38 +7,38 @@ use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Step, Upgrade, step};
 
-/// What differs between two lock files.
+/// The differences between two lock files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockDiff {
     /// The providers that differ, ordered by their address, of two the new one.
     pub providers: Vec<ProviderChange>,
-    /// How many entries are the same on both sides.
+    /// The number of entries that are the same on both sides.
     pub unchanged: usize,
 }
 
-/// What differs in the entry of one provider.
+/// The difference between the entries of one provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderChange {
     /// The entries that differ.
     pub sides: Sides,
-    /// In what they differ; never empty.
+    /// The kinds of the difference; never empty.
     pub kinds: BTreeSet<ChangeKind>,
-    /// What the new address may be mistaken for, if the provider was not locked before.
+    /// The known address that the new one may be mistaken for, if the provider was not locked before.
     pub look_alike: Option<LookAlike>,
 }
 
-/// What is there of an entry.
+/// An entry on one side of a comparison, or on both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sides {
     /// Only the new entry.
     Added(ProviderSide),
     /// Only the old entry.
     Removed(ProviderSide),
-    /// Both.
+    /// Entries on both sides, which may be of two addresses.
     Both {
-        /// The entry before.
+        /// The entry in the old file.
         old: ProviderSide,
-        /// The entry now.
+        /// The entry in the new file.
         new: ProviderSide,
     },
 }
@@ -46,9 +46,9 @@ pub enum Sides {
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderSide {
-    /// Its address.
+    /// The address of the provider.
     pub addr: ProviderAddr,
-    /// The entry.
+    /// The entry under that address.
     pub lock: ProviderLock,
 }
 
@@ -124,50 +124,58 @@ impl ChangeKind {
 #[must_use]
 pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
     let mut removed: BTreeMap<&ProviderAddr, &ProviderLock> = BTreeMap::new();
-    let mut found = LockDiff::default();
+    let mut lock_diff = LockDiff::default();
     for (addr, lock) in &old.providers {
         match new.providers.get(addr) {
-            None => drop(removed.insert(addr, lock)),
-            Some(now) if now == lock => found.unchanged += 1,
-            Some(now) => found
-                .providers
-                .push(changed(side(addr, lock), side(addr, now))),
+            None => {
+                removed.insert(addr, lock);
+            }
+            Some(now) if now == lock => lock_diff.unchanged += 1,
+            Some(now) => {
+                let change = changed(side(addr, lock), side(addr, now));
+                lock_diff.providers.push(change);
+            }
         }
     }
-    let added = new
+    let mut added: BTreeMap<&ProviderAddr, &ProviderLock> = new
         .providers
         .iter()
-        .filter(|(addr, _)| !old.providers.contains_key(addr));
-    let mut added: BTreeMap<&ProviderAddr, &ProviderLock> = added.collect();
+        .filter(|(addr, _)| !old.providers.contains_key(addr))
+        .collect();
     for (before, now) in switched(&removed, &added) {
         if let (Some(old), Some(new)) = (removed.remove(before), added.remove(now)) {
-            found
-                .providers
-                .push(changed(side(before, old), side(now, new)));
+            let change = changed(side(before, old), side(now, new));
+            lock_diff.providers.push(change);
         }
     }
-    let removed = removed.into_iter().map(|(addr, lock)| ProviderChange {
-        sides: Sides::Removed(side(addr, lock)),
-        kinds: BTreeSet::from([ChangeKind::Removed]),
-        look_alike: None,
-    });
-    let added = added.into_iter().map(|(addr, lock)| ProviderChange {
-        sides: Sides::Added(side(addr, lock)),
-        kinds: BTreeSet::from([ChangeKind::Added]),
-        look_alike: None,
-    });
-    found.providers.extend(removed.chain(added));
-    for change in &mut found.providers {
-        let new = [ChangeKind::Added, ChangeKind::NamespaceSwitched];
-        if new.iter().any(|kind| change.kinds.contains(kind)) {
+    for (addr, lock) in removed {
+        lock_diff.providers.push(ProviderChange {
+            sides: Sides::Removed(side(addr, lock)),
+            kinds: BTreeSet::from([ChangeKind::Removed]),
+            look_alike: None,
+        });
+    }
+    for (addr, lock) in added {
+        lock_diff.providers.push(ProviderChange {
+            sides: Sides::Added(side(addr, lock)),
+            kinds: BTreeSet::from([ChangeKind::Added]),
+            look_alike: None,
+        });
+    }
+    for change in &mut lock_diff.providers {
+        // A provider that only moved to another registry has the name that a reader knows already.
+        let has_new_name = [ChangeKind::Added, ChangeKind::NamespaceSwitched]
+            .iter()
+            .any(|kind| change.kinds.contains(kind));
+        if has_new_name {
             change.look_alike = look_alike(change.addr(), old.providers.keys());
         }
     }
-    found.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
-    found
+    lock_diff.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
+    lock_diff
 }
 
-/// Finds which of the added entries replaces which of the removed ones.
+/// Pairs removed entries with the added ones that replace them.
 ///
 /// The closest pairs come first: another hostname, another namespace, both. Nothing is paired where
 /// there is a choice.
@@ -234,7 +242,7 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     if old.lock.constraints != new.lock.constraints {
         kinds.insert(ChangeKind::ConstraintsChanged);
     }
-    // The packages of another source have other hashes.
+    // The packages of another source or version have other hashes: their difference says nothing.
     if old.addr == new.addr && old.lock.version == new.lock.version {
         kinds.extend(rehashed(&old.lock.hashes, &new.lock.hashes));
     }
@@ -283,7 +291,7 @@ impl ProviderChange {
         }
     }
 
-    /// Returns how far the version moved, where there is one on both sides.
+    /// Returns the move of the version, where there is one on both sides.
     #[must_use]
     pub fn step(&self) -> Option<Step> {
         Some(step(
@@ -292,7 +300,7 @@ impl ProviderChange {
         ))
     }
 
-    /// Returns how far the version went up, if it did.
+    /// Returns the part of the version that went up, if one did.
     #[must_use]
     pub fn upgrade(&self) -> Option<Upgrade> {
         match self.step()? {
@@ -301,11 +309,13 @@ impl ProviderChange {
         }
     }
 
-    /// Iterates over the hashes that only one of the entries has: first what was removed.
+    /// Iterates over the hashes that only one of the entries has, the removed ones first.
     pub fn moved(&self) -> impl Iterator<Item = &Hash> {
         let schemes = [Scheme::H1, Scheme::Zh, Scheme::Other];
-        let lost = schemes.into_iter().flat_map(|scheme| self.lost(scheme));
-        lost.chain(schemes.into_iter().flat_map(|scheme| self.gained(scheme)))
+        schemes
+            .into_iter()
+            .flat_map(|scheme| self.lost(scheme))
+            .chain(schemes.into_iter().flat_map(|scheme| self.gained(scheme)))
     }
 
     /// Lists the hashes of a scheme that only the old entry has.
@@ -323,11 +333,12 @@ impl ProviderChange {
 
 /// Lists the hashes of a scheme that one side has and the other has not.
 fn only_in<'s>(
-    one: Option<&'s ProviderSide>,
+    side: Option<&'s ProviderSide>,
     other: Option<&ProviderSide>,
     scheme: Scheme,
 ) -> Vec<&'s Hash> {
-    let is_there = |hash: &Hash| other.is_some_and(|side| side.lock.hashes.contains(hash));
-    let all = one.into_iter().flat_map(|side| side.lock.hashes.of(scheme));
-    all.filter(|hash| !is_there(hash)).collect()
+    side.into_iter()
+        .flat_map(|side| side.lock.hashes.of(scheme))
+        .filter(|hash| !other.is_some_and(|other| other.lock.hashes.contains(hash)))
+        .collect()
 }

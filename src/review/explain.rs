@@ -1,5 +1,6 @@
-//! What led to a change.
+//! The causes of a change, by the two entries alone.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::causes::{Cause, Risk};
@@ -16,22 +17,22 @@ use crate::version::{Constraints, ScopeChange, Step, scope_change};
 /// A change with everything that explains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedChange {
-    /// What changed.
+    /// The difference between the entries.
     pub change: ProviderChange,
-    /// What the two entries show.
+    /// The causes that the two entries show.
     pub explained: Explained,
-    /// What the configuration says about it, where that is known.
+    /// The cause in the configuration, where that is known.
     pub configuration: Option<ConfigurationCause>,
     /// The platforms that hashes which only one side has belong to, as far as that is known.
     pub owners: BTreeMap<Hash, Vec<Platform>>,
 }
 
-/// What led to a change, by the two entries alone.
+/// The causes of a change, by the two entries alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explained {
-    /// Why, what matters most first; never empty.
+    /// The causes, the one with the highest risk first; never empty.
     pub causes: Vec<Cause>,
-    /// How much the worst of them matters.
+    /// The highest risk of the causes.
     pub risk: Risk,
 }
 
@@ -43,11 +44,9 @@ pub fn explain(change: &ProviderChange) -> Explained {
         Sides::Removed(_) => vec![Cause::ProviderRemoved],
         Sides::Both { old, new } => both(change, old, new),
     };
-    // Another source is another provider. Then comes what matters most; of equals, what was found first.
-    causes.sort_by_key(|cause| {
-        let order = (cause.is_about_the_source(), cause.risk());
-        std::cmp::Reverse(order)
-    });
+    // Another source is another provider, so all else follows from it. The sort is stable: of equal causes the
+    // one that was found first stays first.
+    causes.sort_by_key(|cause| Reverse((cause.is_about_the_source(), cause.risk())));
     let risk = causes.iter().map(Cause::risk).max().unwrap_or_default();
     Explained { causes, risk }
 }
@@ -74,14 +73,14 @@ impl ExplainedChange {
     }
 
     /// Returns the causes as one sentence without a period: with the terms of the constraints that changed,
-    /// and with what the configuration says.
+    /// and with the cause in the configuration.
     #[must_use]
     pub fn sentence(&self) -> String {
         self.clauses(Length::Full).join("; ")
     }
 
-    /// Returns what [`sentence`](Self::sentence) says beside the kinds of the change and the two versions;
-    /// nothing if these say all.
+    /// Returns the clauses of [`sentence`](Self::sentence) that the kinds of the change and the two versions do
+    /// not show; empty if these show all.
     #[must_use]
     pub fn remark(&self) -> String {
         self.remarks().join("; ")
@@ -94,62 +93,68 @@ impl ExplainedChange {
     }
 
     fn clauses(&self, length: Length) -> Vec<String> {
-        let none = Constraints::default();
-        let constraints = |side: Option<&'_ ProviderSide>| match side {
-            Some(side) => side.lock.constraints.clone(),
-            None => none.clone(),
+        let constraints = |side: Option<&ProviderSide>| {
+            side.map(|side| side.lock.constraints.clone())
+                .unwrap_or_default()
         };
         let old = constraints(self.change.before());
         let new = constraints(self.change.now());
-        // The configuration says the same texts where the change follows from it.
+        // Where the change follows from the configuration, its clause has the same two texts.
         let is_said = matches!(
             &self.configuration,
             Some(ConfigurationCause::ConstraintsChanged { from, to, .. })
                 if *from == old.to_string() && *to == new.to_string()
         );
         let is_moved = self.change.step().is_some_and(|step| step != Step::Same);
-        let causes = self.explained.causes.iter();
-        let causes = causes.filter(|cause| length == Length::Full || !cause.is_shown_by_kinds());
-        let causes = causes.filter_map(|cause| match cause {
-            Cause::Constraints(ScopeChange::Impossible) => {
-                Some(format!("{cause} ({})", terms(&old, &new)))
+        let mut clauses = Vec::new();
+        for cause in &self.explained.causes {
+            if length == Length::Short && cause.is_shown_by_kinds() {
+                continue;
             }
-            Cause::Constraints(_) if is_moved && is_said => None,
-            Cause::Constraints(_) if is_moved => {
-                Some(format!("the constraints changed ({})", terms(&old, &new)))
-            }
-            Cause::Constraints(_) if is_said => Some(cause.to_string()),
-            Cause::Constraints(_) => Some(format!("{cause} ({})", terms(&old, &new))),
-            Cause::ProgramSwitched { to } if length == Length::Short => {
-                Some(format!("now from {to}"))
-            }
-            Cause::ConstraintsAdded => Some(format!("{cause} ({new})")),
-            Cause::ConstraintsDropped => Some(format!("{cause} (before: {old})")),
-            _ => Some(cause.to_string()),
-        });
-        let configuration = self.configuration.iter().map(ToString::to_string);
-        causes.chain(configuration).collect()
+            clauses.push(match cause {
+                Cause::Constraints(ScopeChange::Impossible) => {
+                    format!("{cause} ({})", terms(&old, &new))
+                }
+                Cause::Constraints(_) if is_moved && is_said => continue,
+                // Constraints of another version allow other versions: that says nothing.
+                Cause::Constraints(_) if is_moved => {
+                    format!("the constraints changed ({})", terms(&old, &new))
+                }
+                Cause::Constraints(_) if is_said => cause.to_string(),
+                Cause::Constraints(_) => format!("{cause} ({})", terms(&old, &new)),
+                Cause::ProgramSwitched { to } if length == Length::Short => {
+                    format!("now from {to}")
+                }
+                Cause::ConstraintsAdded => format!("{cause} ({new})"),
+                Cause::ConstraintsDropped => format!("{cause} (before: {old})"),
+                _ => cause.to_string(),
+            });
+        }
+        clauses.extend(self.configuration.iter().map(ToString::to_string));
+        clauses
     }
 }
 
-/// How much is said about a change.
+/// The length of the text about a change.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Length {
-    /// All of it.
+    /// Every cause in full.
     Full,
-    /// What kinds and versions do not show.
+    /// The causes that kinds and versions do not show.
     Short,
 }
 
-/// Shows which terms of constraints were replaced, added or removed; most terms of a long list stay.
+/// Shows the terms of constraints that were replaced, added or removed; most terms of a long list stay.
 fn terms(old: &Constraints, new: &Constraints) -> String {
-    let only = |one: &Constraints, other: &Constraints| {
-        let own = one
+    let only_in = |constraints: &Constraints, other: &Constraints| {
+        constraints
             .iter()
-            .filter(|term| !other.iter().any(|same| same == *term));
-        own.cloned().collect::<Constraints>().to_string()
+            .filter(|term| !other.iter().any(|same| same == *term))
+            .cloned()
+            .collect::<Constraints>()
+            .to_string()
     };
-    match (only(old, new), only(new, old)) {
+    match (only_in(old, new), only_in(new, old)) {
         (lost, gained) if gained.is_empty() && lost.is_empty() => format!("{old} → {new}"),
         (lost, gained) if lost.is_empty() => format!("{gained} was added"),
         (lost, gained) if gained.is_empty() => format!("{lost} was removed"),
@@ -158,8 +163,8 @@ fn terms(old: &Constraints, new: &Constraints) -> String {
 }
 
 fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
-    let look_alike = change.look_alike.clone().map(Cause::LookAlike);
-    let mut causes: Vec<Cause> = look_alike.into_iter().collect();
+    let mut causes = Vec::new();
+    causes.extend(change.look_alike.clone().map(Cause::LookAlike));
     causes.push(Cause::NewProvider);
     if lock.hashes.is_empty() {
         causes.push(Cause::NoHashes);
@@ -176,8 +181,7 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
 }
 
 fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<Cause> {
-    let mut causes = Vec::new();
-    causes.extend(switched(change, &old.addr, &new.addr));
+    let mut causes = switched(change, &old.addr, &new.addr);
     let moved = change.step().filter(|step| *step != Step::Same);
     if let Some(step) = moved {
         causes.extend(version(step, &old.lock, &new.lock));
@@ -202,7 +206,8 @@ fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<
     causes
 }
 
-/// The programs never select such a version; an edited lock file may hold one.
+/// Finds a version that the recorded constraints exclude. The programs never select one; an edited lock file may
+/// hold it.
 fn outside(lock: &ProviderLock) -> Option<Cause> {
     let allowed = lock.constraints.allows(&lock.version);
     (!allowed && !lock.constraints.is_empty()).then_some(Cause::OutsideConstraints)
@@ -229,11 +234,11 @@ fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> 
     if old.namespace() != new.namespace() {
         let (from, to) = (old.namespace().to_owned(), new.namespace().to_owned());
         let is_near = nearest(&from, std::iter::once(&*to)).is_some() && !is_known_publisher(&to);
-        // Nearly the same as before says more than nearly the same as a third.
+        // A name that is near to the one before says more than one that is near to a third.
         let other = change
             .look_alike
             .clone()
-            .filter(|found| !is_near && found.resembles != from);
+            .filter(|look_alike| !is_near && look_alike.resembles != from);
         causes.push(if is_near {
             Cause::SimilarNamespace { from, to }
         } else {
@@ -250,8 +255,10 @@ fn version(step: Step, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
         causes.push(Cause::Prerelease);
     }
     let carried = |scheme| {
-        let all = old.hashes.of(scheme);
-        all.filter(|hash| new.hashes.contains(hash)).count()
+        old.hashes
+            .of(scheme)
+            .filter(|hash| new.hashes.contains(hash))
+            .count()
     };
     // The signed list names a manifest, too, which is often the same in all releases.
     let count = carried(Scheme::H1) + carried(Scheme::Zh).saturating_sub(1);
@@ -262,7 +269,7 @@ fn version(step: Step, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
     causes
 }
 
-/// Explains how many hashes there are, where none of them could have stayed.
+/// Explains the numbers of hashes, where none of them could have stayed.
 fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     let count = |hashes: &Hashes, scheme| hashes.of(scheme).count();
     let mut causes = Vec::new();
@@ -282,7 +289,7 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     causes
 }
 
-/// Finds `h1:` of no package, so many of which are new.
+/// Finds `h1:` of no package; `added` of all `h1:` are new.
 fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
     let count = |scheme| hashes.of(scheme).count();
     (added > 0 && hashes.has_unexplained_h1()).then(|| Cause::UnexplainedH1 {
@@ -302,7 +309,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     let of = |hashes: &Hashes, scheme| hashes.of(scheme).count();
     let mut causes = Vec::new();
     let (from, to) = (of(old, Scheme::Zh), of(new, Scheme::Zh));
-    // A mirror that is no registry leaves a `zh:` for each `h1:`.
+    // A mirror leaves a `zh:` for each `h1:`; a registry leaves the list of all platforms.
     let is_mirrored = |hashes: &Hashes| of(hashes, Scheme::Zh) <= of(hashes, Scheme::H1);
     let packages_came = zh.0 == 0 && h1.0 == 0 && zh.1 == h1.1 && zh.1 > 0 && from > 0;
     if packages_came && is_mirrored(old) && is_mirrored(new) {
@@ -324,6 +331,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
             is_list: old.lists_release() && new.lists_release(),
         }),
     });
+    // Other zips have other contents: a replaced list explains replaced `h1:`.
     let is_replaced = matches!(causes.last(), Some(Cause::ZhReplaced { .. }));
     let same_list = zh == (0, 0) && from > 0;
     causes.extend(unexplained(h1.1, new));

@@ -1,5 +1,6 @@
-//! What changed in a lock file as a whole, beside and above its entries.
+//! Changes of a lock file as a whole, beside those of its entries.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use super::causes::Risk;
@@ -12,24 +13,24 @@ use crate::lockfile::{self, Document, LockFile};
 /// A lock file as it was read, one side of a comparison.
 #[derive(Clone, Debug)]
 pub struct LockSide {
-    /// What the file holds.
+    /// The bytes of the file.
     pub bytes: Vec<u8>,
-    /// What was understood of that.
+    /// The entries and comments that could be read.
     pub document: Document,
-    /// What is wrong with it.
+    /// The faults of the file.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whose rules it was read by.
+    /// The flavor by whose rules it was read.
     pub flavor: Flavor,
 }
 
 /// A change of a file, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileReview {
-    /// What changed about the file as a whole, what matters most first.
+    /// The changes of the file as a whole, the highest risk first.
     pub causes: Vec<FileCause>,
-    /// What differs in its entries, what matters most first, then by address.
+    /// The changes of its entries, the highest risk first, then by address.
     pub providers: Vec<ExplainedChange>,
-    /// How many entries are the same on both sides.
+    /// The number of entries that are the same on both sides.
     pub unchanged: usize,
 }
 
@@ -47,18 +48,18 @@ pub enum FileCause {
     RootDeleted,
     /// The file had another path.
     Renamed {
-        /// Which.
+        /// The path before.
         from: String,
     },
     /// A merge of it is not finished.
     Unmerged,
-    /// It can be read in part only.
+    /// Only a part of the file can be read.
     Broken,
-    /// It could be read in part only.
+    /// Only a part of the file before could be read.
     WasBroken,
     /// The header is that of the other program.
     HeaderSwitched(Program),
-    /// It begins with the header of a program, as it had not.
+    /// The file begins with the header of a program; it had none before.
     HeaderAdded,
     /// The header of the programs was removed.
     HeaderLost,
@@ -70,28 +71,28 @@ pub enum FileCause {
     FormatOnly,
 }
 
-/// What changed about a lock file as a whole.
+/// A kind of change of a lock file as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, schemars(rename = "FileKind"))]
 #[non_exhaustive]
 pub enum FileChangeKind {
-    /// It is new.
+    /// The file is new.
     Added,
-    /// It was removed.
+    /// The file was removed.
     Deleted,
-    /// It had another path.
+    /// The file had another path.
     Renamed,
     /// A merge of it is not finished.
     Unmerged,
-    /// It can be read in part only.
+    /// Only a part of the file can be read.
     Broken,
-    /// It could be read in part only.
+    /// Only a part of the file before could be read.
     WasBroken,
     /// The header is that of the other program.
     HeaderSwitched,
-    /// It begins with the header of a program, as it had not.
+    /// The file begins with the header of a program; it had none before.
     HeaderAdded,
     /// The header of the programs was removed.
     HeaderLost,
@@ -104,7 +105,7 @@ pub enum FileChangeKind {
 }
 
 impl FileCause {
-    /// Returns what kind of change it is.
+    /// Returns the kind of the change.
     #[must_use]
     pub fn kind(&self) -> FileChangeKind {
         match self {
@@ -123,7 +124,7 @@ impl FileCause {
         }
     }
 
-    /// Returns how much it matters.
+    /// Returns the risk of the change.
     #[must_use]
     pub fn risk(&self) -> Risk {
         match self {
@@ -196,7 +197,7 @@ impl LockSide {
         }
     }
 
-    /// Returns whether something in it could not be understood.
+    /// Returns true if some of it could not be read.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         has_errors(&self.diagnostics)
@@ -204,15 +205,18 @@ impl LockSide {
 }
 
 impl FileReview {
-    /// Returns how much the worst of it matters.
+    /// Returns the highest risk of all changes.
     #[must_use]
     pub fn risk(&self) -> Risk {
-        let of_entries = self.providers.iter().map(|one| one.explained.risk);
-        let of_file = self.causes.iter().map(FileCause::risk);
-        of_entries.chain(of_file).max().unwrap_or_default()
+        self.providers
+            .iter()
+            .map(|change| change.explained.risk)
+            .chain(self.causes.iter().map(FileCause::risk))
+            .max()
+            .unwrap_or_default()
     }
 
-    /// Returns whether nothing changed.
+    /// Returns true if nothing changed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.causes.is_empty() && self.providers.is_empty()
@@ -243,20 +247,27 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
     let nothing = LockFile::default();
     let before = old.map_or(&nothing, |side| &side.document.lock);
     let now = new.map_or(&nothing, |side| &side.document.lock);
-    let found = diff(before, now);
-    let mut causes = of_file(old, new, &found);
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.risk()));
-    let explained = found.providers.into_iter().map(ExplainedChange::of);
-    let mut providers: Vec<ExplainedChange> = explained.collect();
-    providers.sort_by_key(|one| std::cmp::Reverse(one.explained.risk));
+    let lock_diff = diff(before, now);
+    let mut causes = file_causes(old, new, &lock_diff);
+    causes.sort_by_key(|cause| Reverse(cause.risk()));
+    let mut providers: Vec<ExplainedChange> = lock_diff
+        .providers
+        .into_iter()
+        .map(ExplainedChange::of)
+        .collect();
+    providers.sort_by_key(|change| Reverse(change.explained.risk));
     FileReview {
         causes,
         providers,
-        unchanged: found.unchanged,
+        unchanged: lock_diff.unchanged,
     }
 }
 
-fn of_file(old: Option<&LockSide>, new: Option<&LockSide>, found: &LockDiff) -> Vec<FileCause> {
+fn file_causes(
+    old: Option<&LockSide>,
+    new: Option<&LockSide>,
+    lock_diff: &LockDiff,
+) -> Vec<FileCause> {
     let mut causes = Vec::new();
     let is_same = old.map(|side| &side.bytes) == new.map(|side| &side.bytes);
     if old.is_some_and(LockSide::is_broken) && !is_same {
@@ -285,9 +296,9 @@ fn of_file(old: Option<&LockSide>, new: Option<&LockSide>, found: &LockDiff) -> 
     if has_carriage_returns(&old.bytes) != has_carriage_returns(&new.bytes) {
         causes.push(FileCause::LineEnds);
     }
-    let only_line_ends = causes == [FileCause::LineEnds];
-    let is_same = causes.is_empty() || only_line_ends;
-    if is_same && found.providers.is_empty() && old.bytes != new.bytes {
+    // New line ends are part of a new form: `fmt` changes both at once.
+    let is_same = causes.is_empty() || causes == [FileCause::LineEnds];
+    if is_same && lock_diff.providers.is_empty() && old.bytes != new.bytes {
         causes.clear();
         causes.push(FileCause::FormatOnly);
     }

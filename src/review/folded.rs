@@ -1,40 +1,42 @@
 //! The changes of many lock files, equal ones together.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::causes::Risk;
+use super::diff::ProviderSide;
 use super::explain::ExplainedChange;
 use super::file::{FileCause, FileReview};
 
-/// What the place of a requirement is called where several are meant.
+/// The name for the place of a requirement where several are meant.
 const ANYWHERE: &str = "the configuration";
 
 /// The changes of several lock files: equal ones once, with the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Folded<'a> {
-    /// What changed about files as a whole, what matters most first.
+pub struct FoldedChanges<'a> {
+    /// The changes of files as a whole, the highest risk first.
     pub causes: Vec<FoldedCause<'a>>,
-    /// What changed in entries, what matters most first, then by address.
+    /// The changes of entries, the highest risk first, then by address.
     pub changes: Vec<FoldedChange<'a>>,
 }
 
 /// A change of files as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldedCause<'a> {
-    /// What happened.
+    /// The change of the first file.
     pub cause: &'a FileCause,
-    /// To which files, in their order.
+    /// The files that it happened to, in their order.
     pub files: Vec<&'a str>,
 }
 
 /// A change of one provider in several files: from the same version to the same version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldedChange<'a> {
-    /// The first of them.
+    /// The first of the equal changes.
     pub first: &'a ExplainedChange,
-    /// What holds for all of them beside kinds and versions, with the files for which that is all.
+    /// The remark that holds for all of them, with the files for which that is all.
     pub remark: FoldedRemark<'a>,
-    /// What also holds for some of them, the most frequent first; never empty texts.
+    /// The further remarks on some of them, the most frequent first; never empty texts.
     pub deviations: Vec<FoldedRemark<'a>>,
 }
 
@@ -48,7 +50,7 @@ pub struct FoldedRemark<'a> {
 }
 
 impl FoldedCause<'_> {
-    /// Returns what happened, in words that hold for all of the files.
+    /// Returns the change in words that hold for all of the files.
     #[must_use]
     pub fn text(&self) -> String {
         match self.cause {
@@ -60,7 +62,7 @@ impl FoldedCause<'_> {
         }
     }
 
-    /// Returns whether a change of another file is folded with it.
+    /// Returns true if a change of another file is folded with it.
     fn covers(&self, other: &FileCause) -> bool {
         match self.cause {
             FileCause::Renamed { .. } | FileCause::CommentsLost(_) => {
@@ -74,8 +76,9 @@ impl FoldedCause<'_> {
 impl<'a> FoldedChange<'a> {
     /// Lists the files in which the provider changed so, with the change: first those without deviations.
     pub fn files(&self) -> impl Iterator<Item = (&'a str, &'a ExplainedChange)> {
-        let remarks = std::iter::once(&self.remark).chain(&self.deviations);
-        remarks.flat_map(|remark| remark.files.iter().copied())
+        std::iter::once(&self.remark)
+            .chain(&self.deviations)
+            .flat_map(|remark| remark.files.iter().copied())
     }
 
     fn risk(&self) -> Risk {
@@ -88,12 +91,12 @@ impl<'a> FoldedChange<'a> {
 /// Changes are equal if they are of one provider, from the same version to the same version, as risky as
 /// each other and of the same kinds.
 #[must_use]
-pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> Folded<'a> {
-    let mut folded = Folded::default();
+pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> FoldedChanges<'a> {
+    let mut folded = FoldedChanges::default();
     for (file, review) in files {
         for cause in &review.causes {
-            match folded.causes.iter_mut().find(|one| one.covers(cause)) {
-                Some(known) => known.files.push(file),
+            match folded.causes.iter_mut().find(|folded| folded.covers(cause)) {
+                Some(equal) => equal.files.push(file),
                 None => folded.causes.push(FoldedCause {
                     cause,
                     files: vec![file],
@@ -101,30 +104,28 @@ pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> Folded<'a> {
             }
         }
     }
-    let all = files.iter().flat_map(|(file, review)| {
-        let changes = review.providers.iter();
-        changes.map(move |one| (*file, one))
-    });
+    // Groups stand in the order of their first changes.
     let mut groups: Vec<Vec<(&str, &ExplainedChange)>> = Vec::new();
-    let mut at = std::collections::BTreeMap::new();
-    for (file, one) in all {
-        let version = |side: Option<&super::ProviderSide>| {
-            side.map(|side| (side.addr.clone(), side.lock.version.to_string()))
-        };
-        let change = &one.change;
-        let sides = (version(change.before()), version(change.now()));
-        let kinds: Vec<_> = change.kinds.iter().copied().collect();
-        let key = (one.explained.risk, sides, kinds);
-        let group = *at.entry(key).or_insert(groups.len());
-        if group == groups.len() {
-            groups.push(Vec::new());
+    let mut indices = BTreeMap::new();
+    for (file, review) in files {
+        for explained in &review.providers {
+            let version = |side: Option<&ProviderSide>| {
+                side.map(|side| (side.addr.clone(), side.lock.version.to_string()))
+            };
+            let change = &explained.change;
+            let sides = (version(change.before()), version(change.now()));
+            let key = (explained.explained.risk, sides, &change.kinds);
+            let index = *indices.entry(key).or_insert(groups.len());
+            if index == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[index].push((*file, explained));
         }
-        groups[group].push((file, one));
     }
     folded.changes = groups.into_iter().map(folded_change).collect();
     folded
         .causes
-        .sort_by_key(|one| Reverse((one.cause.risk(), one.files.len())));
+        .sort_by_key(|folded| Reverse((folded.cause.risk(), folded.files.len())));
     folded.changes.sort_by(|a, b| {
         let risk = Reverse(a.risk()).cmp(&Reverse(b.risk()));
         let addr = || a.first.change.addr().cmp(b.first.change.addr());
@@ -137,41 +138,49 @@ pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> Folded<'a> {
 fn folded_change<'a>(group: Vec<(&'a str, &'a ExplainedChange)>) -> FoldedChange<'a> {
     let first = group[0].1;
     let is_alone = group.len() == 1;
-    let of_each = group.iter().map(|(file, one)| {
-        // Each file has its own configuration, so the places differ where all else is the same.
-        let configuration = one.configuration.as_ref().map(|cause| match is_alone {
-            true => cause.seen_from(file),
-            false => cause.at(ANYWHERE),
-        });
-        let one = ExplainedChange {
-            configuration,
-            ..(*one).clone()
-        };
-        one.remarks()
-    });
-    let of_each: Vec<Vec<String>> = of_each.collect();
-    let is_common = |text: &String| of_each.iter().all(|own| own.contains(text));
-    let common = of_each[0].iter().filter(|text| is_common(text));
-    let common = common.cloned().collect::<Vec<_>>().join("; ");
+    let remarks: Vec<Vec<String>> = group
+        .iter()
+        .map(|(file, change)| {
+            let mut change = ExplainedChange::clone(change);
+            // Each file has its own configuration, so the places differ where all else is the same.
+            change.configuration = change.configuration.map(|cause| {
+                if is_alone {
+                    cause.seen_from(file)
+                } else {
+                    cause.at(ANYWHERE)
+                }
+            });
+            change.remarks()
+        })
+        .collect();
+    let common: Vec<&str> = remarks[0]
+        .iter()
+        .filter(|text| remarks.iter().all(|of_file| of_file.contains(text)))
+        .map(|text| &**text)
+        .collect();
     let mut files = Vec::new();
     let mut deviations: Vec<FoldedRemark<'a>> = Vec::new();
-    for ((file, one), own) in group.iter().zip(&of_each) {
-        let rest = own.iter().filter(|text| !is_common(text)).cloned();
-        let text = rest.collect::<Vec<_>>().join("; ");
-        match deviations.iter_mut().find(|known| known.text == text) {
-            _ if text.is_empty() => files.push((*file, *one)),
-            Some(known) => known.files.push((file, one)),
+    for ((file, change), of_file) in group.iter().zip(&remarks) {
+        let rest: Vec<&str> = of_file
+            .iter()
+            .map(|text| &**text)
+            .filter(|text| !common.contains(text))
+            .collect();
+        let text = rest.join("; ");
+        match deviations.iter_mut().find(|remark| remark.text == text) {
+            _ if text.is_empty() => files.push((*file, *change)),
+            Some(remark) => remark.files.push((file, change)),
             None => deviations.push(FoldedRemark {
                 text,
-                files: vec![(file, one)],
+                files: vec![(file, change)],
             }),
         }
     }
-    deviations.sort_by_key(|one| Reverse(one.files.len()));
+    deviations.sort_by_key(|remark| Reverse(remark.files.len()));
     FoldedChange {
         first,
         remark: FoldedRemark {
-            text: common,
+            text: common.join("; "),
             files,
         },
         deviations,

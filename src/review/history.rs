@@ -1,4 +1,4 @@
-//! Which changes of providers the past states of a lock file show.
+//! The changes of providers in the past states of a lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,25 +19,25 @@ pub struct HistoryStep<V> {
     pub others: Vec<Option<V>>,
 }
 
-/// What a step changed about one provider.
+/// The change of one provider by a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistoryChange {
-    /// Which step, counted from the newest.
+    /// The index of the step, counted from the newest.
     pub step: usize,
-    /// What changed.
+    /// The difference between the entries.
     pub change: ProviderChange,
-    /// What led to it.
+    /// The causes that the entries show.
     pub explained: Explained,
 }
 
-/// Which providers a history is about.
+/// The providers that a history is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryFilter {
-    /// All of them.
+    /// Every provider of the file.
     All,
     /// Those of a type, whatever their registry and namespace.
     Type(String),
-    /// One, and before that those that it replaced.
+    /// One provider, and before that those that it replaced.
     Provider(ProviderAddr),
 }
 
@@ -56,10 +56,10 @@ impl HistoryFilter {
     }
 }
 
-/// Explains what each step changed, the newest first, as the steps are given.
+/// Explains the changes of each step, the newest first, as the steps are given.
 ///
 /// `locks` holds the states that could be read. A step to a state that could not be read is
-/// skipped, and the next one is compared with the last state before that could be. What a merge took
+/// skipped, and the next one is compared with the last state before that could be. An entry that a merge took
 /// from one of its parents as it was is no change of the merge.
 ///
 /// ```
@@ -88,13 +88,13 @@ pub fn history<V: Ord>(
     filter: &HistoryFilter,
 ) -> Vec<HistoryChange> {
     let nothing = LockFile::default();
-    // Grows on the way into the past: what a provider replaced is part of its history.
+    // Grows on the way into the past: a provider that was replaced is part of the history of the other one.
     let mut wanted = BTreeSet::new();
     if let HistoryFilter::Provider(addr) = filter {
         wanted.insert(addr.clone());
     }
     let mut changes = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
+    for (index, step) in steps.iter().enumerate() {
         let new = match &step.new {
             None => &nothing,
             Some(name) => match locks.get(name) {
@@ -102,13 +102,18 @@ pub fn history<V: Ord>(
                 None => continue,
             },
         };
-        let old = step.old.as_ref();
-        let old = old.and_then(|name| last_readable(name, &steps[at + 1..], locks));
-        let others = step.others.iter().filter_map(|name| match name {
-            Some(name) => locks.get(name),
-            None => Some(&nothing),
-        });
-        let others: Vec<&LockFile> = others.collect();
+        let old = step
+            .old
+            .as_ref()
+            .and_then(|name| last_readable(name, &steps[index + 1..], locks));
+        let others: Vec<&LockFile> = step
+            .others
+            .iter()
+            .filter_map(|name| match name {
+                Some(name) => locks.get(name),
+                None => Some(&nothing),
+            })
+            .collect();
         for change in diff(old.unwrap_or(&nothing), new).providers {
             if is_taken_over(&change, &others) {
                 continue;
@@ -128,7 +133,7 @@ pub fn history<V: Ord>(
             };
             if is_wanted {
                 changes.push(HistoryChange {
-                    step: at,
+                    step: index,
                     explained: explain(&change),
                     change,
                 });
@@ -155,7 +160,7 @@ fn last_readable<'l, V: Ord>(
     }
 }
 
-/// Returns whether a merge has an entry, or has none, as one of its other parents.
+/// Returns true if a merge has an entry, or has none, as one of its other parents.
 fn is_taken_over(change: &ProviderChange, others: &[&LockFile]) -> bool {
     let now = change.now().map(|side| &side.lock);
     let before = change.before().map(|side| &side.addr);
@@ -216,10 +221,15 @@ mod tests {
         let readable = states.filter(|name| !name.starts_with('?'));
         let locks = readable.map(|name| (name.clone(), file(name))).collect();
         let changes = history(&steps, &locks, filter);
-        let found = changes.iter().map(|one| {
-            let kinds: Vec<&str> = one.change.kinds.iter().map(|kind| kind.name()).collect();
-            let name = one.change.addr().type_name();
-            format!("{} {name} {}", one.step, kinds.join(" "))
+        let found = changes.iter().map(|changed| {
+            let kinds: Vec<&str> = changed
+                .change
+                .kinds
+                .iter()
+                .map(|kind| kind.name())
+                .collect();
+            let name = changed.change.addr().type_name();
+            format!("{} {name} {}", changed.step, kinds.join(" "))
         });
         assert_eq!(found.collect::<Vec<_>>(), wanted, "{steps:?}");
     }

@@ -1,21 +1,21 @@
 //! Lock files with conflict markers: written block by block, and taken apart into their sides.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::merge::{Conflict, Merged};
-use super::merged_file::merged_program;
+use super::merge::{MergeConflict, Merged};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span, rules};
-use crate::flavor::{Flavor, Program};
+use crate::flavor::Flavor;
 use crate::lockfile::{self, ProviderLock};
 
-/// How many characters git's markers have, unless an attribute says otherwise.
+/// Number of characters of git's markers, unless an attribute says otherwise.
 pub const MARKER_SIZE: usize = 7;
 
-/// How conflicts are marked in a text.
+/// The size and labels of the markers of conflicts in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Markers {
-    /// How many characters a marker has.
+    /// Number of characters of a marker.
     pub size: usize,
     /// The label of the first marker.
     pub ours: String,
@@ -27,19 +27,19 @@ pub struct Markers {
 
 /// A text with conflicts, taken apart.
 ///
-/// The sides are as long as the text and have its line ends: what is not theirs is blank. So a
+/// The sides are as long as the text and have its line ends: lines of the other side are blank. So a
 /// place in a side is a place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parted {
-    /// Our side.
+    /// The text of our side.
     pub ours: Vec<u8>,
     /// The common base, if every conflict shows it.
     pub base: Option<Vec<u8>>,
-    /// Their side.
+    /// The text of their side.
     pub theirs: Vec<u8>,
-    /// How the conflicts are marked; the labels are those of the first.
+    /// The markers; the labels are those of the first conflict.
     pub markers: Markers,
-    /// How many conflicts there are.
+    /// The number of conflicts.
     pub conflicts: usize,
 }
 
@@ -51,11 +51,11 @@ pub struct MarkerError {
     pub span: Span,
     /// The marker before it that is open, if there is one.
     pub open: Option<Span>,
-    /// What is wrong.
+    /// The fault of the marker.
     pub fault: MarkerFault,
 }
 
-/// What is wrong with a marker.
+/// A fault of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MarkerFault {
@@ -71,18 +71,6 @@ pub enum MarkerFault {
     /// The text ends inside of a conflict.
     #[error("the conflict that begins here does not end")]
     Open,
-}
-
-impl Parted {
-    /// Returns whose header the merged text gets, by those of the sides and of what they started from.
-    ///
-    /// The header of the text itself says nothing where it is in conflict.
-    #[must_use]
-    pub fn program(&self, base: Option<Program>) -> Option<Program> {
-        // Lines of the other side are blank in a side, and may come before its header.
-        let header = |side: &[u8]| lockfile::header_of(side.trim_ascii_start());
-        merged_program([base, header(&self.ours), header(&self.theirs)])
-    }
 }
 
 impl MarkerError {
@@ -108,21 +96,22 @@ impl MarkerError {
 /// Without conflicts this is what [`lockfile::write`] prints.
 #[must_use]
 pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> String {
-    let done = merged.lock.providers.iter();
-    let done = done.map(|(addr, entry)| (addr, lockfile::write_entry(addr, entry)));
-    let open = merged.conflicts.iter();
-    let open = open.map(|(addr, conflict)| (addr, marked(addr, conflict, markers)));
-    let mut blocks: Vec<(&ProviderAddr, String)> = done.chain(open).collect();
-    blocks.sort_by_key(|(addr, _)| *addr);
+    let mut blocks: BTreeMap<&ProviderAddr, String> = BTreeMap::new();
+    for (addr, entry) in &merged.lock.providers {
+        blocks.insert(addr, lockfile::write_entry(addr, entry));
+    }
+    for (addr, conflict) in &merged.conflicts {
+        blocks.insert(addr, marked(addr, conflict, markers));
+    }
     let mut out = flavor.header().to_owned();
-    for (_, block) in blocks {
+    for block in blocks.values() {
         out.push('\n');
-        out.push_str(&block);
+        out.push_str(block);
     }
     out
 }
 
-fn marked(addr: &ProviderAddr, conflict: &Conflict, markers: &Markers) -> String {
+fn marked(addr: &ProviderAddr, conflict: &MergeConflict, markers: &Markers) -> String {
     let mut out = String::new();
     let mut section = |sign: &str, label: &str, entry: Option<&ProviderLock>| {
         let line = format!("{} {label}", sign.repeat(markers.size));
@@ -148,14 +137,14 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
     let Some(size) = text.split(|byte| *byte == b'\n').find_map(opening_size) else {
         return Ok(None);
     };
-    let mut reader = Reader::new(text.len(), size);
-    let mut at = 0;
+    let mut reader = MarkerReader::new(text.len(), size);
+    let mut start = 0;
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         match sign(line, size) {
-            Some(sign) => reader.marker(sign, at, line)?,
+            Some(sign) => reader.marker(sign, start, line)?,
             None => reader.line(line),
         }
-        at += line.len();
+        start += line.len();
     }
     match reader.open {
         Some(span) => Err(MarkerError {
@@ -167,16 +156,16 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
     }
 }
 
-/// Returns how long a marker is that begins a conflict, if a line is one.
+/// Returns the length of a marker that begins a conflict, if a line is one.
 ///
-/// It may be longer than usual: where a base has conflicts of its own, git makes the markers of these
+/// A marker may be longer than usual: where a base has conflicts of its own, git makes the markers of these
 /// longer, and an attribute may ask for any length.
 fn opening_size(line: &[u8]) -> Option<usize> {
     let size = line.iter().take_while(|byte| **byte == b'<').count();
     (size >= MARKER_SIZE && sign(line, size).is_some()).then_some(size)
 }
 
-/// Returns which marker a line is, if it is one.
+/// Returns the character of the marker that a line is, if it is one.
 fn sign(line: &[u8], size: usize) -> Option<u8> {
     let sign = *line.first().filter(|byte| b"<|=>".contains(byte))?;
     let same = line.iter().take_while(|byte| **byte == sign).count();
@@ -184,7 +173,7 @@ fn sign(line: &[u8], size: usize) -> Option<u8> {
     (same == size && ends).then_some(sign)
 }
 
-/// To whom a line belongs.
+/// The side that a line belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     All,
@@ -193,19 +182,19 @@ enum Section {
     Theirs,
 }
 
-struct Reader {
+struct MarkerReader {
     parted: Parted,
     base: Vec<u8>,
     section: Section,
     /// The marker that began the conflict at hand.
     open: Option<Span>,
-    /// Whether each conflict so far shows the base.
+    /// Each conflict so far shows the base.
     shows_base: bool,
-    /// Whether the conflict at hand does.
+    /// The conflict at hand shows the base.
     has_base: bool,
 }
 
-impl Reader {
+impl MarkerReader {
     fn new(len: usize, size: usize) -> Self {
         Self {
             parted: Parted {

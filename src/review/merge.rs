@@ -1,6 +1,6 @@
 //! Three-way merge of lock files, entry by entry (rules 1).
 //!
-//! What only one side changed is taken from it; hashes of different versions never mix.
+//! A change that only one side made is taken from it; hashes of different versions never mix.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,16 +10,16 @@ use crate::hash::Hashes;
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Constraint, Constraints, Step, Upgrade, step};
 
-/// Which side is taken where both moved a provider to different versions, or one removed what the
+/// The side that is taken where both moved a provider to different versions, or one removed an entry that the
 /// other changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Prefer {
+pub enum MergePreference {
     /// The newer version, if both sides went up; otherwise the entry needs manual resolution.
     #[default]
     Newest,
-    /// Our side.
+    /// The entry of our side.
     Ours,
-    /// Their side.
+    /// The entry of their side.
     Theirs,
     /// None: the entry needs manual resolution.
     Fail,
@@ -28,19 +28,19 @@ pub enum Prefer {
 /// The outcome of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Merged {
-    /// What could be merged.
+    /// The entries that could be merged.
     pub lock: LockFile,
-    /// What needs manual resolution; these providers are not in `lock`.
-    pub conflicts: BTreeMap<ProviderAddr, Conflict>,
-    /// What was merged and should be looked at by `lockctl lock`.
-    pub unfinished: BTreeMap<ProviderAddr, BTreeSet<Unfinished>>,
+    /// The entries that need manual resolution; these providers are not in `lock`.
+    pub conflicts: BTreeMap<ProviderAddr, MergeConflict>,
+    /// The merged entries that `lockctl lock` should complete, each with the reasons.
+    pub unfinished: BTreeMap<ProviderAddr, BTreeSet<UnfinishedReason>>,
 }
 
 /// An entry that both sides changed, and that cannot be both.
 ///
 /// Displayed as a clause that says what each side has: no capital letter, no period.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
+pub struct MergeConflict {
     /// The entry that both sides started from, if there was one.
     pub base: Option<ProviderLock>,
     /// Our entry, if we have one.
@@ -49,11 +49,11 @@ pub struct Conflict {
     pub theirs: Option<ProviderLock>,
 }
 
-/// Why a merged entry may lack something.
+/// A reason why a merged entry may lack hashes or have too many constraints.
 ///
 /// Displayed as a clause: no capital letter, no period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Unfinished {
+pub enum UnfinishedReason {
     /// One side added hashes to a version that the other side left.
     HashesLeftBehind,
     /// Both sides moved to different versions, and one of them was taken.
@@ -65,10 +65,10 @@ pub enum Unfinished {
 impl Merged {
     /// Lists the merged entries that may lack something, by the reason.
     #[must_use]
-    pub fn unfinished_by_reason(&self) -> BTreeMap<Unfinished, Vec<&ProviderAddr>> {
-        let mut reasons: BTreeMap<Unfinished, Vec<&ProviderAddr>> = BTreeMap::new();
-        for (addr, own) in &self.unfinished {
-            for reason in own {
+    pub fn unfinished_by_reason(&self) -> BTreeMap<UnfinishedReason, Vec<&ProviderAddr>> {
+        let mut reasons: BTreeMap<UnfinishedReason, Vec<&ProviderAddr>> = BTreeMap::new();
+        for (addr, of_entry) in &self.unfinished {
+            for reason in of_entry {
                 reasons.entry(*reason).or_default().push(addr);
             }
         }
@@ -76,7 +76,7 @@ impl Merged {
     }
 }
 
-impl fmt::Display for Unfinished {
+impl fmt::Display for UnfinishedReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::HashesLeftBehind => {
@@ -92,7 +92,7 @@ impl fmt::Display for Unfinished {
     }
 }
 
-impl fmt::Display for Conflict {
+impl fmt::Display for MergeConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let version = |entry: &Option<ProviderLock>| match entry {
             Some(entry) => entry.version.to_string(),
@@ -107,19 +107,19 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// What both sides of a merge started from, as far as it is known.
+/// The lock file that both sides of a merge started from, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeBase {
     /// The entries that are known.
     pub lock: LockFile,
-    /// Which other entries the base may have had.
+    /// The other entries that the base may have had.
     pub unknown: UnknownEntries,
 }
 
-/// Which entries of a base are not known; every other entry that is missing from it is absent.
+/// The entries of a base that are not known; every other entry that is missing from it is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum UnknownEntries {
-    /// None of them.
+    /// No entry is unknown.
     #[default]
     None,
     /// Those that could not be read. Of some the possible entries are known: git makes one base of
@@ -180,7 +180,7 @@ impl<'a> BaseEntry<'a> {
         }
     }
 
-    /// Returns whether an entry is that of the base; `false` where that is not known.
+    /// Returns true if an entry is that of the base; false where that is not known.
     fn is(self, entry: Option<&ProviderLock>) -> bool {
         match self {
             Self::Absent => entry.is_none(),
@@ -192,14 +192,14 @@ impl<'a> BaseEntry<'a> {
 
 /// Merges two sides that started from a common base (rules 1).
 ///
-/// Where the base is not known, what both sides have in common counts, and no hash is ever removed; an
+/// Where the base is not known, the entry that both sides have in common counts, and no hash is ever removed; an
 /// entry that only one side has is kept unless `prefer` says otherwise.
 ///
 /// ```
 /// use lockctl::diag::FileId;
 /// use lockctl::flavor::Flavor;
 /// use lockctl::lockfile::{self, LockFile};
-/// use lockctl::review::{MergeBase, Prefer, merge};
+/// use lockctl::review::{MergeBase, MergePreference, merge};
 ///
 /// let lock = |version: &str| -> LockFile {
 ///     let address = "registry.terraform.io/hashicorp/null";
@@ -208,18 +208,25 @@ impl<'a> BaseEntry<'a> {
 /// };
 /// let (base, ours, theirs) = (MergeBase::from(lock("3.2.2")), lock("3.2.3"), lock("3.2.4"));
 ///
-/// let merged = merge(&base, &ours, &theirs, Prefer::Newest);
+/// let merged = merge(&base, &ours, &theirs, MergePreference::Newest);
 /// assert_eq!(merged.lock, theirs);
 ///
-/// let merged = merge(&base, &ours, &theirs, Prefer::Fail);
+/// let merged = merge(&base, &ours, &theirs, MergePreference::Fail);
 /// assert_eq!(merged.conflicts.len(), 1);
 /// ```
 #[must_use]
-pub fn merge(base: &MergeBase, ours: &LockFile, theirs: &LockFile, prefer: Prefer) -> Merged {
+pub fn merge(
+    base: &MergeBase,
+    ours: &LockFile,
+    theirs: &LockFile,
+    prefer: MergePreference,
+) -> Merged {
     let mut merged = Merged::default();
-    let sides = [&base.lock, ours, theirs].map(|side| side.providers.keys());
-    let all: BTreeSet<&ProviderAddr> = sides.into_iter().flatten().collect();
-    for addr in all {
+    let addrs: BTreeSet<&ProviderAddr> = [&base.lock, ours, theirs]
+        .into_iter()
+        .flat_map(|side| side.providers.keys())
+        .collect();
+    for addr in addrs {
         let base = base.entry(addr);
         let [ours, theirs] = [ours, theirs].map(|side| side.providers.get(addr));
         let mut unfinished = BTreeSet::new();
@@ -232,7 +239,7 @@ pub fn merge(base: &MergeBase, ours: &LockFile, theirs: &LockFile, prefer: Prefe
             }
             Ok(None) => {}
             Err(Clash) => {
-                let conflict = Conflict {
+                let conflict = MergeConflict {
                     base: base.known().cloned(),
                     ours: ours.cloned(),
                     theirs: theirs.cloned(),
@@ -251,10 +258,10 @@ fn entry(
     base: BaseEntry<'_>,
     ours: Option<&ProviderLock>,
     theirs: Option<&ProviderLock>,
-    prefer: Prefer,
-    unfinished: &mut BTreeSet<Unfinished>,
+    prefer: MergePreference,
+    unfinished: &mut BTreeSet<UnfinishedReason>,
 ) -> Result<Option<ProviderLock>, Clash> {
-    // Whole entries first: what only one side changed, or removed, is taken as it is, whatever a
+    // Whole entries first: an entry that only one side changed, or removed, is taken as it is, whatever a
     // comparison of its parts would find.
     if ours == theirs || base.is(theirs) {
         return Ok(ours.cloned());
@@ -264,21 +271,20 @@ fn entry(
     }
     let (Some(ours), Some(theirs)) = (ours, theirs) else {
         return match (prefer, base) {
-            (Prefer::Ours, _) => Ok(ours.cloned()),
-            (Prefer::Theirs, _) => Ok(theirs.cloned()),
+            (MergePreference::Ours, _) => Ok(ours.cloned()),
+            (MergePreference::Theirs, _) => Ok(theirs.cloned()),
             // One side removed it, or the other side added it.
-            (Prefer::Newest, BaseEntry::Unknown | BaseEntry::Unread([])) => {
+            (MergePreference::Newest, BaseEntry::Unknown | BaseEntry::Unread([])) => {
                 Ok(ours.or(theirs).cloned())
             }
-            // One side removed what the other side may have changed.
-            (Prefer::Newest | Prefer::Fail, _) => Err(Clash),
+            // One side removed an entry that the other side may have changed.
+            (MergePreference::Newest | MergePreference::Fail, _) => Err(Clash),
         };
     };
     if ours.version == theirs.version {
         let joined = same_version(base.known(), ours, theirs);
-        let side = |entry: &ProviderLock| entry.constraints == joined.constraints;
-        if !side(ours) && !side(theirs) {
-            unfinished.insert(Unfinished::ConstraintsJoined);
+        if ours.constraints != joined.constraints && theirs.constraints != joined.constraints {
+            unfinished.insert(UnfinishedReason::ConstraintsJoined);
         }
         return Ok(Some(joined));
     }
@@ -331,15 +337,16 @@ fn constraints(
     joined.into_iter().cloned().collect()
 }
 
-/// Returns what all three have and what a side has added.
+/// Returns the items that all three have and those that a side has added.
 fn three_way<'v, T: Ord>(
     base: impl Iterator<Item = &'v T>,
     ours: &BTreeSet<&'v T>,
     theirs: &BTreeSet<&'v T>,
 ) -> BTreeSet<&'v T> {
     let base: BTreeSet<&T> = base.collect();
-    let all = ours.union(theirs).copied();
-    all.filter(|item| !base.contains(item) || ours.contains(item) && theirs.contains(item))
+    ours.union(theirs)
+        .copied()
+        .filter(|item| !base.contains(item) || ours.contains(item) && theirs.contains(item))
         .collect()
 }
 
@@ -347,17 +354,17 @@ fn different_versions(
     base: BaseEntry<'_>,
     ours: &ProviderLock,
     theirs: &ProviderLock,
-    prefer: Prefer,
-    unfinished: &mut BTreeSet<Unfinished>,
+    prefer: MergePreference,
+    unfinished: &mut BTreeSet<UnfinishedReason>,
 ) -> Result<ProviderLock, Clash> {
     // The side that kept the version of the base has not chosen it against the other side: it only
     // has other hashes or constraints. So this is no conflict.
     for (left, moved) in [(ours, theirs), (theirs, ours)] {
         if let Some(base) = base.known().filter(|base| base.version == left.version) {
-            return Ok(one_moved(base, left, moved, unfinished));
+            return Ok(with_moved_version(base, left, moved, unfinished));
         }
     }
-    unfinished.insert(Unfinished::VersionsDiffered);
+    unfinished.insert(UnfinishedReason::VersionsDiffered);
     // A downgrade is deliberate. Taking the newer version would undo it without a trace.
     let is_up = |side: &ProviderLock| {
         let is_above = |base: &ProviderLock| step(&base.version, &side.version) != Step::Down;
@@ -369,9 +376,9 @@ fn different_versions(
         }
     };
     match prefer {
-        Prefer::Ours => Ok(ours.clone()),
-        Prefer::Theirs => Ok(theirs.clone()),
-        Prefer::Newest if is_up(ours) && is_up(theirs) => {
+        MergePreference::Ours => Ok(ours.clone()),
+        MergePreference::Theirs => Ok(theirs.clone()),
+        MergePreference::Newest if is_up(ours) && is_up(theirs) => {
             match step(&ours.version, &theirs.version) {
                 Step::Down => Ok(ours.clone()),
                 // Neither of two is newer if only their metadata differ.
@@ -379,23 +386,24 @@ fn different_versions(
                 _ => Ok(theirs.clone()),
             }
         }
-        Prefer::Newest | Prefer::Fail => Err(Clash),
+        MergePreference::Newest | MergePreference::Fail => Err(Clash),
     }
 }
 
-/// Merges where one side kept the version: its hashes are of packages that are no longer meant.
-fn one_moved(
+/// Merges where one side kept the version. Its hashes are those of packages that the other side replaced: beside
+/// the new ones they would accept an old package (rules 1).
+fn with_moved_version(
     base: &ProviderLock,
     left: &ProviderLock,
     moved: &ProviderLock,
-    unfinished: &mut BTreeSet<Unfinished>,
+    unfinished: &mut BTreeSet<UnfinishedReason>,
 ) -> ProviderLock {
     if left.hashes.iter().any(|hash| !base.hashes.contains(hash)) {
-        unfinished.insert(Unfinished::HashesLeftBehind);
+        unfinished.insert(UnfinishedReason::HashesLeftBehind);
     }
     let constraints = constraints(Some(base), left, moved);
     if constraints != moved.constraints && constraints != left.constraints {
-        unfinished.insert(Unfinished::ConstraintsJoined);
+        unfinished.insert(UnfinishedReason::ConstraintsJoined);
     }
     ProviderLock {
         constraints,

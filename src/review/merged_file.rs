@@ -1,9 +1,9 @@
-//! The merge of two texts: what both sides started from, what is written, and what is lost.
+//! The merge of two texts: their common base, the text to write, and the comments that are lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::markers::{Markers, part, write_merged};
-use super::merge::{MergeBase, Merged, Prefer, UnknownEntries, merge};
+use super::markers::{Markers, Parted, part, write_merged};
+use super::merge::{MergeBase, MergePreference, Merged, UnknownEntries, merge};
 use crate::addr::ProviderAddr;
 use crate::diag::{FileId, has_errors};
 use crate::flavor::{Flavor, Program};
@@ -12,35 +12,35 @@ use crate::lockfile::{self, LockFile, ProviderLock};
 /// The lock files that a merge starts from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergeSides {
-    /// What both sides started from, as far as it is known.
+    /// The lock file that both sides started from, as far as it is known.
     pub base: MergeBase,
-    /// Our lock file.
+    /// The lock file of our side.
     pub ours: LockFile,
-    /// Their lock file.
+    /// The lock file of their side.
     pub theirs: LockFile,
 }
 
-/// Who changed an entry since the base.
+/// The side that changed an entry since the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangedBy {
-    /// Only our side.
+    /// Our side alone.
     Us,
-    /// Only their side.
+    /// Their side alone.
     Them,
     /// Both sides, each in its own way.
     Both,
 }
 
-/// A merged lock file, and what a reader should know about the merge.
+/// A merged lock file, and the report of the merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MergedFile {
     /// The text to write; blocks that need manual resolution have conflict markers.
     pub text: String,
-    /// The merge itself.
+    /// The entries, conflicts and reasons of the merge.
     pub merged: Merged,
-    /// Which entries were merged because a side changed them.
+    /// The entries that were merged because a side changed them.
     pub changed: BTreeMap<ChangedBy, BTreeSet<ProviderAddr>>,
-    /// How many comments of the two sides are not in the text: the programs keep none.
+    /// The number of comments of the two sides that are not in the text: the programs keep none.
     pub lost_comments: usize,
 }
 
@@ -54,20 +54,22 @@ impl MergeBase {
     pub fn read(bytes: &[u8], flavor: Flavor) -> Self {
         let read = |bytes: &[u8]| lockfile::parse(FileId::ALONE, bytes, flavor);
         if let Ok(Some(parted)) = part(bytes) {
-            let sides = [&parted.ours, &parted.theirs].map(|side| read(side).0.lock.providers);
-            let [one, other] = sides;
-            let is_same = |addr: &ProviderAddr| one.get(addr) == other.get(addr);
+            let [ours, theirs] =
+                [&parted.ours, &parted.theirs].map(|side| read(side).0.lock.providers);
+            let mut lock = LockFile::default();
             let mut possible: BTreeMap<ProviderAddr, Vec<ProviderLock>> = BTreeMap::new();
-            for (addr, entry) in one.iter().chain(&other).filter(|(addr, _)| !is_same(addr)) {
-                let own = possible.entry(addr.clone()).or_default();
-                own.push(entry.clone());
+            for (addr, entry) in ours.iter().chain(&theirs) {
+                if ours.get(addr) == theirs.get(addr) {
+                    lock.providers.insert(addr.clone(), entry.clone());
+                } else {
+                    possible
+                        .entry(addr.clone())
+                        .or_default()
+                        .push(entry.clone());
+                }
             }
-            let known = one.iter().filter(|(addr, _)| is_same(addr));
-            let providers = known.map(|(addr, entry)| (addr.clone(), entry.clone()));
             return Self {
-                lock: LockFile {
-                    providers: providers.collect(),
-                },
+                lock,
                 unknown: UnknownEntries::Unread(possible),
             };
         }
@@ -90,7 +92,7 @@ impl MergeSides {
     pub fn merge(
         &self,
         [our_text, their_text]: [&[u8]; 2],
-        prefer: Prefer,
+        prefer: MergePreference,
         flavor: Flavor,
         markers: &Markers,
     ) -> MergedFile {
@@ -106,9 +108,9 @@ impl MergeSides {
     /// Lists the entries that one side or both have changed; a change that both made alike is none.
     fn changed(&self) -> BTreeMap<ChangedBy, BTreeSet<ProviderAddr>> {
         let sides = [&self.base.lock, &self.ours, &self.theirs].map(|side| &side.providers);
-        let all: BTreeSet<&ProviderAddr> = sides.iter().flat_map(|side| side.keys()).collect();
+        let addrs: BTreeSet<&ProviderAddr> = sides.iter().flat_map(|side| side.keys()).collect();
         let mut changed: BTreeMap<ChangedBy, BTreeSet<ProviderAddr>> = BTreeMap::new();
-        for addr in all {
+        for addr in addrs {
             let [base, ours, theirs] = sides.map(|side| side.get(addr));
             if ours == theirs {
                 continue;
@@ -126,7 +128,7 @@ impl MergeSides {
     }
 }
 
-/// Returns whose header a merged lock file gets, by those of base, ours and theirs: the side that changed
+/// Returns the program whose header a merged lock file gets, by those of base, ours and theirs: the side that changed
 /// it counts, as in an entry, and ours where both did.
 ///
 /// ```
@@ -148,6 +150,18 @@ pub fn merged_program([base, ours, theirs]: [Option<Program>; 3]) -> Option<Prog
     }
 }
 
+impl Parted {
+    /// Returns the program whose header the merged text gets, by those of the sides and of their base.
+    ///
+    /// The header of the text itself says nothing where it is in conflict.
+    #[must_use]
+    pub fn program(&self, base: Option<Program>) -> Option<Program> {
+        // Lines of the other side are blank in a side, and may come before its header.
+        let header = |side: &[u8]| lockfile::header_of(side.trim_ascii_start());
+        merged_program([base, header(&self.ours), header(&self.theirs)])
+    }
+}
+
 /// Counts the comments of both sides; one that both have counts once.
 fn distinct_comments(ours: &[u8], theirs: &[u8]) -> usize {
     // A side may have the same comment in several places: these are as many comments.
@@ -158,9 +172,10 @@ fn distinct_comments(ours: &[u8], theirs: &[u8]) -> usize {
         }
         counts
     });
-    let all: BTreeSet<&[u8]> = ours.keys().chain(theirs.keys()).copied().collect();
     let count = |side: &BTreeMap<&[u8], usize>, text| side.get(text).copied().unwrap_or_default();
-    all.into_iter()
+    let comments: BTreeSet<&[u8]> = ours.keys().chain(theirs.keys()).copied().collect();
+    comments
+        .into_iter()
         .map(|text| count(&ours, text).max(count(&theirs, text)))
         .sum()
 }

@@ -1,8 +1,8 @@
-//! What changed between two lock files, why, and whether that is alarming.
+//! Changes between two lock files, their causes and their risk.
 //!
-//! [`diff`] compares values and names kinds of change; [`explain`] says what led to them, as far as the
-//! two files show it, and how much they matter; [`ConfigurationSides`] adds what the configuration on both
-//! sides says. [`fold`] puts equal changes of many files together.
+//! [`diff`] compares values and names kinds of change; [`explain`] finds their causes, as far as the
+//! two files show them, and their risk; [`ConfigurationSides`] adds the causes in the configuration of both
+//! sides. [`fold`] puts equal changes of many files together.
 //!
 //! ```
 //! use lockctl::diag::FileId;
@@ -50,10 +50,12 @@ pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, explain};
 pub use file::{FileCause, FileChangeKind, FileReview, LockSide, review};
-pub use folded::{Folded, FoldedCause, FoldedChange, FoldedRemark, fold};
+pub use folded::{FoldedCause, FoldedChange, FoldedChanges, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
-pub use merge::{Conflict, MergeBase, Merged, Prefer, Unfinished, UnknownEntries, merge};
+pub use merge::{
+    MergeBase, MergeConflict, MergePreference, Merged, UnfinishedReason, UnknownEntries, merge,
+};
 pub use merged_file::{ChangedBy, MergeSides, MergedFile, merged_program};
 pub use readable::readable;
 pub use registry_page::registry_page;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::hash::Sha256Stream;
 use crate::lockfile::LockFile;
 
-/// How many bytes of a digest are shown: enough to distinguish two sets of hashes of a file.
+/// Number of bytes of a digest that are shown: enough to distinguish two sets of hashes of a file.
 const DIGEST_BYTES: usize = 6;
 
 /// Prints each provider in a few lines, ordered by their addresses.

@@ -1,4 +1,4 @@
-//! Where a reader finds a provider at its registry.
+//! The page of a provider at its registry.
 
 use crate::addr::ProviderAddr;
 use crate::version::Version;
@@ -30,8 +30,9 @@ pub fn registry_page(addr: &ProviderAddr, version: Option<&Version>) -> Option<S
         return None;
     }
     // Metadata would need escapes; neither registry lists such a version.
-    let version = version.map(Version::to_string);
-    let version = version.filter(|text| is_plain(text));
+    let version = version
+        .map(Version::to_string)
+        .filter(|text| is_plain(text));
     let latest = || "latest".to_owned();
     match addr.hostname().unicode() {
         "registry.terraform.io" => {

@@ -50,7 +50,7 @@ fn file(text: &str) -> LockFile {
 }
 
 #[track_caller]
-fn check_merge(prefer: Prefer, [base, ours, theirs]: [&str; 3], wanted: &str) {
+fn check_merge(prefer: MergePreference, [base, ours, theirs]: [&str; 3], wanted: &str) {
     let base_file = match base {
         "?" => MergeBase::unknown(),
         _ => file(base).into(),
@@ -73,7 +73,7 @@ fn check_merge(prefer: Prefer, [base, ours, theirs]: [&str; 3], wanted: &str) {
 
 #[test]
 fn entries_merge_one_by_one() {
-    let newest = |sides, wanted| check_merge(Prefer::Newest, sides, wanted);
+    let newest = |sides, wanted| check_merge(MergePreference::Newest, sides, wanted);
     newest(
         ["", "a/x = 1.0.0", "a/y = 1.0.0"],
         "a/x = 1.0.0\na/y = 1.0.0",
@@ -132,17 +132,25 @@ fn entries_merge_one_by_one() {
 #[test]
 fn what_cannot_be_both_needs_a_decision() {
     let down = ["a/x = 1.5.0", "a/x = 1.6.0", "a/x = 1.4.0"];
-    check_merge(Prefer::Newest, down, "!! conflict x");
-    check_merge(Prefer::Ours, down, "a/x = 1.6.0 !! VersionsDiffered");
-    check_merge(Prefer::Theirs, down, "a/x = 1.4.0 !! VersionsDiffered");
-    let up = ["a/x = 1.5.0", "a/x = 1.6.0", "a/x = 1.7.0"];
-    check_merge(Prefer::Fail, up, "!! conflict x");
-    let removed = ["a/x = 1.5.0", "", "a/x = 1.7.0"];
-    check_merge(Prefer::Newest, removed, "!! conflict x");
-    check_merge(Prefer::Ours, removed, "");
-    check_merge(Prefer::Theirs, removed, "a/x = 1.7.0");
+    check_merge(MergePreference::Newest, down, "!! conflict x");
     check_merge(
-        Prefer::Newest,
+        MergePreference::Ours,
+        down,
+        "a/x = 1.6.0 !! VersionsDiffered",
+    );
+    check_merge(
+        MergePreference::Theirs,
+        down,
+        "a/x = 1.4.0 !! VersionsDiffered",
+    );
+    let up = ["a/x = 1.5.0", "a/x = 1.6.0", "a/x = 1.7.0"];
+    check_merge(MergePreference::Fail, up, "!! conflict x");
+    let removed = ["a/x = 1.5.0", "", "a/x = 1.7.0"];
+    check_merge(MergePreference::Newest, removed, "!! conflict x");
+    check_merge(MergePreference::Ours, removed, "");
+    check_merge(MergePreference::Theirs, removed, "a/x = 1.7.0");
+    check_merge(
+        MergePreference::Newest,
         ["", "a/x = 1.0.0+a", "a/x = 1.0.0+b"],
         "!! conflict x",
     );
@@ -151,13 +159,17 @@ fn what_cannot_be_both_needs_a_decision() {
 #[test]
 fn an_unknown_base_is_not_an_absent_one() {
     let removed = ["?", "", "a/x = 1.7.0"];
-    check_merge(Prefer::Newest, removed, "a/x = 1.7.0");
-    check_merge(Prefer::Ours, removed, "");
-    check_merge(Prefer::Theirs, removed, "a/x = 1.7.0");
-    check_merge(Prefer::Fail, removed, "!! conflict x");
+    check_merge(MergePreference::Newest, removed, "a/x = 1.7.0");
+    check_merge(MergePreference::Ours, removed, "");
+    check_merge(MergePreference::Theirs, removed, "a/x = 1.7.0");
+    check_merge(MergePreference::Fail, removed, "!! conflict x");
     let both = ["?", "a/x = 1.6.0", "a/x = 1.7.0"];
-    check_merge(Prefer::Newest, both, "a/x = 1.7.0 !! VersionsDiffered");
-    check_merge(Prefer::Fail, both, "!! conflict x");
+    check_merge(
+        MergePreference::Newest,
+        both,
+        "a/x = 1.7.0 !! VersionsDiffered",
+    );
+    check_merge(MergePreference::Fail, both, "!! conflict x");
 }
 
 /// The base of a criss-cross merge: git merges the last common commits, and may leave markers.
@@ -171,7 +183,7 @@ fn two_downgrades_from_several_bases_are_a_conflict() {
         )])),
     };
     let check = |base: MergeBase, ours: &str, theirs: &str, wanted: Option<&str>| {
-        let merged = merge(&base, &file(ours), &file(theirs), Prefer::Newest);
+        let merged = merge(&base, &file(ours), &file(theirs), MergePreference::Newest);
         let version = merged.lock.providers.values().next();
         let version = version.map(|entry| entry.version.to_string());
         assert_eq!(version.as_deref(), wanted, "{ours} {theirs}");
@@ -217,12 +229,12 @@ fn any_file() -> impl Strategy<Value = LockFile> {
     })
 }
 
-fn any_policy() -> impl Strategy<Value = Prefer> {
+fn any_policy() -> impl Strategy<Value = MergePreference> {
     prop::sample::select(vec![
-        Prefer::Newest,
-        Prefer::Ours,
-        Prefer::Theirs,
-        Prefer::Fail,
+        MergePreference::Newest,
+        MergePreference::Ours,
+        MergePreference::Theirs,
+        MergePreference::Fail,
     ])
 }
 
@@ -263,7 +275,7 @@ proptest! {
 
     #[test]
     fn sides_are_equal(base in any_file(), ours in any_file(), theirs in any_file(), fail in any::<bool>()) {
-        let prefer = if fail { Prefer::Fail } else { Prefer::Newest };
+        let prefer = if fail { MergePreference::Fail } else { MergePreference::Newest };
         let base = MergeBase::from(base);
         let there = merge(&base, &ours, &theirs, prefer);
         let back = merge(&base, &theirs, &ours, prefer);
@@ -289,7 +301,7 @@ proptest! {
 
     #[test]
     fn what_is_merged_can_be_read_again(base in any_file(), ours in any_file(), theirs in any_file()) {
-        let merged = merge(&base.into(), &ours, &theirs, Prefer::Newest).lock;
+        let merged = merge(&base.into(), &ours, &theirs, MergePreference::Newest).lock;
         let text = lockfile::write(&merged, FLAVOR);
         let mut texts = Texts::default();
         let id = texts.add("lock".to_owned(), text.clone().into_bytes());
@@ -334,7 +346,7 @@ proptest! {
         prop_assert_eq!(parted.as_ref().map_or(0, |parted| parted.conflicts), merged.conflicts.len());
         let Some(parted) = parted else { return Ok(()) };
         prop_assert_eq!(&parted.markers, &markers);
-        let side = |own: fn(&Conflict) -> &Option<ProviderLock>| {
+        let side = |own: fn(&MergeConflict) -> &Option<ProviderLock>| {
             let mut all = merged.lock.clone();
             for (addr, conflict) in &merged.conflicts {
                 all.providers.extend(own(conflict).clone().map(|entry| (addr.clone(), entry)));
@@ -346,7 +358,7 @@ proptest! {
         if let Some(bytes) = &parted.base {
             prop_assert_eq!(read(bytes), side(|conflict| &conflict.base));
             // What was a conflict is one again, and nothing else is.
-            let again = merge(&read(bytes).into(), &read(&parted.ours), &read(&parted.theirs), Prefer::Fail);
+            let again = merge(&read(bytes).into(), &read(&parted.ours), &read(&parted.theirs), MergePreference::Fail);
             prop_assert!(again.conflicts.keys().all(|addr| merged.conflicts.contains_key(addr)));
         }
     }

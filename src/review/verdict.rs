@@ -1,4 +1,4 @@
-//! The one line at the end: what happened, and whether it is alarming.
+//! The line at the end of a review: the changes in numbers, and the alarming ones by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,26 +9,32 @@ use super::file::{FileCause, FileReview};
 use crate::addr::ProviderAddr;
 use crate::version::ScopeChange;
 
-/// What all changes come to.
+/// The sum of all changes.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// How much the worst of them matters.
+    /// The highest risk of the changes.
     pub risk: Risk,
-    /// What happened, in one sentence.
+    /// The changes in one sentence, without a period.
     pub text: String,
 }
 
-/// How many names are listed before the rest is counted.
+/// Maximum number of names that are listed; the rest is counted. The line is to be read at a glance.
 const MAX_NAMES: usize = 3;
 
 /// Sums up the changes of files, each with the name of the file; `name` spells an address.
 #[must_use]
 pub fn verdict(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> String) -> Verdict {
-    let all = files.iter().filter(|(_, review)| !review.is_empty());
-    let files: Vec<(&str, &FileReview)> = all.copied().collect();
-    let worst = files.iter().map(|(_, review)| review.risk()).max();
-    let risk = worst.unwrap_or_default();
+    let files: Vec<(&str, &FileReview)> = files
+        .iter()
+        .filter(|(_, review)| !review.is_empty())
+        .copied()
+        .collect();
+    let risk = files
+        .iter()
+        .map(|(_, review)| review.risk())
+        .max()
+        .unwrap_or_default();
     let mut text = happened(&files);
     if files.len() > 1 {
         text += &format!(" in {} lock files", files.len());
@@ -41,17 +47,19 @@ pub fn verdict(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> St
     Verdict { risk, text }
 }
 
-/// Counts what happened, in the order in which kinds are listed.
+/// Counts the changes of providers, in the order of their groups.
 fn happened(files: &[(&str, &FileReview)]) -> String {
-    let mut groups: BTreeMap<Group, BTreeSet<&ProviderAddr>> = BTreeMap::new();
-    for one in files.iter().flat_map(|(_, review)| &review.providers) {
-        let group = group(one);
-        groups.entry(group).or_default().insert(one.change.addr());
+    let mut groups: BTreeMap<ChangeGroup, BTreeSet<&ProviderAddr>> = BTreeMap::new();
+    for explained in files.iter().flat_map(|(_, review)| &review.providers) {
+        let addrs = groups.entry(group(explained)).or_default();
+        addrs.insert(explained.change.addr());
     }
     // Without constraints every version is within them; this is mentioned only if all are so.
-    if groups.contains_key(&Group::Within) {
-        let free = groups.remove(&Group::Unconstrained).unwrap_or_default();
-        groups.entry(Group::Within).or_default().extend(free);
+    if groups.contains_key(&ChangeGroup::Within) {
+        let free = groups
+            .remove(&ChangeGroup::Unconstrained)
+            .unwrap_or_default();
+        groups.entry(ChangeGroup::Within).or_default().extend(free);
     }
     let mut parts: Vec<String> = Vec::new();
     for (group, addrs) in groups {
@@ -68,7 +76,7 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
     parts.join(", ")
 }
 
-/// Returns what happened where no entry changed.
+/// Returns the change of files where no entry changed.
 fn of_files(files: &[(&str, &FileReview)]) -> &'static str {
     let mut causes = files.iter().flat_map(|(_, review)| &review.causes);
     match causes.next() {
@@ -80,13 +88,13 @@ fn of_files(files: &[(&str, &FileReview)]) -> &'static str {
     }
 }
 
-/// What happened to a provider, in the order in which it is counted.
+/// A group of changes of providers, in the order in which they are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Group {
+enum ChangeGroup {
     Added,
     Removed,
     OtherSource,
-    /// Upgraded to what the constraints of before allow: the everyday case.
+    /// Upgraded to a version that the constraints of before allow: the everyday case.
     Within,
     /// Upgraded, and neither side records constraints.
     Unconstrained,
@@ -100,7 +108,7 @@ enum Group {
     SameConstraints,
 }
 
-impl Group {
+impl ChangeGroup {
     fn words(self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -120,93 +128,103 @@ impl Group {
     }
 }
 
-/// Of several kinds the one counts that changes most at the next `init`.
-const GROUPS: [(ChangeKind, Group); 9] = [
-    (ChangeKind::Added, Group::Added),
-    (ChangeKind::Removed, Group::Removed),
-    (ChangeKind::HostSwitched, Group::OtherSource),
-    (ChangeKind::NamespaceSwitched, Group::OtherSource),
-    (ChangeKind::Downgraded, Group::Downgraded),
-    (ChangeKind::HashesReplaced, Group::OtherHashes),
-    (ChangeKind::HashesRemoved, Group::FewerHashes),
-    (ChangeKind::HashesAdded, Group::MoreHashes),
-    (ChangeKind::ConstraintsChanged, Group::OtherConstraints),
+/// The groups of kinds of change. Of several kinds the first one here counts: it changes most at the next
+/// `init`.
+const GROUPS: [(ChangeKind, ChangeGroup); 9] = [
+    (ChangeKind::Added, ChangeGroup::Added),
+    (ChangeKind::Removed, ChangeGroup::Removed),
+    (ChangeKind::HostSwitched, ChangeGroup::OtherSource),
+    (ChangeKind::NamespaceSwitched, ChangeGroup::OtherSource),
+    (ChangeKind::Downgraded, ChangeGroup::Downgraded),
+    (ChangeKind::HashesReplaced, ChangeGroup::OtherHashes),
+    (ChangeKind::HashesRemoved, ChangeGroup::FewerHashes),
+    (ChangeKind::HashesAdded, ChangeGroup::MoreHashes),
+    (
+        ChangeKind::ConstraintsChanged,
+        ChangeGroup::OtherConstraints,
+    ),
 ];
 
-fn group(one: &ExplainedChange) -> Group {
-    let ExplainedChange {
+fn group(
+    ExplainedChange {
         change, explained, ..
-    } = one;
-    let mut kinds = GROUPS
+    }: &ExplainedChange,
+) -> ChangeGroup {
+    let first = GROUPS
         .iter()
-        .filter(|(kind, _)| change.kinds.contains(kind));
+        .find(|(kind, _)| change.kinds.contains(kind))
+        .map(|(_, group)| *group);
     let is_upgrade = change.kinds.contains(&ChangeKind::Upgraded);
-    match kinds.next().map(|(_, group)| *group) {
-        Some(group) if group < Group::Within => group,
+    match first {
+        Some(group) if group < ChangeGroup::Within => group,
         _ if is_upgrade => upgraded(change),
-        Some(Group::OtherConstraints)
+        Some(ChangeGroup::OtherConstraints)
             if explained
                 .causes
                 .contains(&Cause::Constraints(ScopeChange::Same)) =>
         {
-            Group::SameConstraints
+            ChangeGroup::SameConstraints
         }
         Some(group) => group,
-        None => Group::OtherHashes,
+        None => ChangeGroup::OtherHashes,
     }
 }
 
-fn upgraded(change: &ProviderChange) -> Group {
+fn upgraded(change: &ProviderChange) -> ChangeGroup {
     let (Some(old), Some(new)) = (change.before(), change.now()) else {
-        return Group::Unconstrained;
+        return ChangeGroup::Unconstrained;
     };
     let (before, now) = (&old.lock.constraints, &new.lock.constraints);
     if before.is_empty() && now.is_empty() {
-        Group::Unconstrained
+        ChangeGroup::Unconstrained
     } else if !now.allows(&new.lock.version) {
-        Group::Against
+        ChangeGroup::Against
     } else if before.allows(&new.lock.version) {
-        Group::Within
+        ChangeGroup::Within
     } else {
-        Group::Widened
+        ChangeGroup::Widened
     }
 }
 
-/// Lists what a reader has to look at, the worst first.
+/// Lists the providers and files that a reader has to look at, the worst first.
 fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> String) -> String {
     let several = files.len() > 1;
     let mut text = String::new();
     for risk in [Risk::Danger, Risk::Warning] {
-        // What is alarming, with the files in which it is unless it is a file itself.
-        let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+        // Providers, each with its files, and files themselves.
+        let mut alarms: Vec<(String, Vec<&str>)> = Vec::new();
         for (path, review) in files {
-            let own = review.providers.iter();
-            for one in own.filter(|one| one.explained.risk == risk) {
-                let name = name(one.change.addr());
-                match found.iter_mut().find(|(known, _)| *known == name) {
+            for explained in &review.providers {
+                if explained.explained.risk != risk {
+                    continue;
+                }
+                let name = name(explained.change.addr());
+                match alarms.iter_mut().find(|(other, _)| *other == name) {
                     Some((_, paths)) => paths.push(path),
-                    None => found.push((name, vec![path])),
+                    None => alarms.push((name, vec![path])),
                 }
             }
             if review.causes.iter().any(|cause| cause.risk() == risk) {
                 let of_file = if several { path } else { "the file itself" };
-                found.push((of_file.to_owned(), Vec::new()));
+                alarms.push((of_file.to_owned(), Vec::new()));
             }
         }
-        if found.is_empty() {
+        if alarms.is_empty() {
             continue;
         }
-        let more = found.len().saturating_sub(MAX_NAMES);
-        found.truncate(MAX_NAMES);
-        let names = found.into_iter().map(|(name, mut paths)| {
-            paths.dedup();
-            match (several, paths.len()) {
-                (false, _) | (true, 0) => name,
-                (true, 1) => format!("{name} in {}", paths[0]),
-                (true, count) => format!("{name} in {} and {} more", paths[0], count - 1),
-            }
-        });
-        let names: Vec<String> = names.collect();
+        let more = alarms.len().saturating_sub(MAX_NAMES);
+        alarms.truncate(MAX_NAMES);
+        let names: Vec<String> = alarms
+            .into_iter()
+            .map(|(name, mut paths)| {
+                paths.dedup();
+                match (several, paths.len()) {
+                    (false, _) | (true, 0) => name,
+                    (true, 1) => format!("{name} in {}", paths[0]),
+                    (true, count) => format!("{name} in {} and {} more", paths[0], count - 1),
+                }
+            })
+            .collect();
         text += &format!("; {}: {}", risk.name(), names.join(", "));
         if more > 0 {
             text += &format!(" and {more} more");
@@ -246,7 +264,7 @@ mod tests {
         let texts = [old, new].map(text);
         let read = |text: String| {
             let side = LockSide::read(file, text.into_bytes(), Flavor::Terraform1_16);
-            let faults: Vec<&str> = side.diagnostics.iter().map(|one| &*one.title).collect();
+            let faults: Vec<&str> = side.diagnostics.iter().map(|fault| &*fault.title).collect();
             assert!(
                 faults.iter().all(|title| title.contains("hashes")),
                 "{faults:?}"

@@ -9,7 +9,7 @@ use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
 use crate::run::root::{self, Root};
-use crate::verify::packages::{self, Memo, PackagePlace, Search};
+use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 
 /// A value of `--platform`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,14 +91,14 @@ pub(crate) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure>
 /// If nothing proves any, or packages cannot be read.
 pub(crate) fn locked(
     root: &Root,
-    memo: &mut Memo<'_>,
+    memo: &mut PackageMemo<'_>,
     places: &[PackagePlace],
     facts: &Attributions,
 ) -> Result<Vec<Platform>, Failure> {
     let Some(lock) = &root.lock else {
         return Err(nothing_proves("there is no lock file"));
     };
-    let search = Search {
+    let search = PackageSearch {
         places,
         singles: &[],
         facts,

@@ -13,8 +13,8 @@ use crate::run::commands;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::user::modules::UserModules;
 use crate::sources::SourceError;
-use crate::verify::packages::{Origin, Unscanned};
-use crate::verify::{Advice, Subject};
+use crate::verify::packages::{PackageOrigin, Unscanned};
+use crate::verify::{Advice, CheckedLock};
 use crate::workspace::{self, FlavorSign, Reading};
 use crate::world::Files;
 
@@ -46,12 +46,12 @@ pub(crate) fn unreadable_packages(unscanned: &Unscanned) -> Failure {
         other => (&unscanned.dir, other.to_string()),
     };
     let (which, help) = match unscanned.origin {
-        Origin::Installed => (
+        PackageOrigin::Installed => (
             "installed packages",
             "make it a readable directory, or delete it and run init again",
         ),
-        Origin::Cache => ("cached packages", "make it a readable directory"),
-        Origin::Mirror | Origin::Named => (
+        PackageOrigin::Cache => ("cached packages", "make it a readable directory"),
+        PackageOrigin::Mirror | PackageOrigin::Named => (
             "packages",
             "name a readable directory, laid out as a filesystem mirror",
         ),
@@ -156,8 +156,8 @@ impl Root {
         &'a self,
         lock: &'a LockText,
         requirements: Option<&'a Requirements>,
-    ) -> Subject<'a> {
-        Subject {
+    ) -> CheckedLock<'a> {
+        CheckedLock {
             document: &lock.document,
             file: lock.file,
             flavor: self.flavor,

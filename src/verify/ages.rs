@@ -1,8 +1,8 @@
-//! The least age of a release: the part of a policy that needs to know when releases were published.
+//! The least age of a release: the part of a policy that needs the dates of releases.
 
 use std::time::SystemTime;
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::upstream::Dates;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
@@ -13,28 +13,30 @@ use crate::package::{AgePolicy, Youth};
 /// registry gave no answer is passed over.
 #[must_use]
 pub fn check(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     policy: &AgePolicy,
     dates: &Dates,
     now: SystemTime,
     project_file: &str,
 ) -> Vec<Finding> {
-    let young = dates.iter().filter_map(|(provider, dates)| {
-        let youth = policy.youth(dates, now)?;
-        Some(too_young(
-            subject,
-            provider,
-            policy,
-            youth,
-            now,
-            project_file,
-        ))
-    });
-    young.collect()
+    let mut findings = Vec::new();
+    for (provider, dates) in dates {
+        if let Some(youth) = policy.youth(dates, now) {
+            findings.push(too_young(
+                subject,
+                provider,
+                policy,
+                youth,
+                now,
+                project_file,
+            ));
+        }
+    }
+    findings
 }
 
 fn too_young(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     policy: &AgePolicy,
     youth: Youth,

@@ -1,17 +1,16 @@
-//! The group *configuration*: what is required against what is locked.
+//! The group *configuration*: the requirements against the locked versions.
 
 use std::collections::BTreeSet;
 
 use super::hosts;
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
 use crate::resolve::{self, Goals};
-use crate::version::Refusal as Refused;
 
-/// How many places beside the first one a finding shows.
+/// Maximum number of places beside the first one that a finding shows.
 const MAX_RELATED: usize = 20;
 
 /// Checks that every required provider is locked at a version that meets every condition, and that
@@ -19,7 +18,7 @@ const MAX_RELATED: usize = 20;
 ///
 /// Where a module or the state cannot be seen, no entry is known to be unnecessary.
 #[must_use]
-pub fn check(subject: Subject<'_>) -> Vec<Finding> {
+pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     let Some(requirements) = subject.requirements else {
         return Vec::new();
     };
@@ -41,9 +40,11 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
         }
     }
     if requirements.is_complete() {
-        let locked = lock.providers.keys();
-        let left_over = locked.filter(|addr| !requirements.providers.contains_key(*addr));
-        findings.extend(left_over.map(|addr| not_required(subject, addr, requirements)));
+        for provider in lock.providers.keys() {
+            if !requirements.providers.contains_key(provider) {
+                findings.push(not_required(subject, provider, requirements));
+            }
+        }
     }
     findings.extend(hosts::mixed(subject));
     findings
@@ -54,7 +55,7 @@ pub fn check(subject: Subject<'_>) -> Vec<Finding> {
 /// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`coverage`
 /// rules 3.1); `plan` wants its package to be installed (`coverage` rules 4.4).
 fn not_required(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     requirements: &Requirements,
 ) -> Finding {
@@ -63,8 +64,9 @@ fn not_required(
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
     };
-    let twin = provider.on_registry_of(subject.flavor);
-    let twin = twin.filter(|twin| requirements.providers.contains_key(twin));
+    let twin = provider
+        .on_registry_of(subject.flavor)
+        .filter(|twin| requirements.providers.contains_key(twin));
     let is_taken = provider.carried_over(subject.flavor).is_some();
     let taken = match twin {
         None => String::new(),
@@ -99,7 +101,11 @@ fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Ref
     )
 }
 
-fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requirement]) -> Finding {
+fn not_locked(
+    subject: CheckedLock<'_>,
+    provider: &ProviderAddr,
+    places: &[Requirement],
+) -> Finding {
     let place = &places[0];
     let mut diagnostic = Diagnostic::error(
         rules::PROVIDER_NOT_LOCKED,
@@ -115,16 +121,17 @@ fn not_locked(subject: Subject<'_>, provider: &ProviderAddr, places: &[Requireme
 
 /// Reports every place whose condition the locked version does not meet.
 fn outside<'a>(
-    subject: Subject<'a>,
+    subject: CheckedLock<'a>,
     provider: &'a ProviderAddr,
     entry: &'a ProviderLock,
     requirements: &'a Requirements,
 ) -> impl Iterator<Item = Finding> + 'a {
     let version = &entry.version;
     let places = written(&requirements.providers[provider]);
-    // An exact condition anywhere opens the door for a pre-release everywhere, so each place is
-    // judged for its own terms, and the door once for all of them.
-    let meets_own = |place: &&Requirement| place.constraints.iter().all(|c| c.is_met_by(version));
+    // An exact condition anywhere allows a pre-release everywhere, so each place is judged for its own terms,
+    // and pre-releases once for all of them.
+    let meets_own =
+        |place: &&Requirement| place.constraints.iter().all(|term| term.is_met_by(version));
     let first = places.first().copied();
     let mut failing: Vec<&Requirement> = places
         .into_iter()
@@ -134,7 +141,7 @@ fn outside<'a>(
     if failing.is_empty() && !all.allows(version) {
         failing.extend(first);
     }
-    let is_prerelease = all.why_not(version) == Some(Refused::PrereleaseNotNamed);
+    let is_prerelease = all.why_not(version) == Some(crate::version::Refusal::PrereleaseNotNamed);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {
             format!("{provider} is locked at the pre-release {version}, which no constraint names")
@@ -179,7 +186,7 @@ fn in_module(place: &Requirement) -> String {
 }
 
 fn stale(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     requirements: &Requirements,

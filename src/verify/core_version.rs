@@ -1,4 +1,4 @@
-//! What modules require of the program itself, against the version that is stated.
+//! The constraints of modules on the program itself, against its stated version.
 
 use super::inputs::RootInputs;
 use crate::diag::{Diagnostic, Finding, rules};
@@ -14,10 +14,12 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
     let FlavorChoice::Stated(stated) = root.choice else {
         return Vec::new();
     };
-    let configuration = root.configuration.iter();
-    let required = configuration.flat_map(|configuration| configuration.core_versions);
-    let unmet = required.filter_map(|required| unmet(root, stated, required));
-    unmet.map(Finding::from).collect()
+    root.configuration
+        .iter()
+        .flat_map(|configuration| configuration.core_versions)
+        .filter_map(|required| unmet(root, stated, required))
+        .map(Finding::from)
+        .collect()
 }
 
 fn unmet(

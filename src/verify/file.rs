@@ -1,53 +1,54 @@
 //! The group *file*: canonical bytes, hashes that could match something, and lists of hashes that
 //! `init` leaves as they are.
 //!
-//! What makes a lock file unreadable is found by `lockfile::parse`.
+//! The faults that make a lock file unreadable are found by `lockfile::parse`.
 
 use std::collections::BTreeSet;
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::diag::{Diagnostic, Finding, Span, counted, rules};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile;
 
 /// Checks the form of a lock file that parsed; `bytes` are its text.
 #[must_use]
-pub fn check(subject: Subject<'_>, bytes: &[u8]) -> Vec<Finding> {
+pub fn check(subject: CheckedLock<'_>, bytes: &[u8]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = malformed_hashes(subject).collect();
     findings.extend(rewritten_lists(subject));
     findings.extend(not_canonical(subject, bytes).map(Finding::from));
     findings
 }
 
-/// How a lock file begins that the provider cache of Terragrunt wrote.
+/// The beginning of a lock file that the provider cache of Terragrunt wrote.
 const TERRAGRUNT_BEGINNING: &[u8] = b"\nprovider ";
 
-fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
+fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
     let written = lockfile::write(&subject.document.lock, subject.flavor);
     if written.as_bytes() == bytes {
         return None;
     }
-    let at = written
+    let equal = written
         .bytes()
         .zip(bytes)
         .take_while(|(a, b)| a == *b)
         .count();
-    let end = bytes[at..]
+    let end = bytes[equal..]
         .iter()
-        .position(|b| *b == b'\n')
-        .map_or(bytes.len(), |n| at + n);
-    let start = bytes[..at]
+        .position(|byte| *byte == b'\n')
+        .map_or(bytes.len(), |rest| equal + rest);
+    let start = bytes[..equal]
         .iter()
-        .rposition(|b| *b == b'\n')
-        .map_or(0, |n| n + 1);
+        .rposition(|byte| *byte == b'\n')
+        .map_or(0, |line_end| line_end + 1);
     let lost = match subject.document.comments {
         0 => String::new(),
         comments => format!("; that drops {}", counted(comments, "comment")),
     };
     // No other program begins with an empty line and writes no header (`terragrunt` rules 9.5).
-    let remark = match bytes.starts_with(TERRAGRUNT_BEGINNING) {
-        true => "the provider cache of Terragrunt writes files without a header",
-        false => "the first difference is in this line",
+    let remark = if bytes.starts_with(TERRAGRUNT_BEGINNING) {
+        "the provider cache of Terragrunt writes files without a header"
+    } else {
+        "the first difference is in this line"
     };
     Some(
         Diagnostic::note(
@@ -59,46 +60,50 @@ fn not_canonical(subject: Subject<'_>, bytes: &[u8]) -> Option<Diagnostic> {
     )
 }
 
-/// How many places of one list a finding shows, beside the first.
+/// Maximum number of places of one list that a finding shows, beside the first.
 const MAX_RELATED: usize = 20;
 
 const DELETE_UNKNOWN: &str = "delete the hashes of unknown schemes: they match no package";
 
 /// Reports each list of hashes that the next `init` changes, though nothing else does (`coverage`
 /// rules 2.3, 2.4).
-fn rewritten_lists(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
+fn rewritten_lists(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
     let program = subject.flavor.command();
-    let places = subject.document.places.iter();
-    places.filter_map(move |(provider, places)| {
-        let found = faults(&places.listed);
-        let mut shown = found.iter().take(MAX_RELATED + 1);
-        let (_, span, fault) = shown.next()?;
-        let title = format!("The next `{program} init` changes the list of hashes of {provider}");
-        let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
-            subject.file,
-            *span,
-            fault.note(program),
-        );
-        let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
-            diagnostic.see(subject.file, *span, fault.note(program))
-        });
-        let sorting = || {
-            let rest = format!(" to sort the hashes as `{program} init` does");
-            subject.advice.fmt.run(&rest)
-        };
-        let is_of_unknown_scheme = |fault: &ListFault| *fault == ListFault::Unknown;
-        let help = if !found.iter().any(|(.., fault)| is_of_unknown_scheme(fault)) {
-            sorting()
-        } else if found.iter().all(|(.., fault)| is_of_unknown_scheme(fault)) {
-            DELETE_UNKNOWN.into()
-        } else {
-            sorting().and(DELETE_UNKNOWN)
-        };
-        Some(Finding::about(provider, diagnostic.help(help)))
-    })
+    subject
+        .document
+        .places
+        .iter()
+        .filter_map(move |(provider, places)| {
+            let faults = faults(&places.listed);
+            let mut shown = faults.iter().take(MAX_RELATED + 1);
+            let (_, span, fault) = shown.next()?;
+            let title =
+                format!("The next `{program} init` changes the list of hashes of {provider}");
+            let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
+                subject.file,
+                *span,
+                fault.note(program),
+            );
+            let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
+                diagnostic.see(subject.file, *span, fault.note(program))
+            });
+            let sorting = || {
+                let rest = format!(" to sort the hashes as `{program} init` does");
+                subject.advice.fmt.run(&rest)
+            };
+            let is_of_unknown_scheme = |fault: &ListFault| *fault == ListFault::Unknown;
+            let help = if !faults.iter().any(|(.., fault)| is_of_unknown_scheme(fault)) {
+                sorting()
+            } else if faults.iter().all(|(.., fault)| is_of_unknown_scheme(fault)) {
+                DELETE_UNKNOWN.into()
+            } else {
+                sorting().and(DELETE_UNKNOWN)
+            };
+            Some(Finding::about(provider, diagnostic.help(help)))
+        })
 }
 
-/// What is wrong with a hash in its list.
+/// A fault of a hash in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListFault {
     Unsorted,
@@ -122,14 +127,13 @@ impl ListFault {
 fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
     let mut faults = Vec::new();
     let mut above = BTreeSet::new();
-    for (at, (hash, span)) in listed.iter().enumerate() {
+    for (index, (hash, span)) in listed.iter().enumerate() {
         let fault = if !above.insert(hash) {
             Some(ListFault::Repeated)
         } else if hash.scheme() == Scheme::Other {
             Some(ListFault::Unknown)
         } else {
-            let before = at.checked_sub(1).map(|before| &listed[before].0);
-            let is_sorted = before.is_none_or(|before| before < hash);
+            let is_sorted = index == 0 || listed[index - 1].0 < *hash;
             (!is_sorted).then_some(ListFault::Unsorted)
         };
         faults.extend(fault.map(|fault| (hash, *span, fault)));
@@ -137,17 +141,17 @@ fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
     faults
 }
 
-fn malformed_hashes(subject: Subject<'_>) -> impl Iterator<Item = Finding> {
+fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
     subject
         .document
         .places
         .iter()
         .flat_map(move |(provider, places)| {
-            let odd = places
+            let malformed = places
                 .listed
                 .iter()
                 .filter(|(hash, _)| !hash.is_well_formed());
-            odd.map(move |(hash, span)| {
+            malformed.map(move |(hash, span)| {
                 let note = match hash.scheme() {
                     Scheme::H1 => "h1: needs the base64 form of 32 bytes, with padding",
                     Scheme::Zh => "zh: needs 64 lower-case hex digits",

@@ -1,16 +1,16 @@
-//! Recorded hashes of which facts say that no package of the locked release has them (`coverage` rules 1.3).
+//! Recorded hashes that no package of the locked release has, by facts (`coverage` rules 1.3).
 
 use std::collections::BTreeSet;
 
 use super::source_checks::{Answers, is_listed};
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::{Diagnostic, Finding, Span, counted_as, rules};
 use crate::hash::Hash;
 use crate::package::PackageId;
 
-/// How many hashes of an entry are shown in their places.
+/// Maximum number of hashes of an entry that are shown in their places.
 const MAX_SHOWN: usize = 5;
 
 /// Reports hashes of packages of other releases, and `h1:` of no package at all.
@@ -19,40 +19,49 @@ const MAX_SHOWN: usize = 5;
 /// releases.
 #[must_use]
 pub(super) fn check(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     attributions: &Attributions,
     answers: &Answers,
 ) -> Vec<Finding> {
-    let found = attributions.iter().flat_map(|(provider, attribution)| {
+    let mut findings = Vec::new();
+    for (provider, attribution) in attributions {
         let is_signed = |hash: &Hash| is_listed(answers, provider, hash);
-        let entry = Entry {
+        let entry = AttributedEntry {
             subject,
             provider,
             attribution,
         };
-        entry.foreign(is_signed).into_iter().chain(entry.surplus())
-    });
-    found.collect()
+        findings.extend(entry.foreign(is_signed));
+        findings.extend(entry.surplus());
+    }
+    findings
 }
 
-/// An entry of which facts say something.
-struct Entry<'a> {
-    subject: Subject<'a>,
+/// An entry with the attribution of its hashes.
+struct AttributedEntry<'a> {
+    subject: CheckedLock<'a>,
     provider: &'a ProviderAddr,
     attribution: &'a Attribution,
 }
 
-impl Entry<'_> {
+impl AttributedEntry<'_> {
     fn foreign(&self, is_signed: impl Fn(&Hash) -> bool) -> Option<Finding> {
         let all = self.attribution.foreign();
-        let vouched = all.iter().filter(|(hash, _)| is_signed(hash));
-        let vouched: BTreeSet<&PackageId> = vouched.map(|(_, id)| id).collect();
-        let foreign = all.iter().filter(|(_, id)| !vouched.contains(id));
-        let foreign: Vec<(&Hash, &PackageId)> = foreign.collect();
+        // A signed `zh:` vouches for the `h1:` of the same package as well.
+        let vouched: BTreeSet<&PackageId> = all
+            .iter()
+            .filter(|(hash, _)| is_signed(hash))
+            .map(|(_, id)| id)
+            .collect();
+        let foreign: Vec<(&Hash, &PackageId)> =
+            all.iter().filter(|(_, id)| !vouched.contains(id)).collect();
         if foreign.is_empty() {
             return None;
         }
-        let releases: BTreeSet<String> = foreign.iter().map(|(_, id)| release(id)).collect();
+        let releases: BTreeSet<String> = foreign
+            .iter()
+            .map(|(_, id)| format!("{} {}", id.provider, id.version))
+            .collect();
         let releases = releases.into_iter().collect::<Vec<_>>().join(", ");
         let title = format!(
             "{} {} is locked with {} of {releases}",
@@ -60,8 +69,9 @@ impl Entry<'_> {
             self.version(),
             counted_as(foreign.len(), "hash", "hashes"),
         );
-        let notes = foreign.iter();
-        let notes = notes.map(|(hash, id)| (*hash, format!("of the package of {id}")));
+        let notes = foreign
+            .iter()
+            .map(|(hash, id)| (*hash, format!("of the package of {id}")));
         let diagnostic = self.at(title, notes).see(
             self.subject.file,
             self.subject.version(self.provider),
@@ -114,8 +124,12 @@ impl Entry<'_> {
     }
 
     fn version(&self) -> String {
-        let entry = self.subject.document.lock.providers.get(self.provider);
-        entry.map_or(String::new(), |entry| entry.version.to_string())
+        self.subject
+            .document
+            .lock
+            .providers
+            .get(self.provider)
+            .map_or(String::new(), |entry| entry.version.to_string())
     }
 
     /// Starts a finding at hashes, of which the first few are shown.
@@ -129,27 +143,24 @@ impl Entry<'_> {
             .map(|(hash, note)| (self.place(hash), note))
             .collect();
         places.sort_by_key(|(span, _)| span.start);
-        let mut places = places.into_iter().take(MAX_SHOWN);
-        let diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
-        let diagnostic = match places.next() {
-            Some((span, note)) => diagnostic.at(file, span, note),
-            None => diagnostic,
-        };
-        places.fold(diagnostic, |diagnostic, (span, note)| {
-            diagnostic.see(file, span, note)
-        })
+        let mut diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
+        for (index, (span, note)) in places.into_iter().take(MAX_SHOWN).enumerate() {
+            diagnostic = if index == 0 {
+                diagnostic.at(file, span, note)
+            } else {
+                diagnostic.see(file, span, note)
+            };
+        }
+        diagnostic
     }
 
-    /// Returns where a hash is listed.
+    /// Returns the place at which a hash is listed.
     fn place(&self, hash: &Hash) -> Span {
-        let listed = self.subject.places(self.provider);
-        let mut listed = listed.iter().flat_map(|places| &places.listed);
-        let own = listed.find(|(other, _)| other == hash);
-        own.map_or_else(|| self.subject.hashes(self.provider), |(_, span)| *span)
+        self.subject
+            .places(self.provider)
+            .iter()
+            .flat_map(|places| &places.listed)
+            .find(|(other, _)| other == hash)
+            .map_or_else(|| self.subject.hashes(self.provider), |(_, span)| *span)
     }
-}
-
-/// Names the release of a package.
-fn release(id: &PackageId) -> String {
-    format!("{} {}", id.provider, id.version)
 }

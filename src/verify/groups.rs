@@ -5,22 +5,22 @@ use std::collections::BTreeSet;
 /// A group of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Group {
+pub enum CheckGroup {
     /// The form of the lock file.
     File,
-    /// What is required against what is locked.
+    /// The requirements against the locked versions.
     Configuration,
     /// An `h1:` for every wanted platform.
     Platforms,
     /// The packages on this machine against the recorded hashes.
     Packages,
-    /// What the project file lets a lock file hold.
+    /// The policy of the project file.
     Policy,
     /// The recorded hashes against the lists that registries sign.
     Upstream,
 }
 
-impl Group {
+impl CheckGroup {
     /// Every group, in the order in which they are run.
     pub const ALL: [Self; 6] = [
         Self::File,
@@ -45,78 +45,81 @@ impl Group {
     }
 }
 
-/// Which groups of checks are wanted.
+/// The wanted groups of checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
-    wanted: BTreeSet<Group>,
-    /// Those that were left out by name, which may be fewer than those that are not wanted.
-    left_out: BTreeSet<Group>,
+    wanted: BTreeSet<CheckGroup>,
+    /// The groups that were left out by name, which may be fewer than those that are not wanted.
+    left_out: BTreeSet<CheckGroup>,
 }
 
 impl Groups {
-    /// Returns every group that makes no network requests: all but [`Group::Upstream`].
+    /// Returns every group that makes no network requests: all but [`CheckGroup::Upstream`].
     #[must_use]
     pub fn offline() -> Self {
-        let offline = Group::ALL.into_iter();
-        Self::only(offline.filter(|group| *group != Group::Upstream))
+        Self::only(
+            CheckGroup::ALL
+                .into_iter()
+                .filter(|group| *group != CheckGroup::Upstream),
+        )
     }
 
-    /// Returns these groups.
+    /// Returns the given groups and no other.
     #[must_use]
-    pub fn only(groups: impl IntoIterator<Item = Group>) -> Self {
+    pub fn only(groups: impl IntoIterator<Item = CheckGroup>) -> Self {
         Self {
             wanted: groups.into_iter().collect(),
             left_out: BTreeSet::new(),
         }
     }
 
-    /// Adds a group.
+    /// Adds a group to the wanted ones.
     #[must_use]
-    pub fn with(mut self, group: Group) -> Self {
+    pub fn with(mut self, group: CheckGroup) -> Self {
         self.wanted.insert(group);
         self
     }
 
-    /// Leaves groups out.
+    /// Leaves groups out, whether added before or later.
     #[must_use]
-    pub fn without(mut self, groups: impl IntoIterator<Item = Group>) -> Self {
+    pub fn without(mut self, groups: impl IntoIterator<Item = CheckGroup>) -> Self {
         self.left_out.extend(groups);
         self
     }
 
-    /// Returns whether a group is wanted.
+    /// Returns true if a group is wanted.
     #[must_use]
-    pub fn wants(&self, group: Group) -> bool {
+    pub fn wants(&self, group: CheckGroup) -> bool {
         self.wanted.contains(&group) && !self.left_out.contains(&group)
     }
 
-    /// Returns whether any wanted group compares something with the configuration.
+    /// Returns true if any wanted group compares something with the configuration.
     #[must_use]
     pub fn need_configuration(&self) -> bool {
         [
-            Group::Configuration,
-            Group::Platforms,
-            Group::Packages,
-            Group::Policy,
+            CheckGroup::Configuration,
+            CheckGroup::Platforms,
+            CheckGroup::Packages,
+            CheckGroup::Policy,
         ]
         .into_iter()
         .any(|group| self.wants(group))
     }
 
-    /// Returns whether any wanted group depends on where the program installs packages from.
+    /// Returns true if any wanted group depends on the installation methods of the program.
     #[must_use]
     pub fn need_installation(&self) -> bool {
-        self.wants(Group::Packages) || self.wants(Group::Upstream)
+        self.wants(CheckGroup::Packages) || self.wants(CheckGroup::Upstream)
     }
 
-    /// Returns whether what registries say is compared with the policy, once they were asked: pinned keys,
-    /// and the least age.
+    /// Returns true if the answers of registries are compared with the policy, once they were asked: pinned
+    /// keys, and the least age.
     ///
     /// These belong to the policy, but it is the registry that the user asks about: so
-    /// [`Group::Upstream`] alone is enough, unless the policy was left out by name.
+    /// [`CheckGroup::Upstream`] alone is enough, unless the policy was left out by name.
     #[cfg(any(feature = "fetch", test))]
     pub(super) fn compare_with_policy(&self) -> bool {
-        !self.left_out.contains(&Group::Policy)
+        !self.left_out.contains(&CheckGroup::Policy)
     }
 }
 
@@ -125,18 +128,20 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(groups: &Groups, wanted: &[Group], compare_with_policy: bool) {
-        let found = Group::ALL.into_iter().filter(|group| groups.wants(*group));
+    fn check(groups: &Groups, wanted: &[CheckGroup], compare_with_policy: bool) {
+        let found = CheckGroup::ALL
+            .into_iter()
+            .filter(|group| groups.wants(*group));
         assert_eq!(found.collect::<Vec<_>>(), wanted);
         assert_eq!(groups.compare_with_policy(), compare_with_policy);
     }
 
     #[test]
     fn groups_are_chosen_and_left_out() {
-        use Group::{Configuration, File, Packages, Platforms, Policy, Upstream};
+        use CheckGroup::{Configuration, File, Packages, Platforms, Policy, Upstream};
         let offline = [File, Configuration, Platforms, Packages, Policy];
         check(&Groups::offline(), &offline, true);
-        check(&Groups::offline().with(Upstream), &Group::ALL, true);
+        check(&Groups::offline().with(Upstream), &CheckGroup::ALL, true);
         check(&Groups::only([Upstream]), &[Upstream], true);
         let fewer = Groups::offline().without([Policy, Upstream]).with(Upstream);
         check(&fewer, &offline[..4], false);

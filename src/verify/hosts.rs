@@ -1,8 +1,8 @@
-//! One provider by name, from several hosts: which are several providers.
+//! Providers of one name from several hosts, which are several providers.
 
 use std::collections::BTreeMap;
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, Severity, rules};
 
@@ -10,23 +10,26 @@ use crate::diag::{Diagnostic, Finding, Severity, rules};
 ///
 /// It is a warning where the configuration or the state requires more than one of them. Otherwise it
 /// is a note: each program drops the entries that only the other one needs (`lockfile` rules 5.4).
-pub(super) fn mixed<'a>(subject: Subject<'a>) -> impl Iterator<Item = Finding> + 'a {
+pub(super) fn mixed<'a>(subject: CheckedLock<'a>) -> impl Iterator<Item = Finding> + 'a {
     let mut named: BTreeMap<(&str, &str), Vec<&ProviderAddr>> = BTreeMap::new();
     for provider in subject.document.lock.providers.keys() {
         let name = (provider.namespace(), provider.type_name());
         named.entry(name).or_default().push(provider);
     }
-    let several = named.into_iter().filter(|(_, own)| own.len() > 1);
-    several.filter_map(move |(_, own)| finding(subject, &own))
+    named
+        .into_values()
+        .filter(|providers| providers.len() > 1)
+        .filter_map(move |providers| finding(subject, &providers))
 }
 
-fn finding(subject: Subject<'_>, own: &[&ProviderAddr]) -> Option<Finding> {
-    let (first, others) = own.split_first()?;
+fn finding(subject: CheckedLock<'_>, providers: &[&ProviderAddr]) -> Option<Finding> {
+    let (first, others) = providers.split_first()?;
     let (last, between) = others.split_last()?;
     let required = &subject.requirements?.providers;
-    let both = own.iter().filter(|one| required.contains_key(one)).count() > 1;
+    let is_required = |provider: &&&ProviderAddr| required.contains_key(**provider);
+    let both = providers.iter().filter(is_required).count() > 1;
     let name = format!("{}/{}", first.namespace(), first.type_name());
-    let title = format!("{name} is locked from {} hosts", own.len());
+    let title = format!("{name} is locked from {} hosts", providers.len());
     let help = if both {
         format!(
             "they are different providers: to use one, give every module the same source address; \

@@ -1,16 +1,16 @@
-//! Pinned signing keys, of which a check without registries can only say that nothing was compared with them.
+//! Pinned signing keys, which a check without registries cannot compare with signatures.
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::KeyId;
 use crate::project::Policy;
 
-/// Says which pinned keys nothing was compared with, because registries were not asked.
+/// Reports pinned keys that were not compared, because registries were not asked.
 #[must_use]
-pub fn not_compared(subject: Subject<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
-    let pinned = pinned(subject, policy).into_iter();
-    let notes = pinned.map(|(provider, key)| {
+pub fn not_compared(subject: CheckedLock<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
+    let mut notes = Vec::new();
+    for (provider, key) in pinned(subject, policy) {
         let title = format!("the key of {provider} is compared with --upstream only");
         let remark = format!("{} is pinned in {project_file}", key.as_str());
         let diagnostic = Diagnostic::note(rules::KEY_NOT_COMPARED, title)
@@ -22,21 +22,23 @@ pub fn not_compared(subject: Subject<'_>, policy: &Policy, project_file: &str) -
                     .with("--upstream")
                     .run(" where the registry can be reached"),
             );
-        Finding::about(provider, diagnostic)
-    });
-    notes.collect()
+        notes.push(Finding::about(provider, diagnostic));
+    }
+    notes
 }
 
 /// Lists the locked providers that have a pinned key.
 pub(super) fn pinned<'a>(
-    subject: Subject<'a>,
+    subject: CheckedLock<'a>,
     policy: &'a Policy,
 ) -> Vec<(&'a ProviderAddr, &'a KeyId)> {
-    let providers = subject.document.lock.providers.keys();
-    let pinned = providers.filter_map(|provider| {
-        let mut keys = policy.keys.iter();
-        let own = keys.find(|pin| pin.provider.means(provider, subject.flavor));
-        own.map(|pin| (provider, &pin.key))
-    });
-    pinned.collect()
+    let mut pinned = Vec::new();
+    for provider in subject.document.lock.providers.keys() {
+        let pin = policy
+            .keys
+            .iter()
+            .find(|pin| pin.provider.means(provider, subject.flavor));
+        pinned.extend(pin.map(|pin| (provider, &pin.key)));
+    }
+    pinned
 }

@@ -1,13 +1,13 @@
-//! What the project file says about how bad findings are.
+//! The levels that a project file states for findings.
 
 pub use crate::diag::TurnedOff;
 use crate::diag::{self, Diagnostic, Finding, Level, Severity};
 use crate::flavor::Flavor;
 use crate::project::{Project, RuleSetting};
 
-/// What becomes of a finding.
+/// The treatment of a finding.
 #[derive(Debug, PartialEq, Eq)]
-enum Fate {
+enum FindingFate {
     Reported(Severity),
     /// The project file turned it off, for this reason.
     TurnedOff(String),
@@ -17,9 +17,9 @@ enum Fate {
 
 /// Gives findings the severity that is stated for them, and takes out those that are turned off.
 ///
-/// Those of rules that are off by default are reported only if something is stated about them. What
-/// keeps a file from being read stays an error: behind it nothing was judged, and nothing
-/// stated could make that good. `faults` are those diagnostics.
+/// Those of rules that are off by default are reported only if a level is stated for them. A fault that
+/// keeps a file from being read stays an error: nothing behind it was judged, so a lower level would hide
+/// unknown findings. `faults` are those diagnostics.
 #[must_use]
 pub fn apply(
     findings: Vec<Finding>,
@@ -29,37 +29,36 @@ pub fn apply(
 ) -> (Vec<Finding>, Vec<TurnedOff>) {
     let (mut kept, mut off) = (Vec::new(), Vec::new());
     for mut finding in findings {
-        let own = finding.diagnostic.severity;
-        let is_fault = own == Severity::Error && faults.contains(&&finding.diagnostic);
-        let code = finding.diagnostic.code;
+        let Diagnostic { code, severity, .. } = finding.diagnostic;
+        let is_fault = severity == Severity::Error && faults.contains(&&finding.diagnostic);
         let fate = if is_fault {
-            Fate::Reported(own)
+            FindingFate::Reported(severity)
         } else {
             let stated = project.rule(code, finding.provider.as_ref(), flavor);
-            fate(own, diag::named(code).level(), stated)
+            fate(severity, diag::named(code).level(), stated)
         };
         match fate {
-            Fate::Reported(severity) => {
+            FindingFate::Reported(severity) => {
                 finding.diagnostic.severity = severity;
                 kept.push(finding);
             }
-            Fate::TurnedOff(reason) => off.push(TurnedOff { finding, reason }),
-            Fate::NotAsked => {}
+            FindingFate::TurnedOff(reason) => off.push(TurnedOff { finding, reason }),
+            FindingFate::NotAsked => {}
         }
     }
     (kept, off)
 }
 
-/// Decides about a finding that is as bad as `own` by itself, of a rule with that level by default.
-fn fate(own: Severity, default: Level, stated: Option<&RuleSetting>) -> Fate {
+/// Decides about a finding of a severity, of a rule with that level by default.
+fn fate(severity: Severity, default: Level, stated: Option<&RuleSetting>) -> FindingFate {
     match (stated, default) {
         (Some(stated), _) => match stated.level {
-            Level::Off => Fate::TurnedOff(stated.reason.clone().unwrap_or_default()),
-            Level::As(severity) => Fate::Reported(severity),
+            Level::Off => FindingFate::TurnedOff(stated.reason.clone().unwrap_or_default()),
+            Level::As(severity) => FindingFate::Reported(severity),
         },
-        (None, Level::Off) => Fate::NotAsked,
-        // A rule may find what is less bad than usual.
-        (None, Level::As(_)) => Fate::Reported(own),
+        (None, Level::Off) => FindingFate::NotAsked,
+        // A finding may be less severe than its rule, as for entries that nothing visible requires.
+        (None, Level::As(_)) => FindingFate::Reported(severity),
     }
 }
 
@@ -80,13 +79,16 @@ mod tests {
     #[test]
     fn what_is_off_by_default_waits_for_a_word() {
         let on = Level::As(Warning);
-        assert_eq!(fate(Note, on, None), Fate::Reported(Note));
-        assert_eq!(fate(Note, Level::Off, None), Fate::NotAsked);
+        assert_eq!(fate(Note, on, None), FindingFate::Reported(Note));
+        assert_eq!(fate(Note, Level::Off, None), FindingFate::NotAsked);
         for default in [on, Level::Off] {
             let stricter = stated(Level::As(Error));
-            assert_eq!(fate(Note, default, Some(&stricter)), Fate::Reported(Error));
+            assert_eq!(
+                fate(Note, default, Some(&stricter)),
+                FindingFate::Reported(Error)
+            );
             let off = fate(Note, default, Some(&stated(Level::Off)));
-            assert_eq!(off, Fate::TurnedOff("because".to_owned()));
+            assert_eq!(off, FindingFate::TurnedOff("because".to_owned()));
         }
     }
 }

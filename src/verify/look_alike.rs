@@ -1,33 +1,39 @@
 //! Providers whose names may have been mistaken for others.
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, look_alike};
 use crate::diag::{Diagnostic, Finding, rules};
 
 /// Reports providers whose namespace is one typing error away from that of a known publisher, or of
 /// another provider in the lock file.
-pub(super) fn check(subject: Subject<'_>) -> Vec<Finding> {
+pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     let providers = &subject.document.lock.providers;
-    let of = |namespace: &str| {
-        let all = providers.keys();
-        all.filter(|addr| addr.namespace() == namespace).count()
+    let count_in = |namespace: &str| {
+        providers
+            .keys()
+            .filter(|addr| addr.namespace() == namespace)
+            .count()
     };
-    // Of two that resemble each other the one with fewer providers is reported, or else the second.
-    let is_before = |one: &ProviderAddr, other: &ProviderAddr| {
-        let (own, others) = (of(one.namespace()), of(other.namespace()));
-        own > others || own == others && one.namespace() < other.namespace()
+    // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second:
+    // a typing error is made once, and a name that is in use is typed often.
+    let is_before = |a: &ProviderAddr, b: &ProviderAddr| {
+        let (of_a, of_b) = (count_in(a.namespace()), count_in(b.namespace()));
+        of_a > of_b || of_a == of_b && a.namespace() < b.namespace()
     };
-    let found = providers.keys().filter_map(|addr| {
+    let mut findings = Vec::new();
+    for addr in providers.keys() {
         let others = providers.keys().filter(|other| is_before(other, addr));
-        let found = look_alike(addr, others)?;
-        let title = format!("{addr} has a name that is easy to confuse: {found}");
+        let Some(look_alike) = look_alike(addr, others) else {
+            continue;
+        };
+        let title = format!("{addr} has a name that is easy to confuse: {look_alike}");
         let diagnostic = Diagnostic::warning(rules::LOOK_ALIKE_PROVIDER, title)
             .at(subject.file, subject.header(addr), "locked here")
             .help(format!(
                 "compare the address with the documentation of the provider, and correct `source`; \
                  `lockctl why {addr}` shows which module requires it"
             ));
-        Some(Finding::about(addr, diagnostic))
-    });
-    found.collect()
+        findings.push(Finding::about(addr, diagnostic));
+    }
+    findings
 }

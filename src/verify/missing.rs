@@ -4,10 +4,10 @@ use super::inputs::RootInputs;
 use crate::diag::{Diagnostic, Finding, counted, rules};
 use crate::requirement::UnseenCall;
 
-/// How many places that require a provider are shown.
+/// Maximum number of places that require a provider that are shown.
 const MAX_REQUIRED: usize = 20;
 
-/// How many calls that are not visible the title names.
+/// Maximum number of calls that are not visible in the title.
 const MAX_NAMED: usize = 3;
 
 /// Reports the missing lock file of a root that requires providers, or may do so because its
@@ -15,9 +15,10 @@ const MAX_NAMED: usize = 3;
 /// some.
 pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
     let requirements = root.requirements();
-    let required = requirements.iter().flat_map(|all| &all.providers);
-    let required = required.filter(|(provider, _)| !provider.is_builtin(root.flavor));
-    let mut places = required
+    let mut places = requirements
+        .iter()
+        .flat_map(|requirements| &requirements.providers)
+        .filter(|(provider, _)| !provider.is_builtin(root.flavor))
         .filter_map(|(provider, places)| {
             Some((places.first()?, format!("{provider} is required here")))
         })
@@ -41,8 +42,11 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
 /// Warns that modules which are not visible may require providers.
 fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagnostic> {
     let (first, others) = calls.split_first()?;
-    let names = calls.iter().map(|call| call.module.to_string());
-    let mut names: Vec<String> = names.take(MAX_NAMED).collect();
+    let mut names: Vec<String> = calls
+        .iter()
+        .take(MAX_NAMED)
+        .map(|call| call.module.to_string())
+        .collect();
     if calls.len() > names.len() {
         names.push(format!("{} more", calls.len() - names.len()));
     }
@@ -53,12 +57,11 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
         names.join(", ")
     );
     let note = "this module may require providers";
-    let diagnostic =
+    let mut diagnostic =
         Diagnostic::warning(rules::LOCK_MISSING, title).at(first.file, first.span, note);
-    let others = others.iter().take(MAX_REQUIRED);
-    let diagnostic = others.fold(diagnostic, |diagnostic, call| {
-        diagnostic.see(call.file, call.span, "and this one")
-    });
+    for call in others.iter().take(MAX_REQUIRED) {
+        diagnostic = diagnostic.see(call.file, call.span, "and this one");
+    }
     Some(diagnostic.help(root.advice.lock.run(&format!(
         ", which fetches modules, or install them with `{} get`; without any provider there is no \
          lock file to create",

@@ -52,14 +52,14 @@ mod subject;
 pub mod upstream;
 
 pub use crate::diag::Finding;
-pub use groups::{Group, Groups};
+pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, LockInput, RootInputs};
 pub use known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage};
 #[cfg(feature = "fetch")]
 pub use roots::unplaced_everywhere;
 pub use roots::{ComparedRoot, compare_versions};
-pub use run::{Checks, RootVerdict, run};
+pub use run::{RootVerdict, WantedChecks, run};
 pub use source_checks::{CheckError, PackagesVerdict, SourceChecks};
 #[cfg(feature = "fetch")]
 pub use source_checks::{PackageChecks, Upstream};
-pub use subject::{Advice, Subject};
+pub use subject::{Advice, CheckedLock};

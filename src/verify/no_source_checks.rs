@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use super::groups::{Group, Groups};
+use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
 use super::keys;
 use super::known::PackageFacts;
 use super::run::RootVerdict;
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::diag::Finding;
@@ -41,19 +41,19 @@ impl SourceChecks<'_, '_> {
     }
 
     #[expect(clippy::unused_self, reason = "with sources it is needed")]
-    pub(super) fn ask(&mut self, _: Subject<'_>, _: &mut RootVerdict) -> Answers {
+    pub(super) fn ask(&mut self, _: CheckedLock<'_>, _: &mut RootVerdict) -> Answers {
         Answers::new()
     }
 
     #[expect(clippy::unused_self, reason = "with sources it is needed")]
-    pub(super) fn machines(&mut self, _: Subject<'_>) -> PackageFacts {
+    pub(super) fn machines(&mut self, _: CheckedLock<'_>) -> PackageFacts {
         PackageFacts::default()
     }
 
     #[expect(clippy::unused_self, reason = "with sources it is needed")]
     pub(super) fn check_packages(
         &mut self,
-        _: Subject<'_>,
+        _: CheckedLock<'_>,
         _: &WantedPlatforms,
         _: &Attributions,
         _: &mut RootVerdict,
@@ -66,11 +66,11 @@ impl SourceChecks<'_, '_> {
         &mut self,
         root: &RootInputs<'_>,
         groups: &Groups,
-        subject: Subject<'_>,
+        subject: CheckedLock<'_>,
         _: &Answers,
     ) -> Vec<Finding> {
         match &root.project.policy {
-            Some(policy) if groups.wants(Group::Policy) => {
+            Some(policy) if groups.wants(CheckGroup::Policy) => {
                 keys::not_compared(subject, policy, root.project_file)
             }
             _ => Vec::new(),
@@ -78,8 +78,8 @@ impl SourceChecks<'_, '_> {
     }
 }
 
-/// Compares a lock file with what registries say of its entries: nothing.
-pub(super) fn compare(_: Subject<'_>, _: &Answers, _: &Attributions) -> Vec<Finding> {
+/// Compares a lock file with the answers of registries about its entries: there are none.
+pub(super) fn compare(_: CheckedLock<'_>, _: &Answers, _: &Attributions) -> Vec<Finding> {
     Vec::new()
 }
 

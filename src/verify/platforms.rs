@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::known::KnownHashes;
-use super::matrix::Outlook;
-use super::subject::Subject;
+use super::matrix::InitOutlook;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
 use crate::diag::{Diagnostic, Finding, Help, Severity, Share, rules};
@@ -15,41 +15,41 @@ use crate::platform::{self, Platform};
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
 /// as far as packages at hand show it.
 ///
-/// What an entry lacks that nothing visible requires is a note: no command here could repair it.
+/// For an entry that nothing visible requires it is a note: no command here could repair it.
 #[must_use]
 pub fn check(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     wanted: &WantedPlatforms,
     known: &KnownHashes,
     facts: &Attributions,
 ) -> Vec<Finding> {
     let nothing = BTreeMap::new();
-    let entries = subject.document.lock.providers.iter();
-    let entries = entries.map(|(provider, entry)| {
+    let mut entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = Vec::new();
+    for (provider, entry) in &subject.document.lock.providers {
         let known = known.get(provider).unwrap_or(&nothing);
-        let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known);
-        let facts = facts.get(provider);
-        let coverage = coverage.without(|one| facts.is_some_and(|facts| facts.lacks(one)));
-        (provider, entry, coverage)
-    });
-    let entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = entries.collect();
-    let incomplete = entries.iter();
-    let incomplete = incomplete.filter(|(.., coverage)| coverage.missed() > 0);
-    let fix = fix(subject, wanted, incomplete.map(|(provider, ..)| *provider));
-    let findings = entries.iter().filter_map(|(provider, entry, coverage)| {
+        let attribution = facts.get(provider);
+        let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known)
+            .without(|platform| attribution.is_some_and(|facts| facts.lacks(platform)));
+        entries.push((provider, entry, coverage));
+    }
+    let incomplete = entries
+        .iter()
+        .filter(|(.., coverage)| coverage.missed() > 0)
+        .map(|(provider, ..)| *provider);
+    let fix = fix(subject, wanted, incomplete);
+    let mut findings = Vec::new();
+    for (provider, entry, coverage) in &entries {
         if coverage.missed() > 0 {
-            Some(lacking(subject, provider, entry, coverage, &fix))
+            findings.push(lacking(subject, provider, entry, coverage, &fix));
         } else if !coverage.unknown.is_empty() {
-            Some(unattributed(subject, provider, coverage))
-        } else {
-            None
+            findings.push(unattributed(subject, provider, coverage));
         }
-    });
-    findings.collect()
+    }
+    findings
 }
 
 fn lacking(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     coverage: &Coverage,
@@ -63,8 +63,11 @@ fn lacking(
     if let Some(failure) = init_failure(subject, provider, entry) {
         note = format!("{note}; without one {failure}");
     }
-    let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title);
-    let diagnostic = diagnostic.at(subject.file, subject.header(provider), note);
+    let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title).at(
+        subject.file,
+        subject.header(provider),
+        note,
+    );
     let diagnostic = match subject.left_over(provider) {
         Some(left_over) => Diagnostic {
             severity: Severity::Note,
@@ -84,24 +87,25 @@ fn lacking(
     }
 }
 
-/// Says how `init` fails on a platform whose `h1:` is missing, if it does: usually it adds the hash.
+/// Returns the failure of `init` on a platform whose `h1:` is missing, if it fails: usually it adds the hash.
 fn init_failure(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
 ) -> Option<String> {
-    let predictions = Outlook::of(subject).without_h1(provider, entry);
-    let mut predictions = predictions.into_iter();
-    let init = predictions.find(|one| one.route == Route::Registry)?;
+    let init = InitOutlook::of(subject)
+        .without_h1(provider, entry)
+        .into_iter()
+        .find(|prediction| prediction.route == Route::Registry)?;
     let title = init.title.filter(|_| init.outcome == Outcome::Fails)?;
     let program = subject.flavor.command();
     Some(format!("`{program} init` fails: {title}"))
 }
 
-/// Says what adds the hashes that entries lack: the same for all entries and, as far as roots want the
-/// same platforms, for all roots.
+/// Returns the help that adds missing hashes: the same for all entries and, as far as roots want the
+/// same platforms, for all roots, so that findings are shown together.
 fn fix<'p>(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     wanted: &WantedPlatforms,
     incomplete: impl Iterator<Item = &'p ProviderAddr>,
 ) -> Help {
@@ -110,21 +114,22 @@ fn fix<'p>(
     if wanted.are_usual {
         return command.run(REST);
     }
-    let platforms = incomplete.flat_map(|provider| wanted.known(provider));
-    let platforms: BTreeSet<Platform> = platforms.collect();
+    let platforms: BTreeSet<Platform> = incomplete
+        .flat_map(|provider| wanted.known(provider))
+        .collect();
     let platforms = platform::join(&platforms.into_iter().collect::<Vec<_>>(), ",");
     command
         .with(format_args!("--platform {platforms}"))
         .run(REST)
 }
 
-/// Returns whether `lock` adds a hash: it has none to add for platforms without a package, or with the package
+/// Returns true if `lock` adds a hash: it has none to add for platforms without a package, or with the package
 /// of another one.
 fn can_be_added(coverage: &Coverage) -> bool {
     !coverage.absent.is_empty() || !coverage.unknown.is_empty()
 }
 
-/// Says for which platforms the recorded hashes are, as far as that is known.
+/// Names the platforms of the recorded hashes, as far as they are known.
 fn explanation(coverage: &Coverage) -> String {
     let count = match coverage.recorded {
         0 => "no h1: recorded".to_owned(),
@@ -157,7 +162,7 @@ fn explanation(coverage: &Coverage) -> String {
     }
 }
 
-fn unattributed(subject: Subject<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
+fn unattributed(subject: CheckedLock<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
     let unknown = platform::join(&coverage.unknown, ", ");
     Finding::about(
         provider,

@@ -1,11 +1,11 @@
-//! The group *policy*: what a team lets its lock files hold (`project` rules 2.2).
+//! The group *policy*: the providers, keys and versions that a team allows (`project` rules 2.2).
 //!
 //! [`allowed`] judges one root by the project file that governs it. [`one_version`] compares all
 //! roots of a run; its rule is off unless a project file states a level for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span, rules};
 use crate::flavor::Flavor;
@@ -15,45 +15,46 @@ use crate::project::{Allow, Place, Policy, Project};
 use crate::requirement::Requirements;
 use crate::version::Version;
 
-const NOT_ALLOWED: &str = rules::PROVIDER_NOT_ALLOWED;
-
 /// Checks that every provider that is locked, or required and not locked yet, is one that the
 /// project file of that name allows.
 #[must_use]
-pub fn allowed(subject: Subject<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
+pub fn allowed(subject: CheckedLock<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
     let Some(allow) = &policy.allow else {
         return Vec::new();
     };
-    let locked = subject.document.lock.providers.keys();
     let required = subject
         .requirements
         .into_iter()
-        .flat_map(|all| all.providers.keys());
-    let findings = refused(allow, locked.chain(required), subject.flavor)
+        .flat_map(|requirements| requirements.providers.keys());
+    let providers = subject.document.lock.providers.keys().chain(required);
+    refused(allow, providers, subject.flavor)
         .into_iter()
-        .map(|provider| not_allowed(subject, provider, project_file));
-    findings.collect()
+        .map(|provider| not_allowed(subject, provider, project_file))
+        .collect()
 }
 
-/// Returns the providers that are not allowed; what is built in needs no permission.
+/// Returns the providers that are not allowed; built-in ones need no permission.
 fn refused<'p>(
     allow: &Allow,
     providers: impl Iterator<Item = &'p ProviderAddr>,
     flavor: Flavor,
 ) -> BTreeSet<&'p ProviderAddr> {
-    // What is no pattern to this flavor allows nothing here.
-    let patterns = allow.patterns.iter();
-    let patterns = patterns.filter_map(|text| ProviderPattern::parse(text, flavor).ok());
-    let patterns: Vec<ProviderPattern> = patterns.collect();
-    let is_refused = |provider: &&ProviderAddr| {
-        !provider.is_builtin(flavor) && !patterns.iter().any(|pattern| pattern.allows(provider))
-    };
-    providers.filter(is_refused).collect()
+    // A text that is no pattern to this flavor allows nothing here; reading the project file reports it.
+    let patterns: Vec<ProviderPattern> = allow
+        .patterns
+        .iter()
+        .filter_map(|text| ProviderPattern::parse(text, flavor).ok())
+        .collect();
+    providers
+        .filter(|provider| {
+            !provider.is_builtin(flavor) && !patterns.iter().any(|pattern| pattern.allows(provider))
+        })
+        .collect()
 }
 
 /// Refuses providers that are about to be locked and that the project file of that name does not allow.
 ///
-/// A rule that is turned off, or no error, refuses nothing: `verify` reports what it finds.
+/// A rule that is turned off, or no error, refuses nothing: `verify` reports its findings.
 #[must_use]
 pub fn not_lockable<'p>(
     project: &Project,
@@ -69,60 +70,60 @@ pub fn not_lockable<'p>(
     let Some(allow) = allow else {
         return Vec::new();
     };
-    let refused = refused(allow, providers, flavor).into_iter();
-    let refused = refused.filter(|provider| is_error(project, NOT_ALLOWED, provider, flavor));
-    let findings = refused.map(|provider| {
+    let mut findings = Vec::new();
+    for provider in refused(allow, providers, flavor) {
+        if !is_error(project, rules::PROVIDER_NOT_ALLOWED, provider, flavor) {
+            continue;
+        }
         let mut diagnostic = not_allowed_here(provider, project_file);
-        let place = requirements
-            .providers
-            .get(provider)
-            .and_then(|all| all.first());
-        if let Some(place) = place {
+        let required = requirements.providers.get(provider);
+        if let Some(place) = required.and_then(|places| places.first()) {
             diagnostic = diagnostic.see(place.file, place.span, "required here");
         }
         let Place { file, span } = allow.place;
-        Finding::about(
-            provider,
-            diagnostic.at(file, span, "only these are allowed"),
-        )
-    });
-    findings.collect()
+        let diagnostic = diagnostic.at(file, span, "only these are allowed");
+        findings.push(Finding::about(provider, diagnostic));
+    }
+    findings
 }
 
-/// Returns what a project file demands of signatures on the providers that are about to be locked.
+/// Returns the demands of a project file on the signatures of providers that are about to be locked.
 ///
 /// A pinned key counts unless its rule is turned off, or no error.
 #[must_use]
 #[cfg(feature = "fetch")]
 pub fn demands(project: &Project, flavor: Flavor) -> SignatureDemands {
-    let pins = project.policy.iter().flat_map(|policy| &policy.keys);
-    let pins =
-        pins.filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())));
-    let pins =
-        pins.filter(|(provider, _)| is_error(project, rules::KEY_NOT_ALLOWED, provider, flavor));
+    let keys = project
+        .policy
+        .iter()
+        .flat_map(|policy| &policy.keys)
+        .filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())))
+        .filter(|(provider, _)| is_error(project, rules::KEY_NOT_ALLOWED, provider, flavor))
+        .collect();
     SignatureDemands {
         required: project.trust.require_signature.is_some(),
-        keys: pins.collect(),
+        keys,
     }
 }
 
 fn is_error(project: &Project, rule: &str, provider: &ProviderAddr, flavor: Flavor) -> bool {
-    let stated = project.rule(rule, Some(provider), flavor);
-    stated.is_none_or(|stated| stated.level == Level::As(Severity::Error))
+    project
+        .rule(rule, Some(provider), flavor)
+        .is_none_or(|setting| setting.level == Level::As(Severity::Error))
 }
 
 fn not_allowed_here(provider: &ProviderAddr, project_file: &str) -> Diagnostic {
     let title = format!("{provider} is not a provider that the policy allows");
-    Diagnostic::error(NOT_ALLOWED, title).help(format!(
+    Diagnostic::error(rules::PROVIDER_NOT_ALLOWED, title).help(format!(
         "use another provider, or add \"{provider}\" to `allow` in {project_file}"
     ))
 }
 
-fn not_allowed(subject: Subject<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
+fn not_allowed(subject: CheckedLock<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
     let mut diagnostic = not_allowed_here(provider, project_file);
     let required = subject
         .requirements
-        .and_then(|all| all.providers.get(provider)?.first());
+        .and_then(|requirements| requirements.providers.get(provider)?.first());
     let is_locked = subject.document.lock.providers.contains_key(provider);
     match (is_locked, required) {
         (true, place) => {
@@ -142,15 +143,15 @@ fn not_allowed(subject: Subject<'_>, provider: &ProviderAddr, project_file: &str
 /// An entry of one of several roots.
 #[derive(Clone, Debug)]
 pub struct RootEntry<'a> {
-    /// Which root, by whatever number the caller gave it.
+    /// The number that the caller gave to the root.
     pub root: usize,
-    /// The provider.
+    /// The address of the entry.
     pub provider: &'a ProviderAddr,
-    /// The locked version.
+    /// The version that is locked.
     pub version: &'a Version,
-    /// The lock file.
+    /// The text of the lock file.
     pub file: FileId,
-    /// Where the version stands in it.
+    /// The place of the version in it.
     pub span: Span,
 }
 
@@ -160,16 +161,18 @@ pub struct RootEntry<'a> {
 pub fn one_version(entries: &[RootEntry<'_>]) -> Vec<(usize, Finding)> {
     let mut newest: BTreeMap<&ProviderAddr, &RootEntry<'_>> = BTreeMap::new();
     for entry in entries {
-        let known = newest.entry(entry.provider).or_insert(entry);
-        if entry.version > known.version {
-            *known = entry;
+        let greatest = newest.entry(entry.provider).or_insert(entry);
+        if entry.version > greatest.version {
+            *greatest = entry;
         }
     }
-    let older = entries.iter().filter_map(|entry| {
-        let newest = newest.get(entry.provider)?;
-        (entry.version < newest.version).then(|| (entry.root, differs(entry, newest)))
-    });
-    let mut older: Vec<(usize, Finding)> = older.collect();
+    let mut older = Vec::new();
+    for entry in entries {
+        let newest = newest[entry.provider];
+        if entry.version < newest.version {
+            older.push((entry.root, differs(entry, newest)));
+        }
+    }
     older.sort_by_key(|(root, _)| *root);
     older
 }

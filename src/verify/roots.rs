@@ -1,4 +1,4 @@
-//! What can be said only of all roots of a run together.
+//! Checks of all roots of a run together.
 
 #[cfg(feature = "fetch")]
 use std::collections::BTreeSet;
@@ -14,34 +14,31 @@ use crate::diag::Span;
 /// A root whose verdict is completed by the comparison with others.
 #[derive(Debug)]
 pub struct ComparedRoot<'a> {
-    /// The root.
+    /// The root as it was read.
     pub root: RootInputs<'a>,
-    /// Its verdict.
+    /// The verdict of its own checks.
     pub verdict: &'a mut RootVerdict,
 }
 
-/// Compares the locked versions of all roots, and adds what is found to their verdicts: in each root
-/// as bad as its project file says.
+/// Compares the locked versions of all roots, and adds the findings to their verdicts, in each root with the
+/// severity that its project file states.
 pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
-    let entries = roots.iter().enumerate().flat_map(|(at, compared)| {
-        let lock = compared.root.lock.iter();
-        lock.flat_map(move |lock| {
-            let places = &lock.document.places;
-            let entries = lock.document.lock.providers.iter();
-            entries.map(move |(provider, entry)| RootEntry {
-                root: at,
+    let mut entries = Vec::new();
+    for (index, ComparedRoot { root, .. }) in roots.iter().enumerate() {
+        let Some(lock) = root.lock else { continue };
+        for (provider, entry) in &lock.document.lock.providers {
+            let places = lock.document.places.get(provider);
+            entries.push(RootEntry {
+                root: index,
                 provider,
                 version: &entry.version,
                 file: lock.file,
-                span: places
-                    .get(provider)
-                    .map_or_else(Span::default, |places| places.version),
-            })
-        })
-    });
-    let found = policy::one_version(&entries.collect::<Vec<_>>());
-    for (at, finding) in found {
-        let ComparedRoot { root, verdict } = &mut roots[at];
+                span: places.map_or_else(Span::default, |places| places.version),
+            });
+        }
+    }
+    for (index, finding) in policy::one_version(&entries) {
+        let ComparedRoot { root, verdict } = &mut roots[index];
         // No fault of a file is among them, so each may be turned off.
         let (kept, turned_off) = levels::apply(vec![finding], &[], root.project, root.flavor);
         verdict.findings.extend(kept);
@@ -57,16 +54,19 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
 pub fn unplaced_everywhere<'a>(
     verdicts: impl IntoIterator<Item = &'a RootVerdict>,
 ) -> Vec<&'a Path> {
-    let checked = verdicts.into_iter();
-    let mut checked = checked.filter_map(|verdict| verdict.packages.as_ref());
+    let mut checked = verdicts
+        .into_iter()
+        .filter_map(|verdict| verdict.packages.as_ref());
     let Some(first) = checked.next() else {
         return Vec::new();
     };
     let others: Vec<BTreeSet<&Path>> = checked
         .map(|packages| packages.unplaced.iter().map(|path| &**path).collect())
         .collect();
-    let paths = first.unplaced.iter().map(|path| &**path);
-    paths
+    first
+        .unplaced
+        .iter()
+        .map(|path| &**path)
         .filter(|path| others.iter().all(|other| other.contains(path)))
         .collect()
 }

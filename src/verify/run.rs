@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use super::groups::{Group, Groups};
+use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
 use super::known::PackageFacts;
 use super::levels::TurnedOff;
-use super::matrix::{Known, Locked, Outlook, Row};
+use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
 use super::source_checks::{self, CheckError, PackagesVerdict, SourceChecks};
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::{
     configuration, core_version, file, foreign, levels, look_alike, missing, platforms, policy,
     signed,
@@ -19,50 +19,50 @@ use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
 
-/// Which checks are wanted, and what they need beside the root.
-pub struct Checks<'a, 'm> {
-    /// Which groups are wanted.
+/// The wanted checks, with their inputs beside the root.
+pub struct WantedChecks<'a, 'm> {
+    /// The groups of checks that are run.
     pub groups: &'a Groups,
-    /// For which platforms each of some providers must have an `h1:`.
+    /// The platforms for which each of some providers must have an `h1:`.
     pub platforms: &'a dyn Fn(&[&ProviderAddr]) -> WantedPlatforms,
-    /// What is wrong with the CLI configuration, unless another root of the run reports it.
+    /// The faults of the CLI configuration, unless another root of the run reports them.
     pub installation_faults: &'a [Diagnostic],
-    /// What facts say about the hashes of a lock file; asked only where that is of use.
+    /// Attributes the hashes of a lock file by facts; called only where that is of use.
     pub facts: &'a dyn Fn(&LockFile) -> Attributions,
-    /// The packages and the registries of the groups [`Group::Packages`] and [`Group::Upstream`].
+    /// The packages and the registries of the groups [`CheckGroup::Packages`] and [`CheckGroup::Upstream`].
     pub sources: SourceChecks<'a, 'm>,
-    /// Whether the fate of each provider by each route is predicted as well.
+    /// The outcome of each route is predicted for each provider as well.
     pub matrix: bool,
 }
 
-/// What all checks of a root come to.
+/// The result of all checks of a root.
 #[derive(Debug, Default)]
 pub struct RootVerdict {
-    /// What is wrong, as bad as the project file says.
+    /// The findings, with the severity that the project file states.
     pub findings: Vec<Finding>,
-    /// What the project file turned off.
+    /// The findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
-    /// What could not be checked.
+    /// The checks that could not be done.
     pub failures: Vec<CheckError>,
-    /// Whether errors of the configuration kept it from being checked.
+    /// Errors of the configuration kept it from being checked.
     pub is_unread: bool,
-    /// For which platforms hashes are wanted; `None` if that was not checked.
+    /// The platforms whose hashes are wanted; `None` if that was not checked.
     pub platforms: Option<WantedPlatforms>,
-    /// Which packages were checked; `None` if none were looked for.
+    /// The packages that were checked; `None` if none were looked for.
     pub packages: Option<PackagesVerdict>,
-    /// With how many signed lists entries were compared; `None` if no registry was to be asked.
+    /// The number of signed lists that entries were compared with; `None` if no registry was to be asked.
     pub signed_lists: Option<usize>,
-    /// What is predicted for each provider on each platform, if that was wanted.
-    pub matrix: Option<Vec<Row>>,
+    /// The predictions for each provider on each platform, if they were wanted.
+    pub matrix: Option<Vec<PredictionRow>>,
 }
 
 /// Runs all wanted checks of a root.
 ///
 /// Findings stand in this order: faults of the configuration, of the CLI configuration and of the
-/// lock file; then what each group found, with `packages` before `platforms`, because packages prove
+/// lock file; then the findings of each group, with `packages` before `platforms`, because packages prove
 /// whose the recorded hashes are, and `upstream` before `policy`, because registries name the keys
 /// that a policy may pin. Behind a fault that keeps the lock file from being read nothing else is
-/// judged. What one check cannot do is a failure in the verdict and keeps no other from running.
+/// judged. A check that cannot be done is a failure in the verdict and keeps no other from running.
 ///
 /// Only `checks.sources` makes network requests or reads the disk.
 ///
@@ -73,7 +73,7 @@ pub struct RootVerdict {
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
 /// use lockctl::package::WantedPlatforms;
-/// use lockctl::verify::{self, Advice, Checks, Groups, LockInput, RootInputs, SourceChecks};
+/// use lockctl::verify::{self, Advice, WantedChecks, Groups, LockInput, RootInputs, SourceChecks};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
 /// let flavor = Flavor::Terraform1_16;
@@ -96,7 +96,7 @@ pub struct RootVerdict {
 ///     project_file: ".lockctl.hcl",
 ///     advice: &Advice::here(),
 /// };
-/// let mut checks = Checks {
+/// let mut checks = WantedChecks {
 ///     groups: &Groups::offline(),
 ///     platforms: &|_| WantedPlatforms::every(Platform::common()),
 ///     installation_faults: &[],
@@ -105,13 +105,13 @@ pub struct RootVerdict {
 ///     matrix: false,
 /// };
 /// let verdict = verify::run(&root, &mut checks);
-/// let rules: Vec<&str> = verdict.findings.iter().map(|one| one.diagnostic.code).collect();
+/// let rules: Vec<&str> = verdict.findings.iter().map(|finding| finding.diagnostic.code).collect();
 /// assert_eq!(rules, ["file-not-canonical", "platforms-incomplete"]);
 /// ```
-pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
+pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_, '_>) -> RootVerdict {
     let mut verdict = RootVerdict::default();
     if let Some(configuration) = root.configuration
-        && checks.groups.wants(Group::Configuration)
+        && checks.groups.wants(CheckGroup::Configuration)
     {
         verdict.report(configuration.diagnostics);
         verdict.is_unread = root.is_unread();
@@ -122,19 +122,18 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
         Some(lock) => check_lock(root, lock, checks, &mut verdict),
         None => {
             verdict.findings.extend(missing::check(root));
-            let nothing = Document::default();
-            machines(root, &nothing, checks)
+            machines(root, &Document::default(), checks)
         }
     };
     if checks.matrix {
         verdict.matrix = Some(predict(root, checks, &facts));
     }
-    let configuration = root.configuration.iter().flat_map(|one| one.diagnostics);
-    let lock = root.lock.iter().flat_map(|lock| lock.diagnostics);
-    let faults: Vec<&Diagnostic> = configuration.chain(lock).collect();
-    let found = std::mem::take(&mut verdict.findings);
+    let mut faults: Vec<&Diagnostic> = Vec::new();
+    faults.extend(root.configuration.iter().flat_map(|read| read.diagnostics));
+    faults.extend(root.lock.iter().flat_map(|read| read.diagnostics));
+    let findings = std::mem::take(&mut verdict.findings);
     (verdict.findings, verdict.turned_off) =
-        levels::apply(found, &faults, root.project, root.flavor);
+        levels::apply(findings, &faults, root.project, root.flavor);
     verdict
 }
 
@@ -142,36 +141,36 @@ pub fn run(root: &RootInputs<'_>, checks: &mut Checks<'_, '_>) -> RootVerdict {
 fn check_lock(
     root: &RootInputs<'_>,
     lock: LockInput<'_>,
-    checks: &mut Checks<'_, '_>,
+    checks: &mut WantedChecks<'_, '_>,
     verdict: &mut RootVerdict,
 ) -> PackageFacts {
     let groups = checks.groups;
     let is_broken = has_errors(lock.diagnostics);
     // A file that cannot be read is reported whichever groups are wanted: nothing can be checked.
-    if is_broken || groups.wants(Group::File) {
+    if is_broken || groups.wants(CheckGroup::File) {
         verdict.report(lock.diagnostics);
     }
     if is_broken {
         return machines(root, lock.document, checks);
     }
     let subject = root.subject(lock);
-    if groups.wants(Group::File) {
+    if groups.wants(CheckGroup::File) {
         verdict.findings.extend(file::check(subject, lock.bytes));
         verdict.findings.extend(look_alike::check(subject));
     }
-    if groups.wants(Group::Configuration) {
+    if groups.wants(CheckGroup::Configuration) {
         verdict.findings.extend(configuration::check(subject));
     }
     let answers = checks.sources.ask(subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
     let wanted = (checks.platforms)(&locked);
-    let is_of_use = groups.wants(Group::Platforms) || groups.wants(Group::Packages);
+    let is_of_use = groups.wants(CheckGroup::Platforms) || groups.wants(CheckGroup::Packages);
     let attributions = if is_of_use || !answers.is_empty() {
         (checks.facts)(&lock.document.lock)
     } else {
         Attributions::new()
     };
-    let mut facts = if groups.wants(Group::Packages) {
+    let mut facts = if groups.wants(CheckGroup::Packages) {
         checks
             .sources
             .check_packages(subject, &wanted, &attributions, verdict)
@@ -179,30 +178,22 @@ fn check_lock(
         PackageFacts::default()
     };
     facts.complete(&attributions);
-    if groups.wants(Group::Platforms) {
-        let found = platforms::check(subject, &wanted, &facts.known, &attributions);
-        verdict.findings.extend(found);
-        // Where the signed list is at hand, the comparison with it says what is missing.
-        let is_open = |finding: &Finding| {
-            let provider = finding.provider.as_ref();
-            !provider.is_some_and(|provider| answers.contains_key(provider))
-        };
-        let bare = signed::unlisted(subject).into_iter().filter(is_open);
-        verdict.findings.extend(bare);
-        verdict.findings.extend(signed::crowded(subject));
-        let found = foreign::check(subject, &attributions, &answers);
-        verdict.findings.extend(found);
+    let findings = &mut verdict.findings;
+    if groups.wants(CheckGroup::Platforms) {
+        let known = &facts.known;
+        findings.extend(platforms::check(subject, &wanted, known, &attributions));
+        findings.extend(signed::unlisted(subject, &answers));
+        findings.extend(signed::crowded(subject));
+        findings.extend(foreign::check(subject, &attributions, &answers));
         verdict.platforms = Some(wanted);
     }
-    let found = source_checks::compare(subject, &answers, &attributions);
-    verdict.findings.extend(found);
+    findings.extend(source_checks::compare(subject, &answers, &attributions));
     if let Some(policy) = &root.project.policy {
-        if groups.wants(Group::Policy) {
-            let found = policy::allowed(subject, policy, root.project_file);
-            verdict.findings.extend(found);
+        if groups.wants(CheckGroup::Policy) {
+            findings.extend(policy::allowed(subject, policy, root.project_file));
         }
-        let found = checks.sources.check_policy(root, groups, subject, &answers);
-        verdict.findings.extend(found);
+        let sources = &mut checks.sources;
+        findings.extend(sources.check_policy(root, groups, subject, &answers));
     }
     facts
 }
@@ -211,12 +202,12 @@ fn check_lock(
 fn machines(
     root: &RootInputs<'_>,
     document: &Document,
-    checks: &mut Checks<'_, '_>,
+    checks: &mut WantedChecks<'_, '_>,
 ) -> PackageFacts {
-    if !checks.matrix || !checks.groups.wants(Group::Packages) {
+    if !checks.matrix || !checks.groups.wants(CheckGroup::Packages) {
         return PackageFacts::default();
     }
-    checks.sources.machines(Subject {
+    checks.sources.machines(CheckedLock {
         document,
         file: FileId::ALONE,
         flavor: root.flavor,
@@ -225,18 +216,26 @@ fn machines(
     })
 }
 
-/// Predicts what the programs will do with the lock file, or without it.
-fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts) -> Vec<Row> {
+/// Predicts the programs with the lock file, or without it.
+fn predict(
+    root: &RootInputs<'_>,
+    checks: &WantedChecks<'_, '_>,
+    facts: &PackageFacts,
+) -> Vec<PredictionRow> {
     let nothing = Document::default();
     let document = root.lock.map_or(&nothing, |lock| lock.document);
-    let diagnostics = root.lock.iter().flat_map(|lock| lock.diagnostics);
-    let errors = diagnostics.filter(|one| one.severity == Severity::Error);
-    let titles: Vec<&str> = errors.map(|one| &*one.title).collect();
-    let outlook = Outlook {
+    let titles: Vec<&str> = root
+        .lock
+        .iter()
+        .flat_map(|lock| lock.diagnostics)
+        .filter(|fault| fault.severity == Severity::Error)
+        .map(|fault| &*fault.title)
+        .collect();
+    let outlook = InitOutlook {
         locked: if titles.is_empty() {
-            Locked::Sound(document)
+            ReadLock::Sound(document)
         } else {
-            Locked::Broken {
+            ReadLock::Broken {
                 document,
                 titles: &titles,
             }
@@ -246,7 +245,7 @@ fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts)
     };
     let providers = outlook.providers();
     let wanted = (checks.platforms)(&providers.iter().collect::<Vec<_>>());
-    let known = Known {
+    let proven = ProvenPackages {
         h1: &facts.known,
         // A zip at hand may have been zipped again, so its `zh:` need not be that of the release.
         zh: &facts.zips,
@@ -254,18 +253,18 @@ fn predict(root: &RootInputs<'_>, checks: &Checks<'_, '_>, facts: &PackageFacts)
         refused: &facts.refused,
         machines: &facts.machines,
     };
-    outlook.rows(&wanted, known)
+    outlook.rows(&wanted, proven)
 }
 
 impl RootVerdict {
-    /// Adds what was found while files were read.
+    /// Adds faults that were found while files were read.
     fn report(&mut self, diagnostics: &[Diagnostic]) {
-        let findings = diagnostics.iter().cloned().map(Finding::from);
-        self.findings.extend(findings);
+        self.findings
+            .extend(diagnostics.iter().cloned().map(Finding::from));
     }
 }
 
-impl fmt::Debug for Checks<'_, '_> {
+impl fmt::Debug for WantedChecks<'_, '_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checks")
             .field("groups", &self.groups)

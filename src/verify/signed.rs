@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::subject::Subject;
+use super::source_checks::Answers;
+use super::subject::CheckedLock;
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::flavor::Flavor;
@@ -10,21 +11,30 @@ use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 
 /// Reports entries that have `h1:` hashes only, though the registry of the provider signs lists of
-/// `zh:`: what installing from a mirror or a plugin cache leaves (`sources` rules 9.3).
+/// `zh:`: installing from a mirror or a plugin cache leaves such entries (`sources` rules 9.3).
 ///
 /// It is a note, because with an `h1:` for every wanted platform nothing fails, and because where
-/// packages come from a mirror there is no list. Entries that are left over are passed over.
+/// packages come from a mirror there is no list. Entries that are left over are passed over, and those with an
+/// answer of their registry, which are compared with its list.
 #[must_use]
-pub fn unlisted(subject: Subject<'_>) -> Vec<Finding> {
+pub fn unlisted(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
     let providers = &subject.document.lock.providers;
-    let signing = signing(providers.iter());
-    let bare = providers.iter().filter(|(provider, entry)| {
-        let count = |scheme| entry.hashes.of(scheme).count();
-        let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
-        let signs = is_public(provider.hostname()) || signing.contains(provider.hostname());
-        is_bare && signs && subject.left_over(provider).is_none()
-    });
-    bare.map(|(provider, _)| finding(subject, provider))
+    // A private registry is known to sign lists if another entry of it has one.
+    let signing: BTreeSet<&Hostname> = providers
+        .iter()
+        .filter(|(_, entry)| entry.hashes.lists_release())
+        .map(|(provider, _)| provider.hostname())
+        .collect();
+    providers
+        .iter()
+        .filter(|(provider, entry)| {
+            let count = |scheme| entry.hashes.of(scheme).count();
+            let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
+            let signs = is_public(provider.hostname()) || signing.contains(provider.hostname());
+            is_bare && signs && subject.left_over(provider).is_none()
+        })
+        .filter(|(provider, _)| !answers.contains_key(*provider))
+        .map(|(provider, _)| finding(subject, provider))
         .collect()
 }
 
@@ -32,9 +42,12 @@ pub fn unlisted(subject: Subject<'_>) -> Vec<Finding> {
 ///
 /// Entries that are left over are passed over.
 #[must_use]
-pub fn crowded(subject: Subject<'_>) -> Vec<Finding> {
-    let providers = subject.document.lock.providers.iter();
-    providers
+pub fn crowded(subject: CheckedLock<'_>) -> Vec<Finding> {
+    subject
+        .document
+        .lock
+        .providers
+        .iter()
         .filter(|(provider, entry)| is_crowded(entry) && subject.left_over(provider).is_none())
         .map(|(provider, entry)| unexplained(subject, provider, entry))
         .collect()
@@ -44,7 +57,7 @@ fn is_crowded(entry: &ProviderLock) -> bool {
     entry.hashes.has_unexplained_h1()
 }
 
-fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLock) -> Finding {
+fn unexplained(subject: CheckedLock<'_>, provider: &ProviderAddr, entry: &ProviderLock) -> Finding {
     let count = |scheme| entry.hashes.of(scheme).count();
     let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
     let title = format!("{provider} has more h1: hashes than its release has packages");
@@ -65,7 +78,7 @@ fn unexplained(subject: Subject<'_>, provider: &ProviderAddr, entry: &ProviderLo
     )
 }
 
-/// Returns whether a host is one of the public registries, which sign the lists of all releases, or
+/// Returns true if a host is one of the public registries, which sign the lists of all releases, or
 /// nearly all.
 fn is_public(host: &Hostname) -> bool {
     let host = host.to_string();
@@ -74,15 +87,7 @@ fn is_public(host: &Hostname) -> bool {
         .any(|flavor| flavor.default_host() == host)
 }
 
-/// Returns the hosts of entries that do have the list of their release.
-fn signing<'a>(
-    entries: impl Iterator<Item = (&'a ProviderAddr, &'a ProviderLock)>,
-) -> BTreeSet<&'a Hostname> {
-    let listed = entries.filter(|(_, entry)| entry.hashes.lists_release());
-    listed.map(|(provider, _)| provider.hostname()).collect()
-}
-
-fn finding(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
+fn finding(subject: CheckedLock<'_>, provider: &ProviderAddr) -> Finding {
     let title = format!("{provider} is locked without the signed hashes of its release");
     let program = subject.flavor.command();
     Finding::about(

@@ -1,7 +1,7 @@
-//! Pinned signing keys against those that signed: the part of a policy that needs to know who signed.
+//! Pinned signing keys against those of signatures: the part of a policy that needs the signers of releases.
 
 use super::keys::pinned;
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Signer;
@@ -16,27 +16,31 @@ use crate::project::Policy;
 /// registry gave no answer is passed over.
 #[must_use]
 pub(super) fn check(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     policy: &Policy,
     answers: &Answers,
     project_file: &str,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, key) in pinned(subject, policy) {
-        let Some(list) = answers.get(provider).and_then(|one| one.list.as_ref()) else {
+        let Some(list) = answers
+            .get(provider)
+            .and_then(|answer| answer.list.as_ref())
+        else {
             continue;
         };
         if list.signers.is_empty() {
             findings.push(refuse_unsigned(subject, provider, key, project_file));
         }
-        let other = list.signers.iter().filter(|signer| !signer.is(key));
-        findings.extend(other.map(|signer| refuse(subject, provider, key, signer, project_file)));
+        for signer in list.signers.iter().filter(|signer| !signer.is(key)) {
+            findings.push(refuse(subject, provider, key, signer, project_file));
+        }
     }
     findings
 }
 
 fn refuse(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     pinned: &KeyId,
     signer: &Signer,
@@ -63,7 +67,7 @@ fn refuse(
 
 /// Reports a release for which its registry names no key, although one is pinned.
 fn refuse_unsigned(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     pinned: &KeyId,
     project_file: &str,

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::groups::{Group, Groups};
+use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
 use super::known::{KnownHashes, PackageFacts};
 use super::packages::{
-    self, InstallSource, Memo, Origin, PackagePlace, Scope, Search, Single, Unscanned,
+    self, InstallSource, PackageMemo, PackageOrigin, PackagePlace, PackageSearch, RootCount,
+    Single, Unscanned,
 };
 use super::run::RootVerdict;
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::upstream::{self, Registries};
 use super::{ages, keys, signers, stated};
 use crate::addr::ProviderAddr;
@@ -31,29 +32,32 @@ pub struct SourceChecks<'a, 'm> {
     pub upstream: Upstream<'a, 'm>,
 }
 
-/// Which packages are checked.
+/// The packages that are checked.
 pub struct PackageChecks<'a, 'm> {
-    /// What was hashed so far in the run.
-    pub memo: &'a mut Memo<'m>,
+    /// The packages that were hashed so far in the run.
+    pub memo: &'a mut PackageMemo<'m>,
     /// Directories laid out as mirrors, in the order in which the program asks them.
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
-    /// Whether a package that the user names may belong to another root.
-    pub scope: Scope,
-    /// Where the program installs a provider from, in its order.
+    /// The number of roots, since a package that the user names may belong to another one.
+    pub scope: RootCount,
+    /// Returns the sources from which the program installs a provider, in its order.
     pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// Whether the program may use a cached package of which the lock file holds no hash.
+    /// The program may use a cached package of which the lock file holds no hash.
     pub cache_may_break: bool,
 }
 
 impl<'a> PackageChecks<'a, '_> {
-    /// Returns where to look, for these platforms.
-    fn search<'s>(&self, wanted: Option<&'s WantedPlatforms>, facts: &'s Attributions) -> Search<'s>
+    fn search<'s>(
+        &self,
+        wanted: Option<&'s WantedPlatforms>,
+        facts: &'s Attributions,
+    ) -> PackageSearch<'s>
     where
         'a: 's,
     {
-        Search {
+        PackageSearch {
             facts,
             places: self.places,
             singles: self.singles,
@@ -64,26 +68,26 @@ impl<'a> PackageChecks<'a, '_> {
     }
 }
 
-/// Whether registries are asked about what is locked.
+/// The registries to ask about locked releases.
 pub enum Upstream<'a, 'm> {
-    /// They are not.
+    /// No registry is asked.
     NotAsked,
-    /// They should be, but the CLI configuration has errors, so how to ask is unknown.
+    /// Registries should be asked, but the CLI configuration has errors, so that their URLs are unknown.
     Blocked,
-    /// They are.
+    /// These registries are asked.
     Ask(&'a mut Registries<'m>),
 }
 
-/// Which packages were checked.
+/// The packages that were checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackagesVerdict {
-    /// How many, by what they are to the program.
-    pub counts: BTreeMap<Origin, usize>,
+    /// The number of packages of each origin.
+    pub counts: BTreeMap<PackageOrigin, usize>,
     /// Those that the user named and that belong to no entry of this lock file.
     pub unplaced: Vec<PathBuf>,
 }
 
-/// Why something could not be checked.
+/// The reason why a check could not be done.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
@@ -108,8 +112,8 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         }
     }
 
-    /// Asks registries about what is locked, if they are to be asked.
-    pub(super) fn ask(&mut self, subject: Subject<'_>, verdict: &mut RootVerdict) -> Answers {
+    /// Asks registries about locked releases, if they are to be asked.
+    pub(super) fn ask(&mut self, subject: CheckedLock<'_>, verdict: &mut RootVerdict) -> Answers {
         let answers = match &mut self.upstream {
             Upstream::NotAsked => return Answers::new(),
             Upstream::Blocked => {
@@ -118,19 +122,23 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             }
             Upstream::Ask(registries) => {
                 let (answers, errors) = registries.ask(subject);
-                let errors = errors.into_iter().map(CheckError::Release);
-                verdict.failures.extend(errors);
+                verdict
+                    .failures
+                    .extend(errors.into_iter().map(CheckError::Release));
                 answers
             }
         };
-        let lists = answers.values().filter_map(|answer| answer.list.as_ref());
-        let signed = lists.filter(|list| !list.signers.is_empty());
-        verdict.signed_lists = Some(signed.count());
+        let signed_lists = answers
+            .values()
+            .filter_map(|answer| answer.list.as_ref())
+            .filter(|list| !list.signers.is_empty())
+            .count();
+        verdict.signed_lists = Some(signed_lists);
         answers
     }
 
-    /// Returns the packages of this machine for what is locked or required.
-    pub(super) fn machines(&mut self, subject: Subject<'_>) -> PackageFacts {
+    /// Returns the packages of this machine for locked or required providers.
+    pub(super) fn machines(&mut self, subject: CheckedLock<'_>) -> PackageFacts {
         let mut facts = PackageFacts::default();
         if let Some(packages) = &mut self.packages {
             let no_facts = Attributions::new();
@@ -140,10 +148,10 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         facts
     }
 
-    /// Checks packages, and returns what they prove about the recorded hashes.
+    /// Checks packages, and returns the hashes that they prove.
     pub(super) fn check_packages(
         &mut self,
-        subject: Subject<'_>,
+        subject: CheckedLock<'_>,
         wanted: &WantedPlatforms,
         attributions: &Attributions,
         verdict: &mut RootVerdict,
@@ -156,15 +164,16 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         verdict.findings.extend(checked.findings);
         let mut unplaced = Vec::new();
         for (path, mut finding) in checked.unplaced {
-            if packages.scope == Scope::OneOfSeveralRoots {
+            if packages.scope == RootCount::Several {
                 // It may belong to another root; if not, that is reported once for all of them.
                 finding.diagnostic.severity = Severity::Note;
             }
             verdict.findings.push(finding);
             unplaced.push(path);
         }
-        let failures = checked.failures.into_iter().map(CheckError::Packages);
-        verdict.failures.extend(failures);
+        verdict
+            .failures
+            .extend(checked.failures.into_iter().map(CheckError::Packages));
         verdict.packages = Some(PackagesVerdict {
             counts: checked.counts,
             unplaced,
@@ -178,13 +187,13 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         }
     }
 
-    /// Checks the part of a policy that depends on what registries say: the age of releases, and who
-    /// signed them.
+    /// Checks the part of a policy that depends on the answers of registries: the age and the signers of
+    /// releases.
     pub(super) fn check_policy(
         &mut self,
         root: &RootInputs<'_>,
         groups: &Groups,
-        subject: Subject<'_>,
+        subject: CheckedLock<'_>,
         answers: &Answers,
     ) -> Vec<Finding> {
         let Some(policy) = &root.project.policy else {
@@ -199,7 +208,7 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
         }
         match self.upstream {
-            Upstream::NotAsked if groups.wants(Group::Policy) => {
+            Upstream::NotAsked if groups.wants(CheckGroup::Policy) => {
                 findings.extend(keys::not_compared(subject, policy, root.project_file));
             }
             Upstream::Blocked | Upstream::Ask(_) if groups.compare_with_policy() => {
@@ -211,9 +220,9 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
     }
 }
 
-/// Compares a lock file with what registries say of its entries.
+/// Compares a lock file with the answers of registries about its entries.
 pub(super) fn compare(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     answers: &Answers,
     attributions: &Attributions,
 ) -> Vec<Finding> {

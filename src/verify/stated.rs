@@ -1,6 +1,6 @@
-//! The group *upstream*: what a registry states of a release and nothing signs.
+//! The group *upstream*: the claims of a registry about a release, which nothing signs.
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::upstream::Answers;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
@@ -9,29 +9,31 @@ use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, FalseClaim, KnownContent, ReleaseList};
 use crate::package::Claims;
 
-/// Compares what registries state with their lists, with facts and with the lock file, where the program
-/// records such statements (`locker` rules 4).
+/// Compares the claims of registries with their lists, with facts and with the lock file, where the program
+/// records claims (`locker` rules 4).
 #[must_use]
 pub(super) fn check(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     answers: &Answers,
     attributions: &Attributions,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, entry) in &subject.document.lock.providers {
-        let Some(list) = answers.get(provider).and_then(|one| one.list.as_ref()) else {
+        let Some(list) = answers
+            .get(provider)
+            .and_then(|answer| answer.list.as_ref())
+        else {
             continue;
         };
         if list.signers.is_empty() {
             findings.push(unsigned(subject, provider));
         }
         let attribution = attributions.get(provider);
-        let wrong = list
-            .claims
-            .iter()
-            .flat_map(|claims| contradictions(claims, list, attribution));
-        let wrong: Vec<FalseClaim> = wrong.collect();
-        findings.extend(wrong.iter().map(|one| contradicted(subject, provider, one)));
+        for claims in &list.claims {
+            for false_claim in contradictions(claims, list, attribution) {
+                findings.push(contradicted(subject, provider, &false_claim));
+            }
+        }
         let claimed = claimed(&entry.hashes, list, attribution);
         if claimed > 0 {
             findings.push(only_stated(subject, provider, claimed));
@@ -46,8 +48,9 @@ fn contradictions(
     attribution: Option<&Attribution>,
 ) -> Vec<FalseClaim> {
     locker::false_claims(claims, Some(&list.hashes), |_, stated| {
-        let mut facts = attribution.iter().flat_map(|one| one.packages());
-        let fact = facts.find(|fact| stated.hashes.contains(&fact.zh))?;
+        let fact = attribution?
+            .packages()
+            .find(|fact| stated.hashes.contains(&fact.zh))?;
         Some(KnownContent {
             h1: vec![fact.h1.clone()],
             by_fact: true,
@@ -55,26 +58,26 @@ fn contradictions(
     })
 }
 
-/// Counts the recorded `h1:` that are stated and that no fact shows.
+/// Counts the recorded `h1:` that are claimed and that no fact proves.
 fn claimed(recorded: &Hashes, list: &ReleaseList, attribution: Option<&Attribution>) -> usize {
-    let is_stated = |hash: &Hash| {
-        let mut packages = list
-            .claims
+    let is_claimed = |h1: &Hash| {
+        list.claims
             .iter()
-            .flat_map(|claims| claims.packages.values());
-        packages.any(|package| package.hashes.contains(hash))
+            .flat_map(|claims| claims.packages.values())
+            .any(|package| package.hashes.contains(h1))
     };
-    let is_known = |hash: &Hash| {
-        let mut facts = attribution.iter().flat_map(|one| one.packages());
-        facts.any(|fact| fact.h1 == *hash)
+    let is_proven = |h1: &Hash| {
+        attribution.is_some_and(|attribution| attribution.packages().any(|fact| fact.h1 == *h1))
     };
-    let h1 = recorded.of(Scheme::H1);
-    h1.filter(|hash| is_stated(hash) && !is_known(hash)).count()
+    recorded
+        .of(Scheme::H1)
+        .filter(|h1| is_claimed(h1) && !is_proven(h1))
+        .count()
 }
 
 /// Reports a release for which its registry names no key. It is a note: no change of the lock file could
 /// help.
-fn unsigned(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
+fn unsigned(subject: CheckedLock<'_>, provider: &ProviderAddr) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let title = format!("{provider} {version} is not signed");
     let diagnostic = Diagnostic::note(rules::RELEASE_UNSIGNED, title)
@@ -87,7 +90,7 @@ fn unsigned(subject: Subject<'_>, provider: &ProviderAddr) -> Finding {
     Finding::about(provider, diagnostic)
 }
 
-fn contradicted(subject: Subject<'_>, provider: &ProviderAddr, wrong: &FalseClaim) -> Finding {
+fn contradicted(subject: CheckedLock<'_>, provider: &ProviderAddr, wrong: &FalseClaim) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let title = format!("a false hash is stated of {provider} {version}: {wrong}");
     let program = subject.flavor.command();
@@ -103,7 +106,7 @@ fn contradicted(subject: Subject<'_>, provider: &ProviderAddr, wrong: &FalseClai
     }
 }
 
-fn only_stated(subject: Subject<'_>, provider: &ProviderAddr, claimed: usize) -> Finding {
+fn only_stated(subject: CheckedLock<'_>, provider: &ProviderAddr, claimed: usize) -> Finding {
     let host = provider.hostname();
     let hashes = counted_as(claimed, "h1: hash", "h1: hashes");
     let title = format!("{provider} has {hashes} that only {host} states");

@@ -1,4 +1,4 @@
-//! A lock file with what it is compared with.
+//! A lock file with the inputs of its checks.
 
 use crate::addr::ProviderAddr;
 use crate::diag::{FileId, RootCommand, Span};
@@ -8,14 +8,14 @@ use crate::requirement::{Requirements, StateSeen};
 
 /// The lock file that is checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub struct CheckedLock<'a> {
     /// The lock file as it was read.
     pub document: &'a Document,
-    /// Its text.
+    /// The id of its text.
     pub file: FileId,
-    /// Whose rules apply.
+    /// The program whose rules apply.
     pub flavor: Flavor,
-    /// What the configuration requires, if it could be read.
+    /// The requirements of the configuration, if it could be read.
     pub requirements: Option<&'a Requirements>,
     /// Commands to be named in advice.
     pub advice: &'a Advice,
@@ -34,11 +34,11 @@ pub struct Advice {
     pub fmt: RootCommand,
 }
 
-/// What to do about an entry that nothing visible requires.
+/// The help for an entry that nothing visible requires.
 const LEFT_OVER: &str = "neither configuration nor state requires the provider: `lockctl lock` drops the \
      entry, and so does init";
 
-/// What is said of such an entry if the state cannot be seen.
+/// The help for such an entry if the state cannot be seen.
 const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` keeps \
      the entry; if the state does not need it, init removes it";
 
@@ -53,9 +53,7 @@ impl Advice {
             fmt: RootCommand::new("lockctl fmt"),
         }
     }
-}
 
-impl Advice {
     /// Returns the same commands, of which those for all roots are taken from `all`.
     #[must_use]
     pub fn among(&self, all: &Self) -> Self {
@@ -72,9 +70,9 @@ impl Advice {
     }
 }
 
-impl Subject<'_> {
-    /// Says what becomes of an entry that is known to be required by nothing that `lock` sees: it
-    /// stands there for a state that cannot be seen, or it is left over.
+impl CheckedLock<'_> {
+    /// Returns the help for an entry that nothing requires which `lock` sees: it stands there for a state that
+    /// cannot be seen, or it is left over.
     pub(super) fn left_over(&self, provider: &ProviderAddr) -> Option<&'static str> {
         let requirements = self.requirements?;
         let seen = requirements.unseen_calls.is_empty();
@@ -87,19 +85,20 @@ impl Subject<'_> {
         })
     }
 
-    /// Returns where an entry begins; the start of the file if it has none.
+    /// Returns the place at which an entry begins; the start of the file if it has none.
     pub(super) fn header(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.header)
     }
 
-    /// Returns where the hashes of an entry stand; its beginning if it has none.
+    /// Returns the place of the hashes of an entry; its beginning if it has none.
     pub(super) fn hashes(&self, provider: &ProviderAddr) -> Span {
-        let hashes = self.places(provider).and_then(|places| places.hashes);
-        hashes.unwrap_or_else(|| self.header(provider))
+        self.places(provider)
+            .and_then(|places| places.hashes)
+            .unwrap_or_else(|| self.header(provider))
     }
 
-    /// Returns where the version of an entry stands.
+    /// Returns the place of the version of an entry.
     pub(super) fn version(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.version)

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::authenticate::{Rules, Signer};
-use crate::diag::{Diagnostic, Finding, rules};
+use crate::diag::{Diagnostic, Finding, Span, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, Release, ReleaseList, Vouched};
 use crate::lockfile::ProviderLock;
@@ -19,16 +19,16 @@ use crate::sources::Source;
 use crate::sources::net::Net;
 use crate::version::{Constraints, Version};
 
-/// What registries say of the locked version of each provider.
+/// The answers of registries about the locked version of each provider.
 pub type Answers = BTreeMap<ProviderAddr, Arc<Vouched>>;
 
-/// What is known of the date of each locked release.
+/// The dates of each locked release.
 pub type Dates = BTreeMap<ProviderAddr, ReleaseDates>;
 
-/// What a registry said of a release, or why its answer does not count.
+/// The answer of a registry about a release, or the reasons why it does not count.
 type Answer = Result<Arc<Vouched>, Vec<Arc<LockError>>>;
 
-/// The registries as the program of one flavor asks them, with what they said so far in a run.
+/// The registries as the program of one flavor asks them, with their answers so far in a run.
 pub struct Registries<'a> {
     source: Box<dyn Source + 'a>,
     net: Net<'a>,
@@ -39,8 +39,8 @@ pub struct Registries<'a> {
 }
 
 impl<'a> Registries<'a> {
-    /// Starts a run in which a source is asked over a network; `rules` say which signatures count. They
-    /// must count now, by the clock of the network.
+    /// Starts a run in which a source is asked over a network; `rules` decide on signatures, which must be valid
+    /// now, by the clock of the network.
     #[must_use]
     pub fn new(source: Box<dyn Source + 'a>, net: Net<'a>, rules: Rules) -> Self {
         Self {
@@ -59,17 +59,21 @@ impl<'a> Registries<'a> {
         self.now
     }
 
-    /// Returns what is said of the releases that a lock file holds, and why some answers are missing;
-    /// a registry is asked only about those that it was not asked about before.
-    pub fn ask(&mut self, subject: Subject<'_>) -> (Answers, Vec<Arc<LockError>>) {
-        let entries = subject.document.lock.providers.iter();
-        // The program brings built-in providers along.
-        let entries = entries.filter(|(provider, _)| !provider.is_builtin(subject.flavor));
-        let releases = entries.map(|(provider, entry)| Release {
-            provider: provider.clone(),
-            version: entry.version.clone(),
-        });
-        let releases: Vec<Release> = releases.collect();
+    /// Returns the answers about the releases that a lock file holds, and the reasons why some are missing;
+    /// a registry is asked only about releases that it was not asked about before.
+    pub fn ask(&mut self, subject: CheckedLock<'_>) -> (Answers, Vec<Arc<LockError>>) {
+        let releases: Vec<Release> = subject
+            .document
+            .lock
+            .providers
+            .iter()
+            // The program brings built-in providers along.
+            .filter(|(provider, _)| !provider.is_builtin(subject.flavor))
+            .map(|(provider, entry)| Release {
+                provider: provider.clone(),
+                version: entry.version.clone(),
+            })
+            .collect();
         self.ask_new(&releases);
         let (mut answers, mut errors) = (Answers::new(), Vec::new());
         for release in releases {
@@ -77,48 +81,57 @@ impl<'a> Registries<'a> {
                 Ok(answer) => {
                     answers.insert(release.provider, Arc::clone(answer));
                 }
-                Err(several) => errors.extend(several.iter().cloned()),
+                Err(reasons) => errors.extend(reasons.iter().cloned()),
             }
         }
         (answers, errors)
     }
 
-    /// Returns what is known of the dates of locked releases, beside what their evidence states: that
-    /// takes requests of its own, which are made once for each release.
-    pub fn dates(&mut self, subject: Subject<'_>, answers: &Answers) -> Dates {
+    /// Returns the dates of locked releases, also those beside their evidence: these take requests of their
+    /// own, which are made once for each release.
+    pub fn dates(&mut self, subject: CheckedLock<'_>, answers: &Answers) -> Dates {
         let locked = &subject.document.lock.providers;
-        let known = answers.iter().filter_map(|(provider, answer)| {
-            let release = Release {
-                provider: provider.clone(),
-                version: locked.get(provider)?.version.clone(),
-            };
-            Some((release, answer.list.as_ref()?))
-        });
-        let known: Vec<(Release, &ReleaseList)> = known.collect();
-        let new = known.iter();
-        let new = new.filter(|(release, _)| !self.dates.contains_key(release));
-        let new: Vec<(Release, &ReleaseList)> = new.cloned().collect();
-        let found = locker::all_dates(&*self.source, &self.net, &new);
-        let releases = new.into_iter().map(|(release, _)| release);
-        self.dates.extend(releases.zip(found));
-        let dates = known.into_iter().map(|(release, _)| {
-            let dates = self.dates[&release].clone();
-            (release.provider, dates)
-        });
-        dates.collect()
+        let releases: Vec<(Release, &ReleaseList)> = answers
+            .iter()
+            .filter_map(|(provider, answer)| {
+                let release = Release {
+                    provider: provider.clone(),
+                    version: locked.get(provider)?.version.clone(),
+                };
+                Some((release, answer.list.as_ref()?))
+            })
+            .collect();
+        let new: Vec<(Release, &ReleaseList)> = releases
+            .iter()
+            .filter(|(release, _)| !self.dates.contains_key(release))
+            .cloned()
+            .collect();
+        let dates = locker::all_dates(&*self.source, &self.net, &new);
+        for ((release, _), dates) in new.into_iter().zip(dates) {
+            self.dates.insert(release, dates);
+        }
+        releases
+            .into_iter()
+            .map(|(release, _)| {
+                let dates = self.dates[&release].clone();
+                (release.provider, dates)
+            })
+            .collect()
     }
 
     fn ask_new(&mut self, releases: &[Release]) {
-        let new = releases
+        let new: Vec<Release> = releases
             .iter()
-            .filter(|one| !self.answers.contains_key(one));
-        let new: Vec<Release> = new.cloned().collect();
-        let said = locker::releases(&*self.source, &new, &self.rules, self.now);
-        let said = said.into_iter().map(|said| {
-            said.map(Arc::new)
-                .map_err(|errors| errors.into_iter().map(Arc::new).collect())
-        });
-        self.answers.extend(new.into_iter().zip(said));
+            .filter(|release| !self.answers.contains_key(release))
+            .cloned()
+            .collect();
+        let answers = locker::releases(&*self.source, &new, &self.rules, self.now);
+        for (release, answer) in new.into_iter().zip(answers) {
+            let answer = answer
+                .map(Arc::new)
+                .map_err(|errors| errors.into_iter().map(Arc::new).collect());
+            self.answers.insert(release, answer);
+        }
     }
 }
 
@@ -131,42 +144,44 @@ impl std::fmt::Debug for Registries<'_> {
     }
 }
 
-/// How many hashes of an entry are shown in their places.
+/// Maximum number of hashes of an entry that are shown in their places.
 const MAX_SHOWN: usize = 5;
 
-/// Compares entries with what their registries say, provider by provider.
+/// Compares entries with the answers of their registries, provider by provider.
 #[must_use]
-pub fn check(subject: Subject<'_>, answers: &Answers) -> Vec<Finding> {
+pub fn check(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, entry) in &subject.document.lock.providers {
         let Some(answer) = answers.get(provider) else {
             continue;
         };
-        let one = Entry {
+        let compared = UpstreamEntry {
             subject,
             provider,
             entry,
         };
         let Some(list) = &answer.list else {
-            findings.push(one.gone(&answer.versions));
+            findings.push(compared.gone(&answer.versions));
             continue;
         };
-        findings.extend(one.hashes(&list.hashes));
-        findings.extend(list.signers.iter().flat_map(|signer| one.odd(signer)));
-        findings.extend(one.newer(&answer.versions));
+        findings.extend(compared.hashes(&list.hashes));
+        for signer in &list.signers {
+            findings.extend(compared.odd(signer));
+        }
+        findings.extend(compared.newer(&answer.versions));
     }
     findings
 }
 
-/// An entry of the lock file.
+/// An entry of the lock file that is compared with its registry.
 #[derive(Clone, Copy)]
-struct Entry<'a> {
-    subject: Subject<'a>,
+struct UpstreamEntry<'a> {
+    subject: CheckedLock<'a>,
     provider: &'a ProviderAddr,
     entry: &'a ProviderLock,
 }
 
-impl Entry<'_> {
+impl UpstreamEntry<'_> {
     /// Reports a version that cannot be installed from the registry.
     fn gone(&self, versions: &[Version]) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
@@ -188,17 +203,17 @@ impl Entry<'_> {
 
     /// Compares the recorded `zh:` with the signed list, which names the zip of every platform.
     ///
-    /// A recorded `h1:` stands in no list.
+    /// A list holds no `h1:`, so those are not compared. One `zh:` of the release shows that the entry is of
+    /// this version, so that others beside it were added; without any the whole entry is that of another one.
     fn hashes(&self, signed: &Hashes) -> Vec<Finding> {
         let recorded: Vec<&Hash> = self.entry.hashes.of(Scheme::Zh).collect();
-        let is_signed = |hash: &&&Hash| signed.contains(hash);
-        let known = recorded.iter().filter(is_signed).count();
-        let finding = match known {
-            0 if !recorded.is_empty() => Some(self.contradicted()),
-            _ if known < recorded.len() => Some(self.unknown(signed)),
-            _ => None,
-        };
-        let mut findings: Vec<Finding> = finding.into_iter().collect();
+        let known = recorded.iter().filter(|zh| signed.contains(zh)).count();
+        let mut findings = Vec::new();
+        if known == 0 && !recorded.is_empty() {
+            findings.push(self.contradicted());
+        } else if known < recorded.len() {
+            findings.push(self.unknown(signed));
+        }
         let is_complete = known == signed.of(Scheme::Zh).count();
         if !is_complete && (known > 0 || recorded.is_empty()) {
             findings.push(self.incomplete(known, signed));
@@ -206,7 +221,7 @@ impl Entry<'_> {
         findings
     }
 
-    /// Reports an entry that has no hash of the release: it is that of another one.
+    /// Reports an entry that has no `zh:` of the release.
     fn contradicted(&self) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
         let title = format!(
@@ -233,31 +248,37 @@ impl Entry<'_> {
     /// Reports hashes that are not covered by a valid signature, beside others that are.
     fn unknown(&self, signed: &Hashes) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
-        let listed = self.subject.places(provider);
-        let listed = listed.iter().flat_map(|places| &places.listed);
         let mut seen = Hashes::default();
-        let mut places = listed.filter(|(hash, _)| {
+        let mut places: Vec<Span> = Vec::new();
+        for (hash, span) in self
+            .subject
+            .places(provider)
+            .iter()
+            .flat_map(|places| &places.listed)
+        {
             let is_unknown = hash.scheme() == Scheme::Zh && !signed.contains(hash);
-            is_unknown && seen.insert(hash.clone())
-        });
-        let first = places.next().map(|(_, span)| *span);
-        let others: Vec<_> = places.map(|(_, span)| *span).collect();
-        let count = match others.len() {
-            0 => "a zh: hash".to_owned(),
-            more => format!("{} zh: hashes", more + 1),
+            if is_unknown && seen.insert(hash.clone()) {
+                places.push(*span);
+            }
+        }
+        let count = match places.len() {
+            0 | 1 => "a zh: hash".to_owned(),
+            count => format!("{count} zh: hashes"),
         };
         let title = format!("{provider} {version} is locked with {count} that no signed list has");
         let file = self.subject.file;
-        let at = first.unwrap_or_else(|| self.subject.hashes(provider));
-        let diagnostic = Diagnostic::warning(rules::HASH_UNKNOWN_UPSTREAM, title).at(
+        let first = places
+            .first()
+            .copied()
+            .unwrap_or_else(|| self.subject.hashes(provider));
+        let mut diagnostic = Diagnostic::warning(rules::HASH_UNKNOWN_UPSTREAM, title).at(
             file,
-            at,
+            first,
             "not in the signed list of the release",
         );
-        let others = others.into_iter().take(MAX_SHOWN - 1);
-        let diagnostic = others.fold(diagnostic, |diagnostic, span| {
-            diagnostic.see(file, span, "nor is this")
-        });
+        for span in places.into_iter().take(MAX_SHOWN).skip(1) {
+            diagnostic = diagnostic.see(file, span, "nor is this");
+        }
         let help = self.subject.advice.lock.named_in(|lock| {
             format!(
                 "it accepts a package that no signature covers: find out where it came from, then \
@@ -289,14 +310,14 @@ impl Entry<'_> {
         Finding::about(provider, diagnostic)
     }
 
-    /// Reports what is unusual about a key or signature that counts all the same. It is a note:
-    /// no change of the lock file could help.
+    /// Reports oddities of a key or signature that counts all the same. They are notes: no change of the lock
+    /// file could help.
     fn odd(&self, signer: &Signer) -> Vec<Finding> {
         let (provider, version) = (self.provider, &self.entry.version);
-        let remarks = signer.remarks.iter().map(|remark| {
-            let key_id = &signer.key_id;
+        let (subject, key_id) = (self.subject, &signer.key_id);
+        let mut findings = Vec::new();
+        for remark in &signer.remarks {
             let title = format!("{provider} {version} is signed by key {key_id}: {remark}");
-            let subject = self.subject;
             let diagnostic = Diagnostic::note(rules::SIGNATURE_ODD, title)
                 .at(
                     subject.file,
@@ -304,18 +325,21 @@ impl Entry<'_> {
                     "the signed release",
                 )
                 .help("the program accepts it; report it to the publisher of the provider");
-            Finding::about(provider, diagnostic)
-        });
-        remarks.collect()
+            findings.push(Finding::about(provider, diagnostic));
+        }
+        findings
     }
 
     /// Reports a newer patch of the locked minor version.
     fn newer(&self, versions: &[Version]) -> Option<Finding> {
         let (provider, version) = (self.provider, &self.entry.version);
-        let patches = versions.iter().filter(|other| {
-            (other.major, other.minor) == (version.major, version.minor) && !other.is_prerelease()
-        });
-        let newest = patches.max_by(|a, b| a.precedence(b))?;
+        let newest = versions
+            .iter()
+            .filter(|other| {
+                (other.major, other.minor) == (version.major, version.minor)
+                    && !other.is_prerelease()
+            })
+            .max_by(|a, b| a.precedence(b))?;
         if newest.precedence(version).is_le() {
             return None;
         }

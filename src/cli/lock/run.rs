@@ -44,7 +44,7 @@ use crate::run::user::sources::Sources;
 use crate::run::{self, OpenResult};
 use crate::sources::net::Event;
 use crate::store::KeepOnly;
-use crate::verify::packages::{Memo, PackagePlace};
+use crate::verify::packages::{PackageMemo, PackagePlace};
 use crate::verify::policy;
 use crate::workspace::UNIT_CACHE;
 use crate::world::{Exclusive, FileKind, Replaced};
@@ -78,7 +78,7 @@ struct LockRun<'a> {
     found: Found,
     world: World<'a>,
     platforms: PlatformChoice,
-    memo: Memo<'a>,
+    memo: PackageMemo<'a>,
     installations: Installations<'a>,
     sources: Sources<'a>,
     facts: UserFacts<'a>,
@@ -133,7 +133,7 @@ pub(in crate::cli) fn run(
         found: Found::default(),
         world,
         platforms: platforms::typed(&options.platforms.platforms),
-        memo: Memo::new(world.disk, job_count(options.jobs)),
+        memo: PackageMemo::new(world.disk, job_count(options.jobs)),
         installations: Installations::new(run_options, world),
         sources: Sources::new(run_options, options.source.choice(), world, observer),
         facts: UserFacts::new(run_options, world),

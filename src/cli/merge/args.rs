@@ -88,12 +88,12 @@ impl SideLabel {
 }
 
 impl MergePolicy {
-    pub(in crate::cli) fn prefer(self) -> review::Prefer {
+    pub(in crate::cli) fn prefer(self) -> review::MergePreference {
         match self.prefer {
-            PreferredSide::Newest => review::Prefer::Newest,
-            PreferredSide::Ours => review::Prefer::Ours,
-            PreferredSide::Theirs => review::Prefer::Theirs,
-            PreferredSide::Fail => review::Prefer::Fail,
+            PreferredSide::Newest => review::MergePreference::Newest,
+            PreferredSide::Ours => review::MergePreference::Ours,
+            PreferredSide::Theirs => review::MergePreference::Theirs,
+            PreferredSide::Fail => review::MergePreference::Fail,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
 use crate::report::json::RootStatus;
-use crate::review::{ChangedBy, MergedFile, Prefer};
+use crate::review::{ChangedBy, MergePreference, MergedFile};
 
 /// Reads a side; `None` if it has faults, which are reported.
 ///
@@ -74,12 +74,12 @@ pub(in crate::cli) fn outcome(
 }
 
 /// Reports how conflicts are resolved, where a preference has left some.
-pub(in crate::cli) fn advise(prefer: Prefer, place: &str, result: &mut RootResult) {
+pub(in crate::cli) fn advise(prefer: MergePreference, place: &str, result: &mut RootResult) {
     let others = match prefer {
-        Prefer::Newest => "ours` or `--prefer theirs",
-        Prefer::Fail => "newest`, `--prefer ours` or `--prefer theirs",
+        MergePreference::Newest => "ours` or `--prefer theirs",
+        MergePreference::Fail => "newest`, `--prefer ours` or `--prefer theirs",
         // Neither leaves a conflict.
-        Prefer::Ours | Prefer::Theirs => "newest",
+        MergePreference::Ours | MergePreference::Theirs => "newest",
     };
     result.remark(format!(
         "run `lockctl resolve --prefer {others}`, or edit the blocks between the markers and delete the markers; \

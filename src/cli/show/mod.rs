@@ -21,9 +21,9 @@ use crate::run::root::{self, LockText, Root};
 use crate::run::user::installation::Installations;
 use crate::run::user::network::Traffic;
 use crate::sources::net::Event;
-use crate::verify::packages::{self, Memo, PackagePlace, Search};
+use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 use crate::verify::upstream::Registries;
-use crate::verify::{CheckError, KnownHashes, Subject};
+use crate::verify::{CheckError, CheckedLock, KnownHashes};
 use crate::world::Replaced;
 pub(in crate::cli) use args::ShowArgs;
 
@@ -101,7 +101,7 @@ fn run(
 fn add_dates(
     shown: &mut [ShownProvider],
     registries: Option<&mut Registries<'_>>,
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
 ) -> Vec<CheckError> {
     let Some(registries) = registries else {
         return vec![CheckError::NotAsked];
@@ -164,7 +164,7 @@ fn providers(
 
 /// Asks the installed packages which hash belongs to which platform.
 fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownHashes, Failure> {
-    let search = Search {
+    let search = PackageSearch {
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
         facts: &Attributions::new(),
@@ -172,7 +172,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
         sources: &|_| Vec::new(),
         cache_may_break: false,
     };
-    let mut memo = Memo::new(world.disk, parallel::cores());
+    let mut memo = PackageMemo::new(world.disk, parallel::cores());
     let checked = packages::check(&mut memo, root.subject(lock, None), search);
     match checked.failures.first() {
         None => Ok(checked.known),

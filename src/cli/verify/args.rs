@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
 use crate::verify::fix::Extent;
-use crate::verify::{Group, Groups};
+use crate::verify::{CheckGroup, Groups};
 
 /// Check the lock file against configuration, platforms and packages
 #[derive(Clone, Debug, Args)]
@@ -57,17 +57,17 @@ pub(in crate::cli) struct VerifyArgs {
     )]
     pub(in crate::cli) fix: Option<Extent>,
     /// Run only these groups of checks, separated by commas
-    #[arg(long, value_parser = one_of(Group::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
-    pub(in crate::cli) only: Vec<Group>,
+    #[arg(long, value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))), value_delimiter = ',', value_name = "GROUP")]
+    pub(in crate::cli) only: Vec<CheckGroup>,
     /// Skip these groups of checks, separated by commas
     #[arg(
         long,
-        value_parser = one_of(Group::ALL.map(|group| (group.name(), group))),
+        value_parser = one_of(CheckGroup::ALL.map(|group| (group.name(), group))),
         value_delimiter = ',',
         value_name = "GROUP",
         conflicts_with = "only"
     )]
-    pub(in crate::cli) skip: Vec<Group>,
+    pub(in crate::cli) skip: Vec<CheckGroup>,
     /// How many packages are hashed at once [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
@@ -82,7 +82,7 @@ impl VerifyArgs {
             Groups::only(self.only.iter().copied())
         };
         let groups = if self.upstream {
-            groups.with(Group::Upstream)
+            groups.with(CheckGroup::Upstream)
         } else {
             groups
         };

@@ -7,7 +7,7 @@ use crate::lockfile;
 use crate::report::json::FixRow;
 use crate::report::{Failure, RootResult};
 use crate::run::root::{self, Root};
-use crate::verify::fix::{FixPlan, Refusal};
+use crate::verify::fix::{FixPlan, FixRefusal};
 use crate::world::{Disk, Replaced};
 
 /// The repairs of one root, with what was written.
@@ -84,15 +84,15 @@ impl Fixed {
 }
 
 /// Says why nothing is repaired.
-fn reason(refusal: Refusal) -> String {
+fn reason(refusal: FixRefusal) -> String {
     match refusal {
-        Refusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
-        Refusal::FileUnread => "the file cannot be read as it is".to_owned(),
-        Refusal::TooLarge => format!(
+        FixRefusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
+        FixRefusal::FileUnread => "the file cannot be read as it is".to_owned(),
+        FixRefusal::TooLarge => format!(
             "the file would have more than {} bytes",
             lockfile::MAX_BYTES
         ),
-        Refusal::Drops { comments, modules } => {
+        FixRefusal::Drops { comments, modules } => {
             let comments = (comments > 0).then(|| counted(comments, "comment"));
             let modules = modules.then(|| "the blocks of modules".to_owned());
             let lost = comments

@@ -34,10 +34,10 @@ use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
 use crate::run::user::network::Traffic;
 use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
-use crate::verify::packages::{Memo, NamedPackages, PackagePlace, Scope};
+use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::verify::{
-    self, Advice, Checks, ComparedRoot, ConfigurationInput, Group, Groups, LockInput,
-    PackageChecks, RootInputs, RootVerdict, SourceChecks, Upstream,
+    self, Advice, CheckGroup, ComparedRoot, ConfigurationInput, Groups, LockInput, PackageChecks,
+    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
 };
 use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::VerifyArgs;
@@ -56,7 +56,7 @@ struct Verification<'a> {
     named: NamedPackages,
     /// The directories that `--fs-mirror` and `--package` name.
     named_places: Vec<PackagePlace>,
-    memo: Memo<'a>,
+    memo: PackageMemo<'a>,
     facts: UserFacts<'a>,
     installations: Installations<'a>,
     /// The commands that concern all roots.
@@ -87,7 +87,7 @@ impl Command for VerifyArgs {
     }
 
     fn check(&self, common: &Common) -> Result<(), String> {
-        common.check_offline("--upstream", self.groups().wants(Group::Upstream))
+        common.check_offline("--upstream", self.groups().wants(CheckGroup::Upstream))
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -119,7 +119,7 @@ fn run(
     };
     let groups = args.groups();
     let uses_network =
-        groups.wants(Group::Upstream) || args.configuration.modules == ModulesArg::Fetch;
+        groups.wants(CheckGroup::Upstream) || args.configuration.modules == ModulesArg::Fetch;
     let progress = uses_network.then(|| Progress::new(common, world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
@@ -149,7 +149,7 @@ fn run(
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
         named,
-        memo: Memo::new(world.disk, job_count(args.jobs)),
+        memo: PackageMemo::new(world.disk, job_count(args.jobs)),
         facts: UserFacts::new(options, world),
         installations: Installations::new(options, world),
         for_all: commands::of_all(options, &choice),
@@ -203,7 +203,7 @@ impl Job for Verification<'_> {
     }
 
     fn work(&mut self, mut roots: Vec<VerifiedRoot>) -> Vec<VerifiedRoot> {
-        if self.groups.wants(Group::Policy) {
+        if self.groups.wants(CheckGroup::Policy) {
             compare_versions(&mut roots);
         }
         self.unplaced = unplaced(self.scope(), &roots);
@@ -285,11 +285,11 @@ fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
 }
 
 /// Lists the packages that are named and belong to none of several roots.
-fn unplaced(scope: Scope, verified: &[VerifiedRoot]) -> Vec<Failure> {
+fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
     match scope {
         // Of a single root a finding says so.
-        Scope::OneRoot => Vec::new(),
-        Scope::OneOfSeveralRoots => {
+        RootCount::One => Vec::new(),
+        RootCount::Several => {
             let verdicts = verified.iter().map(|root| &root.verdict);
             let unplaced = verify::unplaced_everywhere(verdicts).into_iter();
             unplaced.map(advice::verify::unplaced).collect()
@@ -422,7 +422,7 @@ impl Verification<'_> {
             .as_ref()
             .map(|installation| installation.config.clone());
         let upstream = match &mut installation {
-            Some(installation) if self.groups.wants(Group::Upstream) => {
+            Some(installation) if self.groups.wants(CheckGroup::Upstream) => {
                 match installation.registries(self.world, &self.traffic) {
                     Some(registries) => Upstream::Ask(registries),
                     None => Upstream::Blocked,
@@ -432,7 +432,7 @@ impl Verification<'_> {
         };
         Ok(verify::run(
             root_inputs,
-            &mut Checks {
+            &mut WantedChecks {
                 groups: &self.groups,
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
@@ -461,12 +461,12 @@ impl Verification<'_> {
     }
 
     /// Returns whether a package that is named may belong to one of several roots.
-    fn scope(&self) -> Scope {
+    fn scope(&self) -> RootCount {
         let roots = &self.args.roots;
         if roots.recursive || roots.paths().len() > 1 {
-            Scope::OneOfSeveralRoots
+            RootCount::Several
         } else {
-            Scope::OneRoot
+            RootCount::One
         }
     }
 }

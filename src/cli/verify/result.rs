@@ -14,7 +14,7 @@ use crate::report::{
 };
 use crate::run::root::LockText;
 use crate::verify::RootVerdict;
-use crate::verify::packages::Origin;
+use crate::verify::packages::PackageOrigin;
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
@@ -170,15 +170,15 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
 }
 
 /// Says which packages were verified.
-fn checked_packages(packages: &BTreeMap<Origin, usize>) -> String {
+fn checked_packages(packages: &BTreeMap<PackageOrigin, usize>) -> String {
     let kinds: Vec<String> = packages
         .iter()
         .map(|(origin, n)| {
             let kind = match origin {
-                Origin::Installed => "installed",
-                Origin::Cache => "cached",
-                Origin::Mirror => "mirrored",
-                Origin::Named => "named",
+                PackageOrigin::Installed => "installed",
+                PackageOrigin::Cache => "cached",
+                PackageOrigin::Mirror => "mirrored",
+                PackageOrigin::Named => "named",
             };
             format!("{n} {kind}")
         })

@@ -8,7 +8,7 @@ use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::report::{TextBlock, json};
-use crate::verify::matrix::{self, PlatformGroup, Row};
+use crate::verify::matrix::{self, PlatformGroup, PredictionRow};
 
 /// Maximum number of platforms in one line of the table; more are counted.
 const MAX_NAMED: usize = 2;
@@ -30,7 +30,7 @@ pub(in crate::cli) enum Detail {
 }
 
 /// Returns the predictions of each provider and platform, out of what a result holds.
-fn rows(matrix: &[json::MatrixRow]) -> Vec<Row> {
+fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
     let same = |a: &json::MatrixRow, b: &json::MatrixRow| {
         a.provider == b.provider && a.platform == b.platform
     };
@@ -47,7 +47,7 @@ fn rows(matrix: &[json::MatrixRow]) -> Vec<Row> {
                     assumed: row.assumed,
                 })
                 .partition(|row| Route::ALL.contains(&row.route));
-            Some(Row {
+            Some(PredictionRow {
                 provider: own[0].provider.clone()?,
                 platform: own[0].platform.clone(),
                 predictions,
@@ -109,7 +109,7 @@ pub(in crate::cli) fn blocks(
 }
 
 /// Turns predictions into rows for programs: those of each provider, then those of the whole run.
-pub(in crate::cli) fn json(rows: &[Row]) -> Vec<json::MatrixRow> {
+pub(in crate::cli) fn json(rows: &[PredictionRow]) -> Vec<json::MatrixRow> {
     let of_providers = rows.iter().flat_map(|row| {
         let provider = Some(&row.provider);
         json_rows(

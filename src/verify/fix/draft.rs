@@ -5,38 +5,36 @@ use std::collections::BTreeMap;
 use super::{Repair, Unrepaired};
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, Severity, rules};
-use crate::hash::{Hash, Hashes, Scheme};
+use crate::hash::{Hashes, Scheme};
 use crate::lockfile::{self, Document, LockFile, ProviderLock};
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 
-/// A lock file with what was repaired so far.
+/// A lock file with the repairs so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Draft {
-    /// What is to be written, if anything was repaired.
+    /// The lock file to write, if anything was repaired.
     pub(super) lock: LockFile,
-    /// What was repaired, in the order in which it is reported.
+    /// The repairs, in the order in which they are reported.
     pub(super) repairs: Vec<Repair>,
-    /// What was found and needs a decision.
+    /// The findings that need a decision.
     pub(super) left: Vec<Unrepaired>,
 }
 
 impl Draft {
-    /// Starts with what a lock file holds, blocks of one provider joined.
+    /// Starts with the entries of a lock file, blocks of one provider joined.
     ///
     /// Blocks of the same version become one with the hashes and the constraints of all, as a merge
     /// of both sides gives it. Lists of `zh:` must not contradict each other for that: each is the
     /// signed list of the one release. `None` if the file has any other error, since what could not
     /// be read would be lost.
     pub(super) fn new(document: &Document, diagnostics: &[Diagnostic]) -> Option<Self> {
-        let errors = diagnostics
+        let errors: Vec<&Diagnostic> = diagnostics
             .iter()
-            .filter(|one| one.severity == Severity::Error);
-        let repeated = errors
-            .clone()
-            .filter(|one| one.code == rules::DUPLICATE_PROVIDER);
-        // A repeated block with a fault of its own is not among those that were understood.
-        let errors = errors.count();
-        if errors != repeated.count() || errors != document.repeated.len() {
+            .filter(|fault| fault.severity == Severity::Error)
+            .collect();
+        let is_repetition = |fault: &&Diagnostic| fault.code == rules::DUPLICATE_PROVIDER;
+        // A repeated block with a fault of its own is not in the document: joining would lose it.
+        if !errors.iter().all(is_repetition) || errors.len() != document.repeated.len() {
             return None;
         }
         let mut draft = Self {
@@ -86,12 +84,12 @@ impl Draft {
         });
     }
 
-    /// Repairs what findings say of the joined lock file, which is the document of `subject`; `bytes`
+    /// Repairs the findings about the joined lock file, which is the document of `subject`; `bytes`
     /// are the text as it was read.
     ///
     /// Findings that are turned off are best left out. Those of other rules need a decision. Whatever
     /// is repaired, the file is written in canonical form, and that is a repair, too.
-    pub(super) fn repair(&mut self, subject: Subject<'_>, bytes: &[u8], findings: &[Finding]) {
+    pub(super) fn repair(&mut self, subject: CheckedLock<'_>, bytes: &[u8], findings: &[Finding]) {
         let is_joined = !self.repairs.is_empty();
         for finding in findings {
             match (finding.diagnostic.code, &finding.provider) {
@@ -114,7 +112,7 @@ impl Draft {
         }
     }
 
-    fn refresh(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
+    fn refresh(&mut self, subject: CheckedLock<'_>, provider: &ProviderAddr) {
         let entry = self.lock.providers.get_mut(provider);
         let (Some(requirements), Some(entry)) = (subject.requirements, entry) else {
             return;
@@ -137,11 +135,12 @@ impl Draft {
         });
     }
 
-    fn drop_entry(&mut self, subject: Subject<'_>, provider: &ProviderAddr) {
+    fn drop_entry(&mut self, subject: CheckedLock<'_>, provider: &ProviderAddr) {
         // OpenTofu takes the version of such an entry for its own one (`lockfile` rules 5.2).
         let waits = |twin: &ProviderAddr| {
-            let required = subject.requirements;
-            required.is_some_and(|all| all.providers.contains_key(twin))
+            subject
+                .requirements
+                .is_some_and(|requirements| requirements.providers.contains_key(twin))
                 && !self.lock.providers.contains_key(twin)
         };
         if let Some(twin) = provider.carried_over(subject.flavor).filter(waits) {
@@ -158,11 +157,9 @@ impl Draft {
     }
 }
 
-/// Returns whether both sets list `zh:` and neither list holds all of the other one.
-fn contradict(one: &Hashes, other: &Hashes) -> bool {
-    let lacks = |all: &Hashes, hash: &Hash| !all.contains(hash);
-    one.of(Scheme::Zh).any(|hash| lacks(other, hash))
-        && other.of(Scheme::Zh).any(|hash| lacks(one, hash))
+/// Returns true if both sets list `zh:` and neither list holds all of the other one.
+fn contradict(a: &Hashes, b: &Hashes) -> bool {
+    a.of(Scheme::Zh).any(|hash| !b.contains(hash)) && b.of(Scheme::Zh).any(|hash| !a.contains(hash))
 }
 
 #[cfg(test)]
@@ -196,7 +193,7 @@ mod tests {
             .iter()
             .map(|code| Finding::about(&provider, Diagnostic::note(code, "")))
             .collect();
-        let subject = Subject {
+        let subject = CheckedLock {
             document: &Document {
                 lock: draft.lock.clone(),
                 ..Document::default()
@@ -237,7 +234,7 @@ mod tests {
 
     #[test]
     fn blocks_are_joined_where_they_agree() {
-        let one = "2 blocks of e.com/t/x 1.0.0 became one";
+        let joined = "2 blocks of e.com/t/x 1.0.0 became one";
         let pair = |a: &str, b: &str| block("1.0.0", a) + &block("1.0.0", b);
         let zh = |digits: &[&str]| {
             let all: Vec<String> = digits
@@ -246,10 +243,10 @@ mod tests {
                 .collect();
             hashes(&all.iter().map(String::as_str).collect::<Vec<_>>())
         };
-        check(&pair("", ""), &["file-not-canonical"], &[one]);
-        check(&pair(&hashes(&[H1]), &hashes(&[OTHER])), &[], &[one]);
-        check(&pair(&zh(&["a", "b"]), &zh(&["b"])), &[], &[one]);
-        check(&pair(&zh(&["a", "b"]), &hashes(&[H1])), &[], &[one]);
+        check(&pair("", ""), &["file-not-canonical"], &[joined]);
+        check(&pair(&hashes(&[H1]), &hashes(&[OTHER])), &[], &[joined]);
+        check(&pair(&zh(&["a", "b"]), &zh(&["b"])), &[], &[joined]);
+        check(&pair(&zh(&["a", "b"]), &hashes(&[H1])), &[], &[joined]);
         check(
             &pair(&zh(&["a", "b"]), &zh(&["b", "c"])),
             &[],

@@ -1,8 +1,8 @@
-//! Repairs that need no decision, and what is left to one.
+//! Repairs that need no decision, and findings that need one.
 //!
 //! [`plan`] decides in two steps. First it joins blocks that stand in the file twice, because a file
-//! with such cannot be read; then it follows findings of the other checks, so that what a project
-//! file turns off is left as it is. No version moves, and no hash comes or goes. Only the caller
+//! with such cannot be read; then it follows findings of the other checks, so that findings that a project
+//! file turns off are left as they are. No version moves, and no hash comes or goes. Only the caller
 //! writes files.
 
 mod draft;
@@ -10,9 +10,9 @@ mod draft;
 use std::fmt;
 
 use self::draft::Draft;
-use super::groups::{Group, Groups};
+use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::subject::Subject;
+use super::subject::CheckedLock;
 use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
 use crate::diag::{has_errors, rules};
@@ -20,7 +20,7 @@ use crate::flavor::{Flavor, Program};
 use crate::lockfile::{self, Document};
 use crate::version::{Constraints, Version};
 
-/// What repairs may drop from a lock file.
+/// The parts of a lock file that repairs may drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Nothing that somebody wrote and that the programs ignore.
@@ -29,22 +29,22 @@ pub enum Extent {
     All,
 }
 
-/// What becomes of a lock file.
+/// The repairs of a lock file, or the reason why there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FixPlan {
     /// The text to be written; `None` if the file stays as it is.
     pub text: Option<String>,
-    /// What that text repairs, in the order in which it is reported; empty without a text.
+    /// The repairs in that text, in the order in which they are reported; empty without a text.
     pub repairs: Vec<Repair>,
-    /// Why nothing can be repaired at all.
-    pub refusal: Option<Refusal>,
-    /// What was found and needs a decision.
+    /// The reason why nothing can be repaired at all.
+    pub refusal: Option<FixRefusal>,
+    /// The findings that need a decision.
     pub left: Vec<Unrepaired>,
 }
 
-/// Why nothing in a lock file is repaired.
+/// A reason why nothing in a lock file is repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum FixRefusal {
     /// The configuration has errors, so what is required is unknown.
     ConfigurationUnread,
     /// The file has faults behind which something would be lost.
@@ -53,26 +53,26 @@ pub enum Refusal {
     TooLarge,
     /// Something would be dropped that [`Extent::Safe`] keeps.
     Drops {
-        /// How many comments.
+        /// The number of comments of an author.
         comments: usize,
-        /// Whether there are blocks of modules.
+        /// The file has blocks of modules.
         modules: bool,
     },
 }
 
 /// Decides what is repaired in the lock file of a root.
 ///
-/// Only what the wanted `groups` find is, and nothing where the configuration was read with errors.
+/// Only findings of the wanted `groups` are, and none where the configuration was read with errors.
 #[must_use]
 pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
     if root.is_unread() {
-        return FixPlan::refused(Refusal::ConfigurationUnread);
+        return FixPlan::refused(FixRefusal::ConfigurationUnread);
     }
     let Some(lock) = root.lock else {
         return FixPlan::default();
     };
     let Some(draft) = draft(root, lock, groups) else {
-        return FixPlan::refused(Refusal::FileUnread);
+        return FixPlan::refused(FixRefusal::FileUnread);
     };
     // Blocks that could not be joined stay an error of the file: it is not written half repaired.
     let is_blocked = has_errors(lock.diagnostics) && !draft.left.is_empty();
@@ -108,15 +108,15 @@ fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<
         lock: draft.lock.clone(),
         ..Document::default()
     };
-    let subject = Subject {
+    let subject = CheckedLock {
         document: &document,
         ..root.subject(lock)
     };
     let mut findings = Vec::new();
-    if groups.wants(Group::File) {
+    if groups.wants(CheckGroup::File) {
         findings.extend(file::check(subject, lock.bytes));
     }
-    if groups.wants(Group::Configuration) {
+    if groups.wants(CheckGroup::Configuration) {
         findings.extend(configuration::check(subject));
     }
     let (kept, _) = levels::apply(findings, &[], root.project, root.flavor);
@@ -124,22 +124,22 @@ fn draft(root: &RootInputs<'_>, lock: LockInput<'_>, groups: &Groups) -> Option<
     Some(draft)
 }
 
-/// Says why a text must not be written, if so.
-fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<Refusal> {
+/// Returns the reason why a text must not be written, if there is one.
+fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<FixRefusal> {
     if text.len() as u64 > lockfile::MAX_BYTES {
-        return Some(Refusal::TooLarge);
+        return Some(FixRefusal::TooLarge);
     }
     let comments = lock.document.comments;
     let modules = lock
         .diagnostics
         .iter()
-        .any(|one| one.code == rules::MODULE_LOCK);
+        .any(|fault| fault.code == rules::MODULE_LOCK);
     let is_safe = comments == 0 && !modules;
-    (!is_safe && extent == Extent::Safe).then_some(Refusal::Drops { comments, modules })
+    (!is_safe && extent == Extent::Safe).then_some(FixRefusal::Drops { comments, modules })
 }
 
 impl FixPlan {
-    fn refused(refusal: Refusal) -> Self {
+    fn refused(refusal: FixRefusal) -> Self {
         Self {
             refusal: Some(refusal),
             ..Self::default()
@@ -152,25 +152,25 @@ impl FixPlan {
 pub enum Repair {
     /// Blocks of one provider became one.
     Joined {
-        /// The provider.
+        /// The address of the entry.
         provider: ProviderAddr,
         /// The version that all of them lock.
         version: Version,
-        /// How many blocks there were.
+        /// The number of blocks before.
         blocks: usize,
     },
     /// Recorded constraints became those of the configuration.
     Refreshed {
-        /// The provider.
+        /// The address of the entry.
         provider: ProviderAddr,
-        /// What was recorded.
+        /// The constraints that were recorded.
         before: Constraints,
-        /// What is recorded now.
+        /// The constraints that are recorded now.
         after: Constraints,
     },
     /// An entry that nothing requires was dropped.
     Dropped {
-        /// The provider.
+        /// The address of the entry.
         provider: ProviderAddr,
         /// The version that was locked.
         version: Version,
@@ -187,25 +187,25 @@ pub enum Repair {
 pub enum Unrepaired {
     /// Blocks of one provider lock different versions.
     Versions {
-        /// The provider.
+        /// The address of the entry.
         provider: ProviderAddr,
         /// The version of the first block.
         first: Version,
-        /// That of another one.
+        /// The version of another block.
         other: Version,
     },
     /// Blocks of one provider lock the same version with lists of `zh:` that contradict each other.
     Lists {
-        /// The provider.
+        /// The address of the entry.
         provider: ProviderAddr,
-        /// The version.
+        /// The version of all blocks.
         version: Version,
     },
     /// Constraints are stale, and the locked version does not meet the new ones.
     Unmet {
-        /// The provider.
+        /// The address of the entry.
         provider: ProviderAddr,
-        /// The locked version.
+        /// The version that is locked.
         version: Version,
     },
     /// An entry is not required, but its version counts for another provider.

@@ -1,5 +1,5 @@
-//! What `init`, `plan` and `validate` will do for each provider on each wanted platform, by each
-//! route: [`Outlook`] predicts it, and [`fold`] and [`combine`] sum it up.
+//! Predictions of `init`, `plan` and `validate` for each provider on each wanted platform, by each
+//! route: [`InitOutlook`] makes them, and [`fold`] and [`combine`] sum them up.
 
 mod summary;
 
@@ -9,7 +9,8 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, Facts, Guess, Held, HeldEntry, Need, NeededBy, Prediction, Recorded, Route, coverage,
+    self, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Prediction,
+    RecordedHashes, Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -18,68 +19,68 @@ use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::requirement::{Origin, Refusal, Requirements};
 use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
 
-/// What happens on one platform because of one provider.
+/// The predictions for one provider on one platform.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// The provider.
+pub struct PredictionRow {
+    /// The provider that is locked or required.
     pub provider: ProviderAddr,
-    /// The platform.
+    /// The platform that the program runs on.
     pub platform: Platform,
     /// One for each route, in the order of `Route::ALL`; none if the platform is not wanted.
     pub predictions: Vec<Prediction>,
-    /// For this machine's own platform what `init` and `plan` do in the root as it is now; else nothing.
+    /// The outcomes of `init` and `plan` in the root as it is now; none for platforms of other machines.
     pub here: Vec<Prediction>,
 }
 
-/// The lock file that is looked at, as far as it can be read.
+/// A lock file, as far as it can be read.
 #[derive(Clone, Copy, Debug)]
-pub enum Locked<'a> {
-    /// It has no error; an empty document stands for a missing file.
+pub enum ReadLock<'a> {
+    /// A file without errors; an empty document stands for a missing file.
     Sound(&'a Document),
-    /// It has errors; the document holds what was understood.
+    /// A file with errors.
     Broken {
-        /// What was understood.
+        /// The entries that could be read.
         document: &'a Document,
         /// The titles of the errors, in the order of the file.
         titles: &'a [&'a str],
     },
 }
 
-/// What packages are known to be, for sure, of the locked versions; an entry may lack any of it.
+/// The hashes that packages of the locked versions are proven to have; an entry may lack any of them.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
-    /// The `h1:` of packages.
+pub struct ProvenPackages<'a> {
+    /// The `h1:` of the packages.
     pub h1: &'a KnownHashes,
     /// The `zh:` of their zips.
     pub zh: &'a KnownHashes,
-    /// The `h1:` of what is installed now, which need not be the package of the locked version.
+    /// The `h1:` of installed packages, which need not be those of the locked versions.
     pub installed: &'a KnownHashes,
     /// Packages that the mirrors at hand have, and that no recorded hash accepts.
     pub refused: &'a RefusedPackages,
-    /// What this machine has for its own platform.
+    /// The packages on this machine for its own platform.
     pub machines: &'a Machines,
 }
 
-/// A root whose future is predicted.
+/// The inputs of predictions for a root.
 #[derive(Clone, Copy, Debug)]
-pub struct Outlook<'a> {
-    /// The lock file.
-    pub locked: Locked<'a>,
-    /// Whose rules apply.
+pub struct InitOutlook<'a> {
+    /// The lock file as it was read.
+    pub locked: ReadLock<'a>,
+    /// The program whose rules apply.
     pub flavor: Flavor,
-    /// What the configuration requires, if it could be read.
+    /// The requirements of the configuration, if it could be read.
     pub requirements: Option<&'a Requirements>,
 }
 
-impl<'a> Outlook<'a> {
-    /// Returns what a lock file without errors is checked for.
+impl<'a> InitOutlook<'a> {
+    /// Takes the inputs of the checks of a lock file without errors.
     #[must_use]
-    pub fn of(subject: Subject<'a>) -> Self {
+    pub fn of(subject: CheckedLock<'a>) -> Self {
         Self {
-            locked: Locked::Sound(subject.document),
+            locked: ReadLock::Sound(subject.document),
             flavor: subject.flavor,
             requirements: subject.requirements,
         }
@@ -88,136 +89,175 @@ impl<'a> Outlook<'a> {
     /// Returns every provider that is locked, or required and can be locked.
     #[must_use]
     pub fn providers(&self) -> BTreeSet<ProviderAddr> {
-        let locked = self.document().lock.providers.keys().cloned();
-        let required = self.requirements.into_iter().flat_map(|requirements| {
-            let required = requirements.providers.keys();
-            required.filter(|provider| self.can_be_locked(requirements, provider))
-        });
-        locked.chain(required.cloned()).collect()
+        let mut providers: BTreeSet<ProviderAddr> =
+            self.document().lock.providers.keys().cloned().collect();
+        if let Some(requirements) = self.requirements {
+            providers.extend(
+                requirements
+                    .providers
+                    .keys()
+                    .filter(|provider| self.can_be_locked(requirements, provider))
+                    .cloned(),
+            );
+        }
+        providers
     }
 
-    /// Predicts what happens, by provider, then by platform.
+    /// Predicts all routes, by provider, then by platform.
     ///
     /// A requirement that nothing can meet has no row: a finding reports it.
     #[must_use]
-    pub fn rows(&self, wanted: &WantedPlatforms, known: Known<'_>) -> Vec<Row> {
-        let providers = self.providers();
-        let rows = providers.iter();
-        let rows = rows.flat_map(|provider| self.rows_of(provider, &wanted.known(provider), known));
-        rows.collect()
+    pub fn rows(&self, wanted: &WantedPlatforms, proven: ProvenPackages<'_>) -> Vec<PredictionRow> {
+        self.providers()
+            .iter()
+            .flat_map(|provider| self.rows_of(provider, &wanted.known(provider), proven))
+            .collect()
     }
 
-    /// Predicts what an entry comes to on a platform whose `h1:` it lacks.
+    /// Predicts the routes of an entry on a platform whose `h1:` it lacks.
     pub(in crate::verify) fn without_h1(
         &self,
         provider: &ProviderAddr,
         entry: &ProviderLock,
     ) -> Vec<Prediction> {
-        let facts = Facts {
+        let facts = KnownPackage {
             registry_states_h1: self.registry_states_h1(provider),
-            ..Facts::default()
+            ..KnownPackage::default()
         };
         self.predict_entry(provider, entry, facts)
     }
 
-    fn rows_of(&self, provider: &ProviderAddr, wanted: &[Platform], known: Known<'_>) -> Vec<Row> {
-        let nothing = BTreeMap::new();
-        let h1 = known.h1.get(provider).unwrap_or(&nothing);
-        let zh = known.zh.get(provider).unwrap_or(&nothing);
-        let installed = known.installed.get(provider).unwrap_or(&nothing);
-        let entry = self.document().lock.providers.get(provider);
-        let machines = known.machines.keys();
-        let own = machines.filter(|(other, _)| other == provider);
-        let own = own.map(|(_, platform)| platform);
-        let platforms: BTreeSet<&Platform> = wanted.iter().chain(own).collect();
-        let all: Vec<Platform> = platforms.iter().copied().cloned().collect();
-        let coverage = entry.map(|entry| coverage(&entry.hashes, wanted, h1));
-        let with_own = entry.map(|entry| coverage::coverage(&entry.hashes, &all, h1));
-        let row = |platform: &Platform| {
-            let predictions = match (self.locked, &coverage, entry) {
-                // `init` runs here all the same.
-                _ if !wanted.contains(platform) => Vec::new(),
-                (Locked::Broken { titles, .. }, ..) => {
-                    coverage::predict_unreadable(titles, self.flavor, &Route::ALL)
-                }
-                (Locked::Sound(_), Some(coverage), Some(entry)) => {
-                    let facts = Facts {
-                        h1: h1.get(platform),
-                        zh: zh.get(platform),
-                        counts_suffice: coverage.lacking() == 0,
-                        may_be_recorded: coverage.unexplained > 0,
-                        registry_states_h1: self.registry_states_h1(provider),
-                        is_unrecorded: false,
-                    };
-                    let mut predictions = self.predict_entry(provider, entry, facts);
-                    let own = installed.get(platform);
-                    if let Some(own) = own.filter(|own| !entry.hashes.contains(own)) {
-                        let other = Facts {
-                            h1: Some(own),
-                            ..facts
-                        };
-                        let other = self.predict_entry(provider, entry, other);
-                        replace(&mut predictions, &other, &[Route::Plan, Route::Validate]);
-                    }
-                    // A package that does not match has hashes that are not recorded.
-                    let other = self.predict_entry(provider, entry, Facts::unrecorded());
-                    for (form, route) in [
-                        (PackageForm::Directory, Route::UnpackedMirror),
-                        (PackageForm::Zip, Route::PackedMirror),
-                    ] {
-                        let package = (provider.clone(), platform.clone(), form);
-                        if known.refused.contains(&package) {
-                            replace(&mut predictions, &other, &[route]);
-                        }
-                    }
-                    predictions
-                }
-                (Locked::Sound(_), ..) => {
-                    coverage::predict_guess(&self.absent(provider), self.flavor)
-                }
+    fn rows_of(
+        &self,
+        provider: &ProviderAddr,
+        wanted: &[Platform],
+        proven: ProvenPackages<'_>,
+    ) -> Vec<PredictionRow> {
+        let of_machine = proven
+            .machines
+            .keys()
+            .filter(|(other, _)| other == provider)
+            .map(|(_, platform)| platform);
+        let platforms: BTreeSet<&Platform> = wanted.iter().chain(of_machine).collect();
+        let with_machine: Vec<Platform> = platforms.iter().copied().cloned().collect();
+        let mut rows = Vec::new();
+        for platform in platforms {
+            // A platform that is not wanted must not count among those that the `h1:` could belong to; but
+            // `init` runs on this machine all the same.
+            let predictions = if wanted.contains(platform) {
+                let facts = self.known_package(provider, platform, wanted, proven);
+                self.predict_wanted(provider, platform, facts, proven)
+            } else {
+                Vec::new()
             };
-            let facts = Facts {
-                h1: h1.get(platform),
-                zh: zh.get(platform),
-                counts_suffice: with_own.as_ref().is_some_and(|all| all.lacking() == 0),
-                may_be_recorded: with_own.as_ref().is_some_and(|all| all.unexplained > 0),
-                registry_states_h1: self.registry_states_h1(provider),
-                is_unrecorded: false,
-            };
-            let here = self.here(provider, platform, known, facts);
-            Row {
+            let facts = self.known_package(provider, platform, &with_machine, proven);
+            rows.push(PredictionRow {
                 provider: provider.clone(),
                 platform: platform.clone(),
                 predictions,
-                here,
-            }
-        };
-        platforms.into_iter().map(row).collect()
+                here: self.here(provider, platform, proven, facts),
+            });
+        }
+        rows
     }
 
-    /// Predicts what an entry of a sound lock file comes to on a platform.
+    /// Returns the facts about the package of a platform; where they say nothing the `h1:` are counted that
+    /// are recorded for all `platforms`.
+    fn known_package<'k>(
+        &self,
+        provider: &ProviderAddr,
+        platform: &Platform,
+        platforms: &[Platform],
+        proven: ProvenPackages<'k>,
+    ) -> KnownPackage<'k> {
+        let nothing = BTreeMap::new();
+        let h1 = proven.h1.get(provider);
+        let entry = self.document().lock.providers.get(provider);
+        let coverage =
+            entry.map(|entry| coverage(&entry.hashes, platforms, h1.unwrap_or(&nothing)));
+        KnownPackage {
+            h1: h1.and_then(|hashes| hashes.get(platform)),
+            zh: proven
+                .zh
+                .get(provider)
+                .and_then(|hashes| hashes.get(platform)),
+            counts_suffice: coverage.as_ref().is_some_and(|all| all.lacking() == 0),
+            may_be_recorded: coverage.as_ref().is_some_and(|all| all.unexplained > 0),
+            registry_states_h1: self.registry_states_h1(provider),
+            is_unrecorded: false,
+        }
+    }
+
+    fn predict_wanted(
+        &self,
+        provider: &ProviderAddr,
+        platform: &Platform,
+        facts: KnownPackage<'_>,
+        proven: ProvenPackages<'_>,
+    ) -> Vec<Prediction> {
+        if let ReadLock::Broken { titles, .. } = self.locked {
+            return coverage::predict_unreadable(titles, self.flavor, &Route::ALL);
+        }
+        let Some(entry) = self.document().lock.providers.get(provider) else {
+            return coverage::predict_guess(&self.absent(provider), self.flavor);
+        };
+        let mut predictions = self.predict_entry(provider, entry, facts);
+        // `plan` and `validate` compare the package that is installed now, right or not.
+        let installed = proven
+            .installed
+            .get(provider)
+            .and_then(|hashes| hashes.get(platform));
+        if let Some(h1) = installed
+            && !entry.hashes.contains(h1)
+        {
+            let facts = KnownPackage {
+                h1: Some(h1),
+                ..facts
+            };
+            let others = self.predict_entry(provider, entry, facts);
+            replace(&mut predictions, &others, &[Route::Plan, Route::Validate]);
+        }
+        // A package that does not match has hashes that are not recorded.
+        let refused = self.predict_entry(provider, entry, KnownPackage::unrecorded());
+        for (form, route) in [
+            (PackageForm::Directory, Route::UnpackedMirror),
+            (PackageForm::Zip, Route::PackedMirror),
+        ] {
+            let package = (provider.clone(), platform.clone(), form);
+            if proven.refused.contains(&package) {
+                replace(&mut predictions, &refused, &[route]);
+            }
+        }
+        predictions
+    }
+
     fn predict_entry(
         &self,
         provider: &ProviderAddr,
         entry: &ProviderLock,
-        facts: Facts<'_>,
+        facts: KnownPackage<'_>,
     ) -> Vec<Prediction> {
-        coverage::predict_guess(&self.held(provider, entry, facts), self.flavor)
+        coverage::predict_guess(&self.entry_state(provider, entry, facts), self.flavor)
     }
 
-    /// Returns what an entry is to a platform.
-    fn held(&self, provider: &ProviderAddr, entry: &ProviderLock, facts: Facts<'_>) -> Guess<Held> {
-        let listed = self.document().places.get(provider);
-        let hashes: Vec<&Hash> = match listed {
+    /// Returns an entry as a platform sees it.
+    fn entry_state(
+        &self,
+        provider: &ProviderAddr,
+        entry: &ProviderLock,
+        facts: KnownPackage<'_>,
+    ) -> Guess<LockState> {
+        // `init` rewrites a list that is unsorted or has a hash twice, which only the text shows.
+        let hashes: Vec<&Hash> = match self.document().places.get(provider) {
             Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
             None => entry.hashes.iter().collect(),
         };
         let has_twin = self.has_twin(provider);
-        let recorded = Recorded::of(hashes.iter().copied(), facts);
+        let recorded = RecordedHashes::of(hashes.iter().copied(), facts);
         self.need(provider, entry).each(|need| {
             self.needed_by(provider).each(|by| {
                 recorded.clone().each(|hashes| {
-                    Guess::known(Held::HeldEntry(HeldEntry {
+                    Guess::known(LockState::EntryState(EntryState {
                         need,
                         by,
                         hashes,
@@ -228,39 +268,39 @@ impl<'a> Outlook<'a> {
         })
     }
 
-    /// Predicts what happens in the root as it is now; nothing for platforms of other machines.
+    /// Predicts `init` and `plan` in the root as it is now; nothing for platforms of other machines.
     fn here(
         &self,
         provider: &ProviderAddr,
         platform: &Platform,
-        known: Known<'_>,
-        facts: Facts<'_>,
+        proven: ProvenPackages<'_>,
+        facts: KnownPackage<'_>,
     ) -> Vec<Prediction> {
         let key = (provider.clone(), platform.clone());
         let entry = self.document().lock.providers.get(provider);
-        let Some(MachineFacts { machine, package }) = known.machines.get(&key) else {
+        let Some(MachineFacts { machine, package }) = proven.machines.get(&key) else {
             return Vec::new();
         };
-        if let Locked::Broken { titles, .. } = self.locked {
+        if let ReadLock::Broken { titles, .. } = self.locked {
             return coverage::predict_unreadable(titles, self.flavor, &Route::HERE);
         }
         let Some(entry) = entry else {
             return coverage::predict_guess_here(&self.absent(provider), *machine, self.flavor);
         };
         let facts = match package {
-            Some(package) if package.is_refused => Facts::unrecorded(),
-            Some(package) => Facts {
+            Some(package) if package.is_refused => KnownPackage::unrecorded(),
+            Some(package) => KnownPackage {
                 h1: Some(&package.h1),
                 zh: package.zh.as_ref(),
                 ..facts
             },
             None => facts,
         };
-        let held = self.held(provider, entry, facts);
-        coverage::predict_guess_here(&held, *machine, self.flavor)
+        let state = self.entry_state(provider, entry, facts);
+        coverage::predict_guess_here(&state, *machine, self.flavor)
     }
 
-    /// Returns what needs a provider; where not everything can be seen, the configuration may.
+    /// Returns the places that need a provider; where not everything can be seen, the configuration may.
     fn needed_by(&self, provider: &ProviderAddr) -> Guess<NeededBy> {
         let places = self.requirements.map(|all| all.providers.get(provider));
         let (Some(requirements), Some(Some(places))) = (self.requirements, places) else {
@@ -272,30 +312,29 @@ impl<'a> Outlook<'a> {
             tests: places.iter().any(|place| place.module.is_in_test()),
         };
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
-        let otherwise = match by.configuration || seen {
-            true => Vec::new(),
-            false => vec![NeededBy {
+        if by.configuration || seen {
+            return Guess::known(by);
+        }
+        Guess {
+            likely: by,
+            otherwise: vec![NeededBy {
                 configuration: true,
                 ..by
             }],
-        };
-        Guess {
-            likely: by,
-            otherwise,
         }
     }
 
-    /// Returns whether the registry states the `h1:` of every platform.
+    /// Returns true if the registry states the `h1:` of every platform.
     fn registry_states_h1(&self, provider: &ProviderAddr) -> bool {
         self.flavor.records_claims_of(provider.hostname().ascii())
     }
 
-    /// Returns why an entry is there; where not everything can be seen, it is taken to be required.
-    fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<Need> {
+    /// Returns the need for an entry; where not everything can be seen, it is taken to be required.
+    fn need(&self, provider: &ProviderAddr, entry: &ProviderLock) -> Guess<EntryNeed> {
         let Some(requirements) = self.requirements else {
             return Guess {
-                likely: Need::Fits,
-                otherwise: vec![Need::NotRequired, Need::Outside],
+                likely: EntryNeed::Fits,
+                otherwise: vec![EntryNeed::NotRequired, EntryNeed::Outside],
             };
         };
         let is_required = requirements.providers.contains_key(provider);
@@ -303,38 +342,39 @@ impl<'a> Outlook<'a> {
         let fits = conditions.allows(&entry.version);
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         match (is_required, fits) {
-            (true, false) => Guess::known(match self.fits_plan(provider, entry) {
-                true => Need::OutsideInTests,
-                false => Need::Outside,
-            }),
-            (true, true) if seen => Guess::known(Need::Fits),
+            (true, false) if self.fits_plan(provider, entry) => {
+                Guess::known(EntryNeed::OutsideInTests)
+            }
+            (true, false) => Guess::known(EntryNeed::Outside),
+            (true, true) if seen => Guess::known(EntryNeed::Fits),
             (true, true) => Guess {
-                likely: Need::Fits,
-                otherwise: vec![Need::Outside],
+                likely: EntryNeed::Fits,
+                otherwise: vec![EntryNeed::Outside],
             },
-            (false, _) if requirements.is_complete() => Guess::known(Need::NotRequired),
+            (false, _) if requirements.is_complete() => Guess::known(EntryNeed::NotRequired),
             (false, _) => Guess {
-                likely: Need::Fits,
-                otherwise: vec![Need::NotRequired],
+                likely: EntryNeed::Fits,
+                otherwise: vec![EntryNeed::NotRequired],
             },
         }
     }
 
-    /// Returns whether all conditions allow the locked version but for those of modules that tests run.
+    /// Returns true if all conditions allow the locked version but for those of modules that tests run.
     fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
-        let places = self
-            .requirements
-            .and_then(|all| all.providers.get(provider));
-        let places = places.into_iter().flatten();
-        let conditions = places.filter(|place| place.is_for_plan());
-        let conditions = conditions.map(|place| Constraints::clone(&place.constraints));
-        let all = conditions.reduce(Constraints::union).unwrap_or_default();
-        all.allows(&entry.version)
+        self.requirements
+            .and_then(|requirements| requirements.providers.get(provider))
+            .into_iter()
+            .flatten()
+            .filter(|place| place.is_for_plan())
+            .map(|place| Constraints::clone(&place.constraints))
+            .reduce(Constraints::union)
+            .unwrap_or_default()
+            .allows(&entry.version)
     }
 
-    /// Returns what there is of a provider that has no entry: perhaps the version of the one that
-    /// OpenTofu reads as its entry.
-    fn absent(&self, provider: &ProviderAddr) -> Guess<Held> {
+    /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads
+    /// as its own.
+    fn absent(&self, provider: &ProviderAddr) -> Guess<LockState> {
         let entries = &self.document().lock.providers;
         let other = entries
             .iter()
@@ -342,18 +382,19 @@ impl<'a> Outlook<'a> {
         let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
             return self
                 .needed_by(provider)
-                .each(|by| Guess::known(Held::Nothing(by)));
+                .each(|by| Guess::known(LockState::Nothing(by)));
         };
-        Guess::known(Held::Version {
+        Guess::known(LockState::Version {
             fits: requirements.constraints(provider).allows(&entry.version),
             other_stays: requirements.providers.contains_key(other),
         })
     }
 
-    /// Returns whether OpenTofu reads an entry out of this one that the file does not have.
+    /// Returns true if OpenTofu reads an entry out of this one that the file does not have.
     fn has_twin(&self, provider: &ProviderAddr) -> bool {
-        let twin = provider.carried_over(self.flavor);
-        twin.is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
+        provider
+            .carried_over(self.flavor)
+            .is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
     }
 
     fn can_be_locked(&self, requirements: &Requirements, provider: &ProviderAddr) -> bool {
@@ -364,16 +405,16 @@ impl<'a> Outlook<'a> {
 
     fn document(&self) -> &'a Document {
         match self.locked {
-            Locked::Sound(document) | Locked::Broken { document, .. } => document,
+            ReadLock::Sound(document) | ReadLock::Broken { document, .. } => document,
         }
     }
 }
 
-/// Replaces what is predicted by some routes.
+/// Replaces the predictions of some routes.
 fn replace(predictions: &mut [Prediction], others: &[Prediction], routes: &[Route]) {
-    for (one, other) in predictions.iter_mut().zip(others) {
-        if routes.contains(&one.route) {
-            *one = other.clone();
+    for (prediction, other) in predictions.iter_mut().zip(others) {
+        if routes.contains(&prediction.route) {
+            *prediction = other.clone();
         }
     }
 }

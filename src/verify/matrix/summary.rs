@@ -2,49 +2,52 @@
 
 use std::collections::BTreeMap;
 
-use super::Row;
+use super::PredictionRow;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Outcome, Prediction, Route};
 use crate::platform::Platform;
 
-/// Platforms on which the same happens.
+/// Platforms with the same predictions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlatformGroup {
     /// The platforms, at least one.
     pub platforms: Vec<Platform>,
-    /// What happens there: one prediction for each route, in the order of `Route::ALL`; none for a
-    /// platform that is not wanted.
+    /// One prediction for each route, in the order of `Route::ALL`; none for a platform that is not wanted.
     pub predictions: Vec<Prediction>,
-    /// What happens in the root as it is now, if one of them is the platform of this machine.
+    /// The outcomes in the root as it is now, if one of them is the platform of this machine.
     pub here: Vec<Prediction>,
 }
 
-/// Returns what happens because of one provider, each platform by itself.
+/// Returns the predictions for one provider, each platform by itself.
 #[must_use]
-pub fn of_provider(rows: &[Row], provider: &ProviderAddr) -> Vec<PlatformGroup> {
-    let own = rows.iter().filter(|row| row.provider == *provider);
-    own.map(|row| PlatformGroup {
-        platforms: vec![row.platform.clone()],
-        predictions: row.predictions.clone(),
-        here: row.here.clone(),
-    })
-    .collect()
+pub fn of_provider(rows: &[PredictionRow], provider: &ProviderAddr) -> Vec<PlatformGroup> {
+    rows.iter()
+        .filter(|row| row.provider == *provider)
+        .map(|row| PlatformGroup {
+            platforms: vec![row.platform.clone()],
+            predictions: row.predictions.clone(),
+            here: row.here.clone(),
+        })
+        .collect()
 }
 
-/// Returns what happens because of all providers, each platform by itself: a program looks at all of
-/// them in one run, so the worst that any of them causes happens.
+/// Returns the predictions for all providers, each platform by itself: a program looks at all of them in one
+/// run, so the worst outcome of any of them is that of the run.
 #[must_use]
-pub fn combine(rows: &[Row]) -> Vec<PlatformGroup> {
-    let mut platforms: BTreeMap<&Platform, Vec<&Row>> = BTreeMap::new();
+pub fn combine(rows: &[PredictionRow]) -> Vec<PlatformGroup> {
+    let mut platforms: BTreeMap<&Platform, Vec<&PredictionRow>> = BTreeMap::new();
     for row in rows {
         platforms.entry(&row.platform).or_default().push(row);
     }
-    let platforms = platforms.into_iter();
     platforms
+        .into_iter()
         .map(|(platform, rows)| {
-            let of_route = |at: usize| {
-                let known = rows.iter().filter_map(|row| row.predictions.get(at));
-                worst(known.collect())
+            let of_route = |route: usize| {
+                worst(
+                    rows.iter()
+                        .filter_map(|row| row.predictions.get(route))
+                        .collect(),
+                )
             };
             PlatformGroup {
                 platforms: vec![platform.clone()],
@@ -55,27 +58,30 @@ pub fn combine(rows: &[Row]) -> Vec<PlatformGroup> {
         .collect()
 }
 
-/// Returns the worst in the root as it is now; nothing where it is unknown for a provider.
-fn combine_here(rows: &[&Row]) -> Vec<Prediction> {
+/// Returns the worst outcomes in the root as it is now; none where they are unknown for a provider.
+fn combine_here(rows: &[&PredictionRow]) -> Vec<Prediction> {
     if rows.iter().any(|row| row.here.is_empty()) {
         return Vec::new();
     }
     let count = rows.iter().map(|row| row.here.len()).min().unwrap_or(0);
-    let of_route = |at: usize| worst(rows.iter().map(|row| &row.here[at]).collect());
-    (0..count).filter_map(of_route).collect()
+    (0..count)
+        .filter_map(|route| worst(rows.iter().map(|row| &row.here[route]).collect()))
+        .collect()
 }
 
-/// Joins the groups to which the same happens; the one with the most platforms comes last, as what
-/// goes for all others.
+/// Joins the groups with the same predictions; the one with the most platforms comes last, as that of all
+/// others.
 #[must_use]
 pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
     let mut folded: Vec<PlatformGroup> = Vec::new();
     for group in groups {
-        let mut known = folded.iter_mut();
-        match known.find(|known| known.predictions == group.predictions) {
-            Some(known) => {
-                known.platforms.extend(group.platforms);
-                known.here.extend(group.here);
+        let equal = folded
+            .iter_mut()
+            .find(|other| other.predictions == group.predictions);
+        match equal {
+            Some(equal) => {
+                equal.platforms.extend(group.platforms);
+                equal.here.extend(group.here);
             }
             None => folded.push(group),
         }
@@ -86,20 +92,27 @@ pub fn fold(groups: Vec<PlatformGroup>) -> Vec<PlatformGroup> {
 
 /// Returns the worst of several predictions about one route.
 ///
-/// What is sure to fail fails, whatever the others do, with what the program reports first; anything else may be worse where one that is
-/// assumed comes out otherwise.
+/// A sure failure of one is that of the run, with the title that the program reports first; any other outcome may
+/// be worse where one that is assumed comes out otherwise.
 fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
-    let is_assumed = predictions.iter().any(|one| one.assumed);
-    let fails = |one: &&&Prediction| one.outcome == Outcome::Fails && !one.assumed;
-    let sure = predictions.iter().filter(fails);
-    if let Some(first) = sure.min_by_key(|one| one.is_about_entries()) {
-        return Some((*first).clone());
+    let sure_failure = predictions
+        .iter()
+        .filter(|prediction| prediction.outcome == Outcome::Fails && !prediction.assumed)
+        .min_by_key(|prediction| prediction.is_about_entries());
+    if let Some(failure) = sure_failure {
+        return Some((*failure).clone());
     }
-    let outcome = predictions.iter().map(|one| one.outcome).max()?;
-    let first = predictions.iter().find(|one| one.outcome == outcome)?;
+    let outcome = predictions
+        .iter()
+        .map(|prediction| prediction.outcome)
+        .max()?;
+    let first = predictions
+        .iter()
+        .find(|prediction| prediction.outcome == outcome)?;
     Some(Prediction {
-        assumed: is_assumed,
-        unchecked: outcome != Outcome::Fails && predictions.iter().any(|one| one.unchecked),
+        assumed: predictions.iter().any(|prediction| prediction.assumed),
+        unchecked: outcome != Outcome::Fails
+            && predictions.iter().any(|prediction| prediction.unchecked),
         ..(*first).clone()
     })
 }
@@ -109,7 +122,7 @@ mod tests {
     use super::*;
     use crate::flavor::Flavor;
 
-    fn row(provider: &str, platform: &str, outcome: Outcome, assumed: bool) -> Row {
+    fn row(provider: &str, platform: &str, outcome: Outcome, assumed: bool) -> PredictionRow {
         let predictions = Route::ALL.map(|route| Prediction {
             route,
             outcome,
@@ -117,7 +130,7 @@ mod tests {
             unchecked: false,
             assumed,
         });
-        Row {
+        PredictionRow {
             provider: ProviderAddr::parse(provider, Flavor::Terraform1_16).expect("an address"),
             platform: platform.parse().expect("a platform"),
             predictions: predictions.to_vec(),
@@ -127,7 +140,7 @@ mod tests {
 
     /// Writes groups as `platform+platform outcome`, with a `?` where it is assumed.
     fn text(groups: &[PlatformGroup]) -> Vec<String> {
-        let groups = groups.iter().map(|group| {
+        let lines = groups.iter().map(|group| {
             let platforms: Vec<String> = group.platforms.iter().map(ToString::to_string).collect();
             let prediction = &group.predictions[0];
             let mark = if prediction.assumed { "?" } else { "" };
@@ -137,7 +150,7 @@ mod tests {
                 prediction.outcome.word()
             )
         });
-        groups.collect()
+        lines.collect()
     }
 
     #[test]
@@ -182,8 +195,9 @@ mod tests {
     fn what_is_wrong_with_packages_is_reported_before_the_verdict_on_entries() {
         let titled = |provider: &str, title: &'static str| {
             let mut row = row(provider, "linux_amd64", Outcome::Fails, false);
-            let predictions = row.predictions.iter_mut();
-            predictions.for_each(|one| one.title = Some(title.into()));
+            for prediction in &mut row.predictions {
+                prediction.title = Some(title.into());
+            }
             row
         };
         let rows = [

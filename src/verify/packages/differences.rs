@@ -1,4 +1,4 @@
-//! In which files two packages differ, and which files alone keep a package from being right.
+//! The files in which two packages differ, and those that alone keep a package from being right.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 use crate::archive::FileDigest;
 use crate::hash::{Digest, Hash, Hashes, h1_of_digests};
 
-/// How many files of a kind are named; the rest is counted.
+/// Maximum number of files of a kind that are named; the rest is counted.
 const MAX_NAMED: usize = 5;
 
-/// Up to how many files all ways to leave some out are tried: that many ways are hashed in
-/// milliseconds, and most packages have fewer files.
-const MAX_FILES_FOR_ALL_WAYS: usize = 12;
+/// Maximum number of files of which every subset is tried: 4,096 subsets are hashed in milliseconds, and most
+/// packages have fewer files.
+const MAX_FILES_FOR_SUBSETS: usize = 12;
 
-/// How a package differs from one that is right; names are sorted.
+/// The differences of a package from one that is right; names are sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Differences {
     /// Files of both, with other content.
@@ -27,22 +27,23 @@ pub(super) struct Differences {
 impl Differences {
     /// Compares the files of a package with those of one that is right: digests by name, sorted by that.
     pub(super) fn between<'f>(
-        found: impl Iterator<Item = (&'f [u8], Digest)>,
+        files: impl Iterator<Item = (&'f [u8], Digest)>,
         right: impl Iterator<Item = (&'f [u8], Digest)>,
     ) -> Self {
         let mut differences = Self::default();
-        let (mut found, mut right) = (found.peekable(), right.peekable());
+        let (mut files, mut right) = (files.peekable(), right.peekable());
+        // Both lists are sorted by name: the smaller name of the two next ones is handled in each step.
         loop {
-            let order = match (found.peek(), right.peek()) {
+            let order = match (files.peek(), right.peek()) {
                 (None, None) => return differences,
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
-                (Some((one, _)), Some((other, _))) => one.cmp(other),
+                (Some((name, _)), Some((right_name, _))) => name.cmp(right_name),
             };
-            let one = found.next_if(|_| order.is_le());
-            let other = right.next_if(|_| order.is_ge());
-            match (one, other) {
-                (Some((_, one)), Some((_, other))) if one == other => {}
+            let file = files.next_if(|_| order.is_le());
+            let right_file = right.next_if(|_| order.is_ge());
+            match (file, right_file) {
+                (Some((_, digest)), Some((_, right_digest))) if digest == right_digest => {}
                 (Some((name, _)), Some(_)) => differences.changed.push(name.into()),
                 (Some((name, _)), None) => differences.stray.push(name.into()),
                 (None, Some((name, _))) => differences.missing.push(name.into()),
@@ -55,7 +56,7 @@ impl Differences {
         self.changed.is_empty() && self.missing.is_empty() && self.stray.is_empty()
     }
 
-    /// Returns whether files were added, and nothing else was done.
+    /// Returns true if files were added, and nothing else was changed.
     pub(super) fn is_stray_only(&self) -> bool {
         self.changed.is_empty() && self.missing.is_empty() && !self.stray.is_empty()
     }
@@ -69,50 +70,68 @@ impl fmt::Display for Differences {
             ("missing", &self.missing),
             ("stray", &self.stray),
         ];
-        let kinds = kinds.iter().filter(|(_, names)| !names.is_empty());
-        let lines = kinds.map(|(kind, names)| format!("  {kind}: {}", named(names)));
-        f.write_str(&lines.collect::<Vec<_>>().join("\n"))
+        let lines: Vec<String> = kinds
+            .iter()
+            .filter(|(_, names)| !names.is_empty())
+            .map(|(kind, names)| format!("  {kind}: {}", named(names)))
+            .collect();
+        f.write_str(&lines.join("\n"))
     }
 }
 
 /// Names a few files and counts the rest.
 pub(super) fn named(names: &[Box<[u8]>]) -> String {
-    let shown = names.iter().take(MAX_NAMED);
-    let shown = shown.map(|name| String::from_utf8_lossy(name));
-    let shown = shown.collect::<Vec<_>>().join(", ");
+    let shown: Vec<_> = names
+        .iter()
+        .take(MAX_NAMED)
+        .map(|name| String::from_utf8_lossy(name))
+        .collect();
+    let shown = shown.join(", ");
     match names.len().saturating_sub(MAX_NAMED) {
         0 => shown,
         more => format!("{shown} and {more} more"),
     }
 }
 
-/// Finds the files without which a package would be one that is recorded: what was added to it,
-/// proven without any other copy. Empty if there is no such set, or too many to try: of many files
-/// only each one by itself is.
+/// Finds the files without which a package would be one that is recorded: they were added to it, which the
+/// recorded hash proves without any other copy. Empty if there is no such set, or if there are too many sets to
+/// try: of many files only each by itself is left out.
 ///
 /// Fewer files are tried before more, and at least one is kept.
 pub(super) fn strays(files: &[FileDigest], recorded: &Hashes) -> Vec<Box<[u8]>> {
-    let is_recorded = |left_out: &dyn Fn(usize) -> bool| {
-        let kept = files.iter().enumerate().filter(|(at, _)| !left_out(*at));
-        let hash = h1_of_digests(kept.map(|(_, file)| (&*file.name, file.digest)));
-        hash.is_ok_and(|hash: Hash| recorded.contains(&hash))
-    };
-    let names = |left_out: &dyn Fn(usize) -> bool| -> Vec<Box<[u8]>> {
-        let out = files.iter().enumerate().filter(|(at, _)| left_out(*at));
-        out.map(|(_, file)| file.name.clone()).collect()
-    };
     let count = files.len();
-    if count <= MAX_FILES_FOR_ALL_WAYS {
-        let mut ways: Vec<u32> = (1..(1 << count)).collect();
-        ways.pop();
-        ways.sort_by_key(|way: &u32| way.count_ones());
-        let found = ways
-            .into_iter()
-            .find(|way| is_recorded(&|at| way >> at & 1 == 1));
-        return found.map_or(Vec::new(), |way| names(&|at| way >> at & 1 == 1));
+    if count > MAX_FILES_FOR_SUBSETS {
+        return (0..count)
+            .find(|stray| is_recorded_without(files, recorded, |index| index == *stray))
+            .map_or(Vec::new(), |stray| vec![files[stray].name.clone()]);
     }
-    let found = (0..count).find(|one| is_recorded(&|at| at == *one));
-    found.map_or(Vec::new(), |one| names(&|at| at == one))
+    // Each bit of a subset stands for a file that is left out; the last one would leave out all.
+    let mut subsets: Vec<u32> = (1..(1 << count)).collect();
+    subsets.pop();
+    subsets.sort_by_key(|subset: &u32| subset.count_ones());
+    for subset in subsets {
+        let is_stray = |index: usize| subset >> index & 1 == 1;
+        if is_recorded_without(files, recorded, is_stray) {
+            return (0..count)
+                .filter(|index| is_stray(*index))
+                .map(|index| files[index].name.clone())
+                .collect();
+        }
+    }
+    Vec::new()
+}
+
+fn is_recorded_without(
+    files: &[FileDigest],
+    recorded: &Hashes,
+    is_stray: impl Fn(usize) -> bool,
+) -> bool {
+    let kept = files
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !is_stray(*index))
+        .map(|(_, file)| (&*file.name, file.digest));
+    h1_of_digests(kept).is_ok_and(|hash: Hash| recorded.contains(&hash))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is known about a package that matches nothing that is recorded.
+//! Evidence about a package that matches no recorded hash.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::differences::Differences;
 use crate::hash::Hash;
 
-/// How sure it is that a package which matches nothing should match something.
+/// A doubt that a package which matches nothing should match something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// The recorded hashes cover its platform, so it contradicts them.
@@ -22,7 +22,7 @@ pub(super) enum Doubt {
 /// A copy of a package that is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Twin {
-    /// It is in this place.
+    /// The copy in this place.
     AtHand(PathBuf),
     /// An earlier run looked into the zip with this `zh:`.
     Known(Hash),
@@ -37,10 +37,10 @@ impl fmt::Display for Twin {
     }
 }
 
-/// What other copies, facts, or the recorded hashes alone show about a package.
+/// Evidence about a package by other copies, facts, or the recorded hashes alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fact {
-    /// Nothing.
+pub(super) enum MismatchEvidence {
+    /// No other copy is known.
     None,
     /// This copy is recorded, and has the same content.
     Same(Twin),

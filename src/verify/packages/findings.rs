@@ -1,39 +1,41 @@
-//! What is said about packages.
+//! The findings about packages.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::comparison::recorded;
 use super::differences::named;
-use super::facts::{Doubt, Fact};
+use super::facts::{Doubt, MismatchEvidence};
 use super::memo::PackageHashes;
-use super::places::{Candidate, Origin};
+use super::places::{PackageCandidate, PackageOrigin};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, FileId, Finding, Help, RootCommand, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 use crate::version::Version;
 use crate::world::is_outside;
 
-/// A package that can be hashed, with all that is said about it.
-pub(super) struct About<'a> {
-    pub(super) subject: Subject<'a>,
-    pub(super) candidate: &'a Candidate,
+/// A package that was hashed, with the context of its findings.
+pub(super) struct PackageReport<'a> {
+    pub(super) subject: CheckedLock<'a>,
+    pub(super) candidate: &'a PackageCandidate,
     pub(super) hashed: &'a PackageHashes,
-    /// Where it really is, if the place is a link.
+    /// The target of the place, if that is a link.
     pub(super) link: Option<PathBuf>,
 }
 
-impl About<'_> {
+impl PackageReport<'_> {
     /// Reports a package whose hash is not recorded.
-    pub(super) fn mismatch(&self, fact: &Fact) -> Finding {
+    pub(super) fn mismatch(&self, fact: &MismatchEvidence) -> Finding {
         let id = &self.candidate.id;
         let kind = kind(self.candidate.origin);
         let strays = match fact {
-            Fact::Stray(names) => names.len(),
-            Fact::Differs(_, differences) if differences.is_stray_only() => differences.stray.len(),
+            MismatchEvidence::Stray(names) => names.len(),
+            MismatchEvidence::Differs(_, differences) if differences.is_stray_only() => {
+                differences.stray.len()
+            }
             _ => 0,
         };
         let diagnostic = match strays {
@@ -62,31 +64,31 @@ impl About<'_> {
     }
 
     /// Says what is known about the fault, and what to do.
-    fn what_to_do(&self, fact: &Fact) -> Help {
+    fn what_to_do(&self, fact: &MismatchEvidence) -> Help {
         let place = self.candidate.place.path().display();
         let advice = self.advice();
         match fact {
-            Fact::Differs(twin, differences) if !differences.is_empty() => format!(
+            MismatchEvidence::Differs(twin, differences) if !differences.is_empty() => format!(
                 "it differs from {twin}, which is recorded:\n{differences}\n{advice}"
             )
             .into(),
-            Fact::Stray(names) => format!(
+            MismatchEvidence::Stray(names) => format!(
                 "without these files it is recorded:\n  stray: {}\n{advice}",
                 named(names)
             )
             .into(),
-            Fact::Same(twin) => self.subject.advice.lock.named_in(|lock| {
+            MismatchEvidence::Same(twin) => self.subject.advice.lock.named_in(|lock| {
                 format!(
                     "it has the content of {twin}, which is recorded, but was zipped again; use that \
                      one, or run `{lock} --platform {}` to record its h1:",
                     self.candidate.id.platform
                 )
             }),
-            Fact::Differs(twin, _) => {
+            MismatchEvidence::Differs(twin, _) => {
                 format!("it differs from {twin}, which is recorded; {advice}").into()
             }
             // Hashes are counted, which is no proof: the command decides.
-            Fact::None if self.candidate.origin == Origin::Installed => {
+            MismatchEvidence::None if self.candidate.origin == PackageOrigin::Installed => {
                 self.subject.advice.lock.named_in(|lock| {
                     format!(
                         "its hash is {}; run `{lock} --platform {}`: if that adds this hash, the \
@@ -97,40 +99,40 @@ impl About<'_> {
                     )
                 })
             }
-            Fact::None => format!("{place} hashes to {}; {advice}", self.hashed.h1).into(),
+            MismatchEvidence::None => format!("{place} hashes to {}; {advice}", self.hashed.h1).into(),
         }
     }
 
-    /// Says how to get rid of a package that is wrong.
+    /// Returns the help to remove a package that is wrong.
     fn advice(&self) -> String {
         let program = self.subject.flavor.command();
         let what = self.what();
         match self.candidate.origin {
-            Origin::Installed => {
+            PackageOrigin::Installed => {
                 format!("unless you know why, delete {what} and run `{program} init` again")
             }
-            Origin::Cache if self.subject.flavor.is_opentofu() => format!(
+            PackageOrigin::Cache if self.subject.flavor.is_opentofu() => format!(
                 "delete {what}: `{program} init` stops at it where it has to fetch the package again"
             ),
-            Origin::Cache => format!(
+            PackageOrigin::Cache => format!(
                 "delete {what}: `{program} init` would unpack over it, and lock what it is then"
             ),
-            Origin::Mirror => format!(
+            PackageOrigin::Mirror => format!(
                 "`{program} init` from this mirror refuses it; unless you know why, replace {what}"
             ),
-            Origin::Named => "unless you know why, do not use it".to_owned(),
+            PackageOrigin::Named => "unless you know why, do not use it".to_owned(),
         }
     }
 
-    /// Says how to get rid of a package that may be wrong.
+    /// Returns the help to remove a package that may be wrong.
     fn removal(&self) -> String {
         let program = self.subject.flavor.command();
         let what = self.what();
         match self.candidate.origin {
-            Origin::Installed => format!("delete {what} and run `{program} init` again"),
-            Origin::Cache => format!("delete {what}"),
-            Origin::Mirror => format!("replace {what}"),
-            Origin::Named => "do not use it".to_owned(),
+            PackageOrigin::Installed => format!("delete {what} and run `{program} init` again"),
+            PackageOrigin::Cache => format!("delete {what}"),
+            PackageOrigin::Mirror => format!("replace {what}"),
+            PackageOrigin::Named => "do not use it".to_owned(),
         }
     }
 
@@ -144,7 +146,12 @@ impl About<'_> {
     }
 
     /// Reports a package that no recorded hash can verify.
-    pub(super) fn unverifiable(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Finding {
+    pub(super) fn unverifiable(
+        &self,
+        matched: &Match,
+        fact: &MismatchEvidence,
+        doubt: Doubt,
+    ) -> Finding {
         let id = &self.candidate.id;
         let origin = self.candidate.origin;
         let kind = kind(origin);
@@ -155,9 +162,9 @@ impl About<'_> {
         let left_over = self.subject.left_over(&id.provider);
         // A cache only saves downloads, and the lock file need not cover every platform.
         let is_harmless =
-            left_over.is_some() || origin == Origin::Cache || doubt == Doubt::Unwanted;
+            left_over.is_some() || origin == PackageOrigin::Cache || doubt == Doubt::Unwanted;
         // The program refuses it for certain, or the user asked about it.
-        let is_refused = matches!(origin, Origin::Installed | Origin::Named)
+        let is_refused = matches!(origin, PackageOrigin::Installed | PackageOrigin::Named)
             && matches!(doubt, Doubt::Incomplete | Doubt::Uncovered);
         if is_harmless {
             diagnostic.severity = Severity::Note;
@@ -171,7 +178,7 @@ impl About<'_> {
         self.finding(diagnostic.help(help))
     }
 
-    /// Says which hashes there are, and why they cannot verify the package.
+    /// Counts the recorded hashes, and returns the reason why they cannot verify the package.
     fn what_is_recorded(&self, matched: &Match, doubt: Doubt) -> String {
         let platform = &self.candidate.id.platform;
         let recorded = recorded(self.subject, &self.candidate.id);
@@ -187,7 +194,7 @@ impl About<'_> {
         }
     }
 
-    fn how_to_verify(&self, matched: &Match, fact: &Fact, doubt: Doubt) -> Help {
+    fn how_to_verify(&self, matched: &Match, fact: &MismatchEvidence, doubt: Doubt) -> Help {
         let platform = &self.candidate.id.platform;
         let command = self
             .subject
@@ -197,9 +204,11 @@ impl About<'_> {
         let program = self.subject.flavor.command();
         let refused = matches!(matched, Match::Mismatch | Match::NotComparable);
         let consequence = match self.candidate.origin {
-            Origin::Installed if refused => format!("; until then `{program} plan` refuses it"),
-            Origin::Cache => format!("; until then `{program} init` fetches it again"),
-            Origin::Mirror if refused => {
+            PackageOrigin::Installed if refused => {
+                format!("; until then `{program} plan` refuses it")
+            }
+            PackageOrigin::Cache => format!("; until then `{program} init` fetches it again"),
+            PackageOrigin::Mirror if refused => {
                 format!("; until then `{program} init` from this mirror refuses it")
             }
             _ => String::new(),
@@ -208,7 +217,7 @@ impl About<'_> {
             (Doubt::Unwanted, _) => command.named_in(|command| {
                 format!("nothing to do, unless {platform} is wanted: then run `{command}`")
             }),
-            (Doubt::None, Fact::Same(twin)) => command.named_in(|command| {
+            (Doubt::None, MismatchEvidence::Same(twin)) => command.named_in(|command| {
                 format!(
                     "its content is that of {twin}, whose zh: is recorded: run `{command}` to add \
                      its h1:{consequence}"
@@ -223,7 +232,7 @@ impl About<'_> {
         }
     }
 
-    /// Reports what is unusual about a package that is accepted.
+    /// Reports oddities of a package that is accepted.
     pub(super) fn remarks(&self, recorded: &Hashes) -> Vec<Finding> {
         let id = &self.candidate.id;
         let place = self.candidate.place.path().display();
@@ -233,23 +242,25 @@ impl About<'_> {
             let title = format!("The {kind} package of {id} was zipped again");
             let note = format!("an h1: matches {place}, no zh: does");
             let help = "nothing to do: its content is what was locked, and the program accepts it";
-            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title);
-            let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
-            findings.push(self.finding(diagnostic.help(help)));
+            let diagnostic = Diagnostic::note(rules::PACKAGE_REPACKED, title)
+                .at(self.subject.file, self.header(), note)
+                .help(help);
+            findings.push(self.finding(diagnostic));
         }
         if self.hashed.is_odd() {
             let title = format!("The {kind} package of {id} has two different h1: hashes");
             let note = format!("{place} hashes differently as a zip than when it is unpacked");
             let help = "nothing to do here: the lock file accepts it; a lock file without its zh: \
                         would refuse it, once it was installed";
-            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title);
-            let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
-            findings.push(self.finding(diagnostic.help(help)));
+            let diagnostic = Diagnostic::note(rules::PACKAGE_ODD, title)
+                .at(self.subject.file, self.header(), note)
+                .help(help);
+            findings.push(self.finding(diagnostic));
         }
         findings
     }
 
-    /// Reports a zip that was locked by what it unpacks to, and is checked by its members.
+    /// Reports a zip whose `h1:` when unpacked is recorded, and not that of its members.
     ///
     /// Where its platform is not wanted, nothing refuses it.
     pub(super) fn refused_odd(&self, doubt: Doubt) -> Finding {
@@ -281,8 +292,8 @@ impl About<'_> {
 
 /// Reports a package that cannot be hashed.
 pub(super) fn unreadable(
-    subject: Subject<'_>,
-    candidate: &Candidate,
+    subject: CheckedLock<'_>,
+    candidate: &PackageCandidate,
     error: &ArchiveError,
 ) -> Finding {
     let id = &candidate.id;
@@ -291,11 +302,11 @@ pub(super) fn unreadable(
     let program = subject.flavor.command();
     let title = format!("The {kind} package of {id} cannot be hashed");
     let help = match candidate.origin {
-        Origin::Installed | Origin::Cache => {
+        PackageOrigin::Installed | PackageOrigin::Cache => {
             format!("delete {place} and run `{program} init` again")
         }
-        Origin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
-        Origin::Named => "name a package that the program could use".to_owned(),
+        PackageOrigin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
+        PackageOrigin::Named => "name a package that the program could use".to_owned(),
     };
     let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
         .at(subject.file, subject.header(&id.provider), causes(error))
@@ -304,7 +315,7 @@ pub(super) fn unreadable(
 }
 
 /// Reports a file in the place of an unpacked package.
-pub(super) fn no_directory(subject: Subject<'_>, candidate: &Candidate) -> Finding {
+pub(super) fn no_directory(subject: CheckedLock<'_>, candidate: &PackageCandidate) -> Finding {
     let id = &candidate.id;
     let kind = kind(candidate.origin);
     let place = candidate.place.path().display();
@@ -322,8 +333,8 @@ pub(super) fn no_directory(subject: Subject<'_>, candidate: &Candidate) -> Findi
 
 /// Reports a package that is a link which cannot be followed.
 pub(super) fn unreachable(
-    subject: Subject<'_>,
-    candidate: &Candidate,
+    subject: CheckedLock<'_>,
+    candidate: &PackageCandidate,
     error: &io::Error,
 ) -> Finding {
     let id = &candidate.id;
@@ -347,7 +358,7 @@ pub(super) fn unreachable(
 
 /// Reports a single package that cannot be hashed.
 pub(super) fn unreadable_single(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     path: &Path,
     error: &ArchiveError,
 ) -> Finding {
@@ -359,7 +370,7 @@ pub(super) fn unreadable_single(
 }
 
 /// Reports a single package of a provider or version that is not locked.
-pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Finding {
+pub(super) fn not_locked(subject: CheckedLock<'_>, path: &Path, what: &str) -> Finding {
     let title = format!("No entry is about {}", path.display());
     let note = format!("no entry here locks {what}");
     Diagnostic::error(rules::PACKAGE_NOT_LOCKED, title)
@@ -368,8 +379,12 @@ pub(super) fn not_locked(subject: Subject<'_>, path: &Path, what: &str) -> Findi
         .into()
 }
 
-/// Reports a single package that only its hash could identify, and does not.
-pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHashes) -> Finding {
+/// Reports a single package that not even its hash identifies.
+pub(super) fn not_recorded(
+    subject: CheckedLock<'_>,
+    path: &Path,
+    hashed: &PackageHashes,
+) -> Finding {
     let title = format!("No entry records the package {}", path.display());
     let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
     let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
@@ -384,7 +399,7 @@ pub(super) fn not_recorded(subject: Subject<'_>, path: &Path, hashed: &PackageHa
 }
 
 /// Reports a mirror that the CLI configuration names and that is not there (`sources` rules 7.6).
-pub(super) fn absent(subject: Subject<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
+pub(super) fn absent(subject: CheckedLock<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
     let program = subject.flavor.command();
     let title = format!("There is no mirror in {}", dir.display());
     Diagnostic::error(rules::MIRROR_MISSING, title)
@@ -399,7 +414,7 @@ pub(super) fn absent(subject: Subject<'_>, file: FileId, span: Span, dir: &Path)
 
 /// Reports a locked version that none of the mirrors has from which the program installs the provider.
 pub(super) fn no_mirror(
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     version: &Version,
     is_implied: bool,
@@ -411,16 +426,14 @@ pub(super) fn no_mirror(
         "`{program} init` fails: {}",
         subject.flavor.no_version_title()
     );
-    let help = match is_implied {
-        true => format!(
+    let help = if is_implied {
+        format!(
             "add its packages to the local mirror, or delete the other versions there: while it holds the \
              provider, `{program} init` does not ask the registry"
-        ),
-        false => {
-            "add its packages to a mirror, or allow another installation method for it in the \
-                  CLI configuration"
-                .to_owned()
-        }
+        )
+    } else {
+        "add its packages to a mirror, or allow another installation method for it in the CLI configuration"
+            .to_owned()
     };
     let diagnostic = Diagnostic::error(rules::MIRROR_LACKS_VERSION, title)
         .at(subject.file, subject.version(provider), note)
@@ -428,22 +441,23 @@ pub(super) fn no_mirror(
     Finding::about(provider, diagnostic)
 }
 
-/// Says what a package is to the program, before the word package.
-fn kind(origin: Origin) -> &'static str {
+/// Returns the adjective of a package, by its origin.
+fn kind(origin: PackageOrigin) -> &'static str {
     match origin {
-        Origin::Installed => "installed",
-        Origin::Cache => "cached",
-        Origin::Mirror => "mirrored",
-        Origin::Named => "named",
+        PackageOrigin::Installed => "installed",
+        PackageOrigin::Cache => "cached",
+        PackageOrigin::Mirror => "mirrored",
+        PackageOrigin::Named => "named",
     }
 }
 
 fn causes(error: &ArchiveError) -> String {
-    let said = std::iter::once(error.to_string()).chain(diag::causes(error));
-    said.collect::<Vec<_>>().join(": ")
+    let mut texts = vec![error.to_string()];
+    texts.extend(diag::causes(error));
+    texts.join(": ")
 }
 
-fn finding(candidate: &Candidate, diagnostic: Diagnostic) -> Finding {
+fn finding(candidate: &PackageCandidate, diagnostic: Diagnostic) -> Finding {
     Finding {
         platform: Some(candidate.id.platform.clone()),
         ..Finding::about(&candidate.id.provider, diagnostic)

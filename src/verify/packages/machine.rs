@@ -1,20 +1,20 @@
-//! What this machine has of each provider: what is installed, cached, and where `init` would take it from.
+//! The packages of each provider on this machine, and the source that `init` would install from.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::Search;
+use super::PackageSearch;
 use super::comparison::recorded;
-use super::memo::{Memo, Moment, Outcome};
-use super::places::{Candidate, Origin, PackagesAtHand};
+use super::memo::{Outcome, PackageMemo, UseMoment};
+use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
 use crate::addr::ProviderAddr;
-use crate::coverage::{Machine, MachineSource};
+use crate::coverage::{MachinePackages, MachineSource};
 use crate::hash::Match;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
 use crate::verify::known::{MachineFacts, Machines, SourcePackage};
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 use crate::version::Version;
 
 /// A source from which the program installs a provider.
@@ -30,22 +30,22 @@ pub enum InstallSource {
     OciMirror,
     /// A directory laid out as a mirror.
     Directory {
-        /// The directory.
+        /// The directory, absolute.
         dir: PathBuf,
-        /// Whether `init` fails if it does not exist.
+        /// Without the directory `init` fails.
         must_exist: bool,
     },
 }
 
-/// Where a package comes from.
-struct Found {
+/// The source that a package comes from.
+struct FoundSource {
     source: MachineSource,
     is_doubtful: bool,
     /// The package, if it is on this machine.
     place: Option<(PackageId, Local)>,
 }
 
-impl Found {
+impl FoundSource {
     fn nowhere(source: MachineSource) -> Self {
         Self {
             source,
@@ -55,20 +55,22 @@ impl Found {
     }
 }
 
-/// Lists what this machine has, for its own platform, of each provider that is locked or required.
+/// Lists the packages on this machine, for its own platform, of each provider that is locked or required.
 pub(super) fn of_providers(
-    memo: &Memo<'_>,
-    subject: Subject<'_>,
-    search: Search<'_>,
+    memo: &PackageMemo<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
     gathered: &PackagesAtHand,
     outcomes: &[Arc<Outcome>],
 ) -> Machines {
     let here = Platform::current();
     let locked = &subject.document.lock.providers;
-    let required = subject.requirements.into_iter();
-    let required = required.flat_map(|requirements| requirements.providers.keys());
-    let providers: BTreeSet<&ProviderAddr> = locked.keys().chain(required).collect();
-    let machines = providers.into_iter().map(|provider| {
+    let mut providers: BTreeSet<&ProviderAddr> = locked.keys().collect();
+    if let Some(requirements) = subject.requirements {
+        providers.extend(requirements.providers.keys());
+    }
+    let mut machines = Machines::new();
+    for provider in providers {
         let facts = match locked.get(provider) {
             Some(entry) => {
                 let id = PackageId {
@@ -80,46 +82,54 @@ pub(super) fn of_providers(
             }
             None => of_unlocked(subject, search, gathered, provider, &here),
         };
-        ((provider.clone(), here.clone()), facts)
-    });
-    machines.collect()
+        machines.insert((provider.clone(), here.clone()), facts);
+    }
+    machines
 }
 
 fn of_entry(
-    memo: &Memo<'_>,
-    subject: Subject<'_>,
-    search: Search<'_>,
+    memo: &PackageMemo<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
     (gathered, outcomes): (&PackagesAtHand, &[Arc<Outcome>]),
     id: &PackageId,
 ) -> MachineFacts {
-    let used = gathered.used.iter().zip(outcomes);
-    let own = used.filter(|(candidate, _)| candidate.id == *id);
-    let own: Vec<(&Candidate, &Arc<Outcome>)> = own.collect();
-    let of = |origin| {
-        let all = own.iter().map(|(candidate, _)| *candidate);
-        let links = gathered.links.iter();
-        let mut all = all.chain(links.filter(|link| link.id == *id));
-        let found = all.find(|candidate| candidate.origin == origin)?;
-        let mut own = own.iter();
-        let same = own.find(|(candidate, _)| candidate.resolved == found.resolved);
-        same.map(|(_, outcome)| is_recorded(subject, id, outcome))
+    let candidates: Vec<(&PackageCandidate, &Arc<Outcome>)> = gathered
+        .used
+        .iter()
+        .zip(outcomes)
+        .filter(|(candidate, _)| candidate.id == *id)
+        .collect();
+    let outcome_at = |resolved: &PathBuf| {
+        candidates
+            .iter()
+            .find(|(candidate, _)| candidate.resolved == *resolved)
+            .map(|(_, outcome)| *outcome)
+    };
+    // An installed package is often a link into the cache, which is hashed once under either name.
+    let is_recorded_at = |origin| {
+        let place = candidates
+            .iter()
+            .map(|(candidate, _)| *candidate)
+            .chain(gathered.links.iter().filter(|link| link.id == *id))
+            .find(|candidate| candidate.origin == origin)?;
+        let outcome = outcome_at(&place.resolved)?;
+        Some(is_recorded(subject, id, outcome))
     };
     let found = find(search, gathered, id);
-    let resolved = found.place.as_ref().map(|(_, place)| memo.resolved(place));
-    let mut candidates = own.iter();
-    let package = candidates.find(|(candidate, _)| Some(&candidate.resolved) == resolved.as_ref());
-    let package = package.and_then(|(_, outcome)| {
+    let package = found.place.as_ref().and_then(|(_, place)| {
+        let outcome = outcome_at(&memo.resolved(place))?;
         let hashed = outcome.as_ref().as_ref().ok()?;
         Some(SourcePackage {
             h1: hashed.h1.clone(),
             zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
-            is_refused: hashed.judge(recorded(subject, id), Moment::Install) == Match::Mismatch,
+            is_refused: hashed.judge(recorded(subject, id), UseMoment::Install) == Match::Mismatch,
         })
     });
     MachineFacts {
-        machine: Machine {
-            installed: of(Origin::Installed),
-            cached: of(Origin::Cache),
+        machine: MachinePackages {
+            installed: is_recorded_at(PackageOrigin::Installed),
+            cached: is_recorded_at(PackageOrigin::Cache),
             cache_may_break: search.cache_may_break,
             source: found.source,
             is_doubtful: found.is_doubtful,
@@ -128,23 +138,28 @@ fn of_entry(
     }
 }
 
-/// Finds out where `init` takes a provider from that has no entry: the newest version that is allowed.
+/// Finds the source of `init` for a provider that has no entry: that of the newest version that is allowed.
 fn of_unlocked(
-    subject: Subject<'_>,
-    search: Search<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
     here: &Platform,
 ) -> MachineFacts {
-    let constraints = subject.requirements.map(|all| all.constraints(provider));
-    let constraints = constraints.unwrap_or_default();
+    let constraints = subject
+        .requirements
+        .map(|requirements| requirements.constraints(provider))
+        .unwrap_or_default();
     let sources = (search.sources)(provider);
-    let versions = sources.iter().flat_map(|source| match source {
-        InstallSource::Directory { dir, .. } => gathered.mirrors.get(dir),
-        _ => None,
-    });
-    let versions = versions.flat_map(|mirror| mirror.versions(provider));
-    let newest = versions.filter(|version| constraints.allows(version)).max();
+    let newest = sources
+        .iter()
+        .filter_map(|source| match source {
+            InstallSource::Directory { dir, .. } => gathered.mirrors.get(dir),
+            _ => None,
+        })
+        .flat_map(|mirror| mirror.versions(provider))
+        .filter(|version| constraints.allows(version))
+        .max();
     let is_remote = |source: &InstallSource| {
         matches!(
             source,
@@ -164,7 +179,7 @@ fn of_unlocked(
     found.is_doubtful |= newest.is_some() && sources.iter().any(is_remote);
     found.is_doubtful |= search.cache_may_break && found.source == MachineSource::Registry;
     MachineFacts {
-        machine: Machine {
+        machine: MachinePackages {
             installed: None,
             cached: None,
             cache_may_break: search.cache_may_break,
@@ -175,19 +190,19 @@ fn of_unlocked(
     }
 }
 
-/// Returns whether `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
-fn is_recorded(subject: Subject<'_>, id: &PackageId, outcome: &Outcome) -> bool {
+/// Returns true if `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
+fn is_recorded(subject: CheckedLock<'_>, id: &PackageId, outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|hashed| {
-        let matched = hashed.judge(recorded(subject, id), Moment::Plan);
+        let matched = hashed.judge(recorded(subject, id), UseMoment::Plan);
         matches!(matched, Match::Matched(_))
     })
 }
 
 /// Finds the first source that has a package (`cliconfig` rules 5.2).
-fn find(search: Search<'_>, gathered: &PackagesAtHand, id: &PackageId) -> Found {
+fn find(search: PackageSearch<'_>, gathered: &PackagesAtHand, id: &PackageId) -> FoundSource {
     let sources = (search.sources)(&id.provider);
     if is_missing(&sources, gathered) {
-        return Found::nowhere(MachineSource::NoVersion);
+        return FoundSource::nowhere(MachineSource::NoVersion);
     }
     let mut absence = MachineSource::NoVersion;
     for source in &sources {
@@ -201,9 +216,9 @@ fn find(search: Search<'_>, gathered: &PackagesAtHand, id: &PackageId) -> Found 
         for (other, places) in mirror.flat_map(|mirror| mirror.of(&id.provider, &id.version)) {
             absence = MachineSource::NoPlatform;
             if let (true, [place, ..]) = (other.platform == id.platform, places) {
-                return Found {
+                return FoundSource {
                     place: Some((other, place.clone())),
-                    ..Found::nowhere(match place {
+                    ..FoundSource::nowhere(match place {
                         Local::Archive(_) => MachineSource::Zips,
                         Local::Directory(_) => MachineSource::Directories,
                     })
@@ -211,28 +226,32 @@ fn find(search: Search<'_>, gathered: &PackagesAtHand, id: &PackageId) -> Found 
             }
         }
     }
-    Found::nowhere(absence)
+    FoundSource::nowhere(absence)
 }
 
 /// Finds the first source that is no directory.
-fn remote(search: Search<'_>, gathered: &PackagesAtHand, provider: &ProviderAddr) -> Found {
+fn remote(
+    search: PackageSearch<'_>,
+    gathered: &PackagesAtHand,
+    provider: &ProviderAddr,
+) -> FoundSource {
     let sources = (search.sources)(provider);
-    let mut found = sources
-        .iter()
-        .filter_map(|source| elsewhere(source, &sources, gathered, provider));
-    match found.next() {
-        Some(found) if !is_missing(&sources, gathered) => found,
-        _ => Found::nowhere(MachineSource::NoVersion),
+    if is_missing(&sources, gathered) {
+        return FoundSource::nowhere(MachineSource::NoVersion);
     }
+    sources
+        .iter()
+        .find_map(|source| elsewhere(source, &sources, gathered, provider))
+        .unwrap_or_else(|| FoundSource::nowhere(MachineSource::NoVersion))
 }
 
-/// Returns what a source is that is no directory; `None` if it is not asked for the provider.
+/// Returns a source that is no directory; `None` if it is not asked for the provider.
 fn elsewhere(
     source: &InstallSource,
     sources: &[InstallSource],
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
-) -> Option<Found> {
+) -> Option<FoundSource> {
     let is_held = || {
         sources.iter().any(|source| match source {
             InstallSource::Directory { dir, .. } => {
@@ -243,24 +262,24 @@ fn elsewhere(
         })
     };
     match source {
-        InstallSource::Registry => Some(Found::nowhere(MachineSource::Registry)),
+        InstallSource::Registry => Some(FoundSource::nowhere(MachineSource::Registry)),
         InstallSource::RegistryUnlessHeld if !is_held() => {
-            Some(Found::nowhere(MachineSource::Registry))
+            Some(FoundSource::nowhere(MachineSource::Registry))
         }
-        // It may lack the version, and which hashes it states is not known.
-        InstallSource::NetworkMirror => Some(Found {
+        // The mirror is not asked here, so its versions and the hashes that it states are not known.
+        InstallSource::NetworkMirror => Some(FoundSource {
             is_doubtful: true,
-            ..Found::nowhere(MachineSource::Zips)
+            ..FoundSource::nowhere(MachineSource::Zips)
         }),
-        InstallSource::OciMirror => Some(Found {
+        InstallSource::OciMirror => Some(FoundSource {
             is_doubtful: true,
-            ..Found::nowhere(MachineSource::OciZips)
+            ..FoundSource::nowhere(MachineSource::OciZips)
         }),
         InstallSource::RegistryUnlessHeld | InstallSource::Directory { .. } => None,
     }
 }
 
-/// Returns whether a directory is missing without which `init` fails, whatever other sources have.
+/// Returns true if a directory is missing without which `init` fails, whatever other sources have.
 fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
     sources.iter().any(|source| match source {
         InstallSource::Directory { dir, must_exist } => {
@@ -270,9 +289,9 @@ fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
     })
 }
 
-/// Returns whether all sources of a locked version are directories that lack it; returns them then.
+/// Returns the sources of a locked version, if all are directories that lack it.
 pub(super) fn lacking_sources(
-    search: Search<'_>,
+    search: PackageSearch<'_>,
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
     version: &Version,

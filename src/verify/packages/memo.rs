@@ -15,36 +15,36 @@ use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::world::{FileKind, Files};
 
-/// Of packages with more files than this the digests are not kept, so that memory does not grow
-/// with what is on the disk; they are computed again where they are needed.
+/// Maximum number of files of a package whose digests are kept, so that memory does not grow with the packages
+/// on the disk; those of larger packages are computed again where they are needed.
 const MAX_KEPT_FILES: usize = 500;
 
-/// What was hashed and scanned so far.
-pub struct Memo<'a> {
+/// The packages that were hashed and the directories that were scanned so far.
+pub struct PackageMemo<'a> {
     pub(super) files: &'a dyn Files,
     jobs: NonZeroUsize,
     packages: BTreeMap<PathBuf, Arc<Outcome>>,
     scans: BTreeMap<(PathBuf, Flavor), Scan>,
 }
 
-/// A directory laid out as a mirror, or why it cannot be read.
+/// A directory laid out as a mirror, or the reason why it cannot be read.
 type Scan = Result<Arc<FilesystemMirror>, Arc<SourceError>>;
 
-/// The hashes of a package, or why it has none.
+/// The hashes of a package, or the reason why it has none.
 pub(super) type Outcome = Result<PackageHashes, ArchiveError>;
 
 /// The hashes of a package.
 #[derive(Debug)]
 pub(super) struct PackageHashes {
-    /// That of its files.
+    /// The hash of its files.
     pub(super) h1: Hash,
-    /// Those that only a zip has.
+    /// The hashes that only a zip has.
     pub(super) zip: Option<ZipOnly>,
     /// Its files by name, unless there are too many to keep.
     files: Option<Vec<FileDigest>>,
 }
 
-/// What a zip has besides the hash of its files.
+/// The hashes of a zip besides that of its files.
 #[derive(Debug)]
 pub(super) struct ZipOnly {
     /// The hash of its bytes.
@@ -53,39 +53,44 @@ pub(super) struct ZipOnly {
     pub(super) member_h1: Hash,
 }
 
-/// When a program looks at a package.
+/// The moment at which a program compares a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Moment {
-    /// Before it installs it.
+pub(super) enum UseMoment {
+    /// Before `init` installs the package.
     Install,
     /// When a plan starts.
     Plan,
 }
 
 impl PackageHashes {
-    /// Compares it with what is recorded, as a program does at a moment (`hash` rules 3.5).
-    pub(super) fn judge(&self, recorded: &Hashes, moment: Moment) -> Match {
+    /// Compares them with the recorded hashes, as a program does at a moment (`hash` rules 3.5).
+    pub(super) fn judge(&self, recorded: &Hashes, moment: UseMoment) -> Match {
         let h1 = &self.h1;
         let package = match (&self.zip, moment) {
             (Some(ZipOnly { zh, member_h1 }), _) => Package::Zip { zh, member_h1 },
-            (None, Moment::Install) => Package::Unpacked { h1 },
-            (None, Moment::Plan) => Package::Installed { h1 },
+            (None, UseMoment::Install) => Package::Unpacked { h1 },
+            (None, UseMoment::Plan) => Package::Installed { h1 },
         };
         matches(recorded, &package)
     }
 
-    /// Returns whether any hash of it is recorded, so that its content is what was locked.
+    /// Returns true if any of them is recorded, so that the content is that which was locked.
     pub(super) fn is_recorded(&self, recorded: &Hashes) -> bool {
-        let own = self.zip.iter().flat_map(|zip| [&zip.zh, &zip.member_h1]);
-        let mut own = own.chain([&self.h1]);
-        own.any(|hash| recorded.contains(hash))
+        self.zip
+            .iter()
+            .flat_map(|zip| [&zip.zh, &zip.member_h1])
+            .chain([&self.h1])
+            .any(|hash| recorded.contains(hash))
     }
 
-    /// Returns whether it holds recorded content in a zip that is not recorded.
+    /// Returns true if the package holds recorded content in a zip that is not recorded.
     pub(super) fn is_repacked(&self, recorded: &Hashes) -> bool {
         let lists_zips = recorded.of(Scheme::Zh).next().is_some();
-        let zip = self.zip.as_ref();
-        lists_zips && zip.is_some_and(|zip| !recorded.contains(&zip.zh))
+        lists_zips
+            && self
+                .zip
+                .as_ref()
+                .is_some_and(|zip| !recorded.contains(&zip.zh))
     }
 
     /// Returns its files, none if there are too many to keep.
@@ -93,7 +98,7 @@ impl PackageHashes {
         self.files.as_deref().unwrap_or_default()
     }
 
-    /// Returns whether the two `h1` of a zip differ (`archive` rules 1).
+    /// Returns true if the two `h1` of a zip differ (`archive` rules 1).
     pub(super) fn is_odd(&self) -> bool {
         self.zip
             .as_ref()
@@ -101,7 +106,7 @@ impl PackageHashes {
     }
 }
 
-impl<'a> Memo<'a> {
+impl<'a> PackageMemo<'a> {
     /// Starts a run that hashes so many packages at once.
     #[must_use]
     pub fn new(files: &'a dyn Files, jobs: NonZeroUsize) -> Self {
@@ -129,13 +134,12 @@ impl<'a> Memo<'a> {
         self.files.resolve(path).unwrap_or_else(|_| path.to_owned())
     }
 
-    /// Returns where a path leads to if it is a link.
+    /// Returns the target of a path if it is a link.
     pub(super) fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         let entries = self.files.list(path.parent()?).ok()?;
-        let mut own = entries
+        let is_link = entries
             .iter()
-            .filter(|entry| Some(&*entry.name) == path.file_name());
-        let is_link = own.any(|entry| entry.kind == FileKind::Symlink);
+            .any(|entry| Some(&*entry.name) == path.file_name() && entry.kind == FileKind::Symlink);
         is_link.then(|| self.files.resolve(path).ok()).flatten()
     }
 
@@ -165,7 +169,7 @@ impl<'a> Memo<'a> {
             .collect()
     }
 
-    /// Hashes one package.
+    /// Hashes a single package, unless that was done before.
     pub(super) fn hash_one(&mut self, place: &Local) -> Arc<Outcome> {
         let mut outcomes = self.hash(&[place]);
         outcomes.pop().expect("one outcome for each package")
@@ -186,8 +190,7 @@ impl<'a> Memo<'a> {
     }
 }
 
-/// Returns how many bytes there are to hash, 0 if that is unknown; whether they can be read turns
-/// out when they are hashed.
+/// Returns the number of bytes to hash, 0 if it is unknown; hashing reports a package that cannot be read.
 fn weight(files: &dyn Files, place: &Local) -> u64 {
     match place {
         Local::Archive(path) => {

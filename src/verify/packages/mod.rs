@@ -2,9 +2,9 @@
 //! records.
 //!
 //! `paths` and `named` find out what the user names, `places` finds the packages of locked versions,
-//! `memo` hashes each of them once in a run, `comparison` holds each against what is recorded, `differences`
-//! lists the files that are to blame where another copy of the package, or the recorded hash alone,
-//! proves it, and `findings` says so. Facts add findings; none takes one away.
+//! `memo` hashes each of them once in a run, `comparison` compares each with the recorded hashes, `differences`
+//! lists the files that differ where another copy of the package, or the recorded hash alone,
+//! proves it, and `findings` reports them. Facts add findings; none takes one away.
 
 mod comparison;
 mod differences;
@@ -21,15 +21,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use machine::InstallSource;
-pub use memo::Memo;
+pub use memo::PackageMemo;
 pub use named::Single;
 pub use paths::{NamedError, NamedPackages};
-pub use places::{Absence, Origin, PackagePlace, Unscanned};
+pub use places::{Absence, PackageOrigin, PackagePlace, Unscanned};
 
-use self::comparison::{Comparison, recorded};
-use self::memo::{Moment, Outcome};
+use self::comparison::{PackageComparison, recorded};
+use self::memo::{Outcome, UseMoment};
 use self::named::{Identity, identify};
-use self::places::{Candidate, PackagesAtHand, gather};
+use self::places::{PackageCandidate, PackagesAtHand, gather};
 use super::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
@@ -37,38 +37,38 @@ use crate::diag::Finding;
 use crate::hash::{Hashes, Match};
 use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 
-/// Where to look, and what for.
+/// The places and packages to check, and their context.
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
+pub struct PackageSearch<'a> {
     /// Directories laid out as mirrors, in the order in which the program asks them.
     pub places: &'a [PackagePlace],
     /// Packages that the user names one by one.
     pub singles: &'a [Single],
-    /// What facts say about the recorded hashes.
+    /// The attribution of the recorded hashes by facts.
     pub facts: &'a Attributions,
-    /// For which platforms the lock file must hold hashes, if that is checked.
+    /// The platforms whose hashes the lock file must hold, if that is checked.
     pub wanted: Option<&'a WantedPlatforms>,
-    /// Where the program installs a provider from, in its order.
+    /// Returns the sources from which the program installs a provider, in its order.
     pub sources: &'a dyn Fn(&ProviderAddr) -> Vec<InstallSource>,
-    /// Whether the program may use a cached package of which the lock file holds no hash.
+    /// The program may use a cached package of which the lock file holds no hash.
     pub cache_may_break: bool,
 }
 
-/// How many roots a run is about, for packages that the user names without saying for which.
+/// The number of roots of a run, for packages that the user names without saying for which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// One: a named package must be one of its lock file.
-    OneRoot,
-    /// Several: a named package must be one of any lock file.
-    OneOfSeveralRoots,
+pub enum RootCount {
+    /// A named package must be one of the only lock file.
+    One,
+    /// A named package must be one of any lock file.
+    Several,
 }
 
-/// What packages prove, and what is wrong with them.
+/// The result of checking packages.
 #[derive(Debug, Default)]
 pub struct PackageFindings {
-    /// What is wrong.
+    /// The faults of packages.
     pub findings: Vec<Finding>,
     /// The hashes of those that are right.
     pub known: KnownHashes,
@@ -76,10 +76,10 @@ pub struct PackageFindings {
     pub installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub refused: RefusedPackages,
-    /// What this machine has of each entry.
+    /// The packages on this machine for each entry.
     pub machines: Machines,
-    /// How many packages were looked at, by what they are to the program.
-    pub counts: BTreeMap<Origin, usize>,
+    /// The number of packages that were hashed, by their origin.
+    pub counts: BTreeMap<PackageOrigin, usize>,
     /// Directories that cannot be looked into.
     pub failures: Vec<Unscanned>,
     /// Single packages that belong to no entry of this lock file, each with the finding that says
@@ -91,7 +91,11 @@ pub struct PackageFindings {
 /// or starts them (`hash` rules 3.5).
 ///
 /// Packages of other versions and providers are left alone, unless they are named one by one.
-pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> PackageFindings {
+pub fn check(
+    memo: &mut PackageMemo<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
+) -> PackageFindings {
     let mut gathered = gather(memo, search.places, subject);
     let mut checked = PackageFindings {
         failures: std::mem::take(&mut gathered.failures),
@@ -101,10 +105,9 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
         let finding = findings::absent(subject, *file, *span, dir);
         checked.findings.push(finding);
     }
-    let lacking = lacking(subject, search, &gathered);
-    checked.findings.extend(lacking);
+    checked.findings.extend(lacking(subject, search, &gathered));
     let unknown = checked.take_named(memo, subject, search, &mut gathered);
-    let places: Vec<&Local> = gathered.used.iter().map(|one| &one.place).collect();
+    let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
     let outcomes = memo.hash(&places);
     checked.known = known(subject, &gathered.used, &outcomes);
     checked.installed = installed(&gathered.used, &outcomes);
@@ -113,7 +116,7 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
     for candidate in &gathered.used {
         *checked.counts.entry(candidate.origin).or_default() += 1;
     }
-    let mut comparison = Comparison {
+    let mut comparison = PackageComparison {
         subject,
         memo,
         gathered: &gathered,
@@ -122,51 +125,65 @@ pub fn check(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> P
         facts: search.facts,
         wanted: search.wanted,
     };
-    let mut found = Vec::new();
+    let mut of_packages = Vec::new();
     for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
-        found.extend(comparison.judge(candidate, outcome));
+        of_packages.extend(comparison.judge(candidate, outcome));
     }
     for candidate in &gathered.unreachable {
-        found.push(match memo.files.kind(candidate.place.path()) {
+        of_packages.push(match memo.files.kind(candidate.place.path()) {
             Ok(_) => findings::no_directory(subject, candidate),
             Err(error) => findings::unreachable(subject, candidate, &error),
         });
     }
-    // Stable: of one package, first what the program runs.
-    found.sort_by_key(|finding| (finding.provider.clone(), finding.platform.clone()));
-    checked.findings.append(&mut found);
+    // The sort is stable: of one package, the installed copy comes first.
+    of_packages.sort_by_key(|finding| (finding.provider.clone(), finding.platform.clone()));
+    checked.findings.append(&mut of_packages);
     for (single, ids) in unknown {
         checked.guess(memo, subject, single, ids.as_deref());
     }
     checked
 }
 
-/// Lists what this machine has of each provider where no entry can be compared with it.
-pub(super) fn machines(memo: &mut Memo<'_>, subject: Subject<'_>, search: Search<'_>) -> Machines {
+/// Lists the packages on this machine for each provider where no entry can be compared with them.
+pub(super) fn machines(
+    memo: &mut PackageMemo<'_>,
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
+) -> Machines {
     let gathered = gather(memo, search.places, subject);
-    let places: Vec<&Local> = gathered.used.iter().map(|one| &one.place).collect();
+    let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
     let outcomes = memo.hash(&places);
     machine::of_providers(memo, subject, search, &gathered, &outcomes)
 }
 
 /// Reports entries whose version none of the mirrors has from which the program would install it.
-fn lacking(subject: Subject<'_>, search: Search<'_>, gathered: &PackagesAtHand) -> Vec<Finding> {
+fn lacking(
+    subject: CheckedLock<'_>,
+    search: PackageSearch<'_>,
+    gathered: &PackagesAtHand,
+) -> Vec<Finding> {
     if !gathered.absent.is_empty() || !gathered.failures.is_empty() {
         return Vec::new();
     }
-    let entries = subject.document.lock.providers.iter();
-    let entries = entries.filter(|(provider, _)| subject.left_over(provider).is_none());
-    let lacking = entries.filter_map(|(provider, entry)| {
+    let mut lacking = Vec::new();
+    for (provider, entry) in &subject.document.lock.providers {
         let version = &entry.version;
-        let sources = machine::lacking_sources(search, gathered, provider, version)?;
-        let is_implied = sources.contains(&InstallSource::RegistryUnlessHeld);
-        Some(findings::no_mirror(subject, provider, version, is_implied))
-    });
-    lacking.collect()
+        if subject.left_over(provider).is_none()
+            && let Some(sources) = machine::lacking_sources(search, gathered, provider, version)
+        {
+            let is_implied = sources.contains(&InstallSource::RegistryUnlessHeld);
+            lacking.push(findings::no_mirror(subject, provider, version, is_implied));
+        }
+    }
+    lacking
 }
 
-/// Collects which platform recorded hashes belong to, as far as packages show it.
-fn known(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
+/// Collects the platforms that recorded hashes belong to, as far as packages show them.
+fn known(
+    subject: CheckedLock<'_>,
+    used: &[PackageCandidate],
+    outcomes: &[Arc<Outcome>],
+) -> KnownHashes {
     let mut known = KnownHashes::new();
     for (candidate, outcome) in used.iter().zip(outcomes) {
         let id = &candidate.id;
@@ -174,36 +191,41 @@ fn known(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) ->
         if let Ok(hashed) = &**outcome
             && recorded.contains(&hashed.h1)
         {
-            let platforms = known.entry(id.provider.clone()).or_default();
-            let platform = platforms.entry(id.platform.clone());
-            platform.or_insert_with(|| hashed.h1.clone());
+            known
+                .entry(id.provider.clone())
+                .or_default()
+                .entry(id.platform.clone())
+                .or_insert_with(|| hashed.h1.clone());
         }
     }
     known
 }
 
 /// Collects the hashes of the packages that are installed.
-fn installed(used: &[Candidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
+fn installed(used: &[PackageCandidate], outcomes: &[Arc<Outcome>]) -> KnownHashes {
     let mut installed = KnownHashes::new();
     for (candidate, outcome) in used.iter().zip(outcomes) {
-        if let (Origin::Installed, Ok(hashed)) = (candidate.origin, &**outcome) {
-            let PackageId {
-                provider, platform, ..
-            } = candidate.id.clone();
-            let platforms = installed.entry(provider).or_default();
-            platforms.insert(platform, hashed.h1.clone());
+        if let (PackageOrigin::Installed, Ok(hashed)) = (candidate.origin, &**outcome) {
+            installed
+                .entry(candidate.id.provider.clone())
+                .or_default()
+                .insert(candidate.id.platform.clone(), hashed.h1.clone());
         }
     }
     installed
 }
 
 /// Collects the packages of mirrors that no recorded hash accepts.
-fn refused(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) -> RefusedPackages {
+fn refused(
+    subject: CheckedLock<'_>,
+    used: &[PackageCandidate],
+    outcomes: &[Arc<Outcome>],
+) -> RefusedPackages {
     let mut refused = RefusedPackages::new();
     for (candidate, outcome) in used.iter().zip(outcomes) {
         let id = &candidate.id;
-        if let (Origin::Mirror, Ok(hashed)) = (candidate.origin, &**outcome)
-            && hashed.judge(recorded(subject, id), Moment::Install) == Match::Mismatch
+        if let (PackageOrigin::Mirror, Ok(hashed)) = (candidate.origin, &**outcome)
+            && hashed.judge(recorded(subject, id), UseMoment::Install) == Match::Mismatch
         {
             let form = match candidate.place {
                 Local::Archive(_) => PackageForm::Zip,
@@ -216,18 +238,18 @@ fn refused(subject: Subject<'_>, used: &[Candidate], outcomes: &[Arc<Outcome>]) 
 }
 
 impl PackageFindings {
-    /// Sorts out what the user named: adds packages that are known to those that were found, and
-    /// returns the others, each with what it may be.
+    /// Sorts the packages that the user named: adds those of locked versions to the gathered ones, and
+    /// returns those that only a hash can identify, each with the packages that it may be.
     fn take_named<'s>(
         &mut self,
-        memo: &Memo<'_>,
-        subject: Subject<'_>,
-        search: Search<'s>,
+        memo: &PackageMemo<'_>,
+        subject: CheckedLock<'_>,
+        search: PackageSearch<'s>,
         gathered: &mut PackagesAtHand,
     ) -> Vec<(&'s Single, Option<Vec<PackageId>>)> {
         for place in search.places {
             // Somebody named it for the packages in it.
-            if place.origin == Origin::Named && !gathered.found_in.contains(&place.dir) {
+            if place.origin == PackageOrigin::Named && !gathered.found_in.contains(&place.dir) {
                 let finding = findings::not_locked(subject, &place.dir, "any package in it");
                 self.unplaced.push((place.dir.clone(), finding));
             }
@@ -236,10 +258,10 @@ impl PackageFindings {
         for single in search.singles {
             match identify(single, subject) {
                 Identity::Locked(id) => {
-                    let candidate = Candidate {
+                    let candidate = PackageCandidate {
                         id,
                         place: single.place.clone(),
-                        origin: Origin::Named,
+                        origin: PackageOrigin::Named,
                         resolved: memo.resolved(&single.place),
                     };
                     gathered.push(candidate, true);
@@ -258,8 +280,8 @@ impl PackageFindings {
     /// Looks for a package among the entries by its hash: all entries, or some that it may be.
     fn guess(
         &mut self,
-        memo: &mut Memo<'_>,
-        subject: Subject<'_>,
+        memo: &mut PackageMemo<'_>,
+        subject: CheckedLock<'_>,
         single: &Single,
         ids: Option<&[PackageId]>,
     ) {
@@ -273,16 +295,23 @@ impl PackageFindings {
                 return;
             }
         };
-        *self.counts.entry(Origin::Named).or_default() += 1;
+        *self.counts.entry(PackageOrigin::Named).or_default() += 1;
         let may_be = |provider: &ProviderAddr| {
             ids.is_none_or(|ids| ids.iter().any(|id| id.provider == *provider))
         };
-        let entries = subject.document.lock.providers.iter();
-        let mut entries = entries.filter(|(provider, _)| may_be(provider));
-        let matched = |recorded: &Hashes| {
-            matches!(hashed.judge(recorded, Moment::Install), Match::Matched(_))
+        let is_match = |recorded: &Hashes| {
+            matches!(
+                hashed.judge(recorded, UseMoment::Install),
+                Match::Matched(_)
+            )
         };
-        if !entries.any(|(_, entry)| matched(&entry.hashes)) {
+        let is_recorded = subject
+            .document
+            .lock
+            .providers
+            .iter()
+            .any(|(provider, entry)| may_be(provider) && is_match(&entry.hashes));
+        if !is_recorded {
             let finding = findings::not_recorded(subject, path, hashed);
             self.unplaced.push((path.to_owned(), finding));
         }

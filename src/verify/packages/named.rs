@@ -1,4 +1,4 @@
-//! Single packages that the user names, and which package each of them is.
+//! Single packages that the user names, and the locked package that each of them is.
 
 use std::path::{Path, PathBuf};
 
@@ -7,33 +7,33 @@ use crate::addr::ProviderAddr;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 use crate::version::Version;
 
 /// A zip or an unpacked directory that the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Single {
-    /// Where it is, as typed.
+    /// The path as typed, with its form.
     pub place: Local,
-    /// The same as an absolute path, whose last parts may show which package it is.
+    /// The same as an absolute path, whose last parts may name the package.
     pub absolute: PathBuf,
 }
 
-/// Which package a single one is to a lock file.
+/// The package that a single one is to a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     /// One of a locked version.
     Locked(PackageId),
     /// One of these locked versions, as far as its name shows; at least two.
     Ambiguous(Vec<PackageId>),
-    /// Its path or its name says a provider or version that is not locked: which one.
+    /// Its path or its name says a provider or version that is not locked: this one.
     NotLocked(String),
-    /// The name does not show it, so the hash has to.
+    /// Neither path nor name identify it, so the hash has to.
     Unknown,
 }
 
-/// Finds out which package it is: by a path as in a mirror, else by the name of a zip.
-pub(super) fn identify(single: &Single, subject: Subject<'_>) -> Identity {
+/// Identifies a package: by a path as in a mirror, else by the name of a zip.
+pub(super) fn identify(single: &Single, subject: CheckedLock<'_>) -> Identity {
     let lock = &subject.document.lock;
     if let Some(id) = by_path(single, subject) {
         return if is_locked(lock, &id) {
@@ -45,11 +45,12 @@ pub(super) fn identify(single: &Single, subject: Subject<'_>) -> Identity {
     let Some((type_name, version, platform)) = by_name(&single.place) else {
         return Identity::Unknown;
     };
-    let entries = lock.providers.iter();
-    let same = entries.filter(|(provider, entry)| {
-        provider.type_name().eq_ignore_ascii_case(&type_name) && entry.version == version
-    });
-    let mut ids: Vec<PackageId> = same
+    let mut ids: Vec<PackageId> = lock
+        .providers
+        .iter()
+        .filter(|(provider, entry)| {
+            provider.type_name().eq_ignore_ascii_case(&type_name) && entry.version == version
+        })
         .map(|(provider, _)| PackageId {
             provider: provider.clone(),
             version: version.clone(),
@@ -64,7 +65,7 @@ pub(super) fn identify(single: &Single, subject: Subject<'_>) -> Identity {
 }
 
 /// Reads `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`, or the path of a zip in a packed mirror.
-fn by_path(single: &Single, subject: Subject<'_>) -> Option<PackageId> {
+fn by_path(single: &Single, subject: CheckedLock<'_>) -> Option<PackageId> {
     let parts: Vec<&str> = single
         .absolute
         .iter()
@@ -99,7 +100,7 @@ fn by_path(single: &Single, subject: Subject<'_>) -> Option<PackageId> {
     }
 }
 
-/// Reads `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+/// Reads the name of a zip, `terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
 fn by_name(place: &Local) -> Option<(String, Version, Platform)> {
     let Local::Archive(path) = place else {
         return None;
@@ -136,7 +137,7 @@ mod tests {
         let (document, problems) = lockfile::parse(file, LOCK.as_bytes(), flavor);
         assert!(problems.is_empty(), "{problems:?}");
         let advice = Advice::here();
-        let subject = Subject {
+        let subject = CheckedLock {
             document: &document,
             file,
             flavor,

@@ -1,4 +1,4 @@
-//! What the paths hold that the user names: single packages, or directories full of them.
+//! The paths that the user names: single packages, or directories full of them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,20 +19,20 @@ use crate::world::{FileKind, Files, clean};
 pub struct NamedPackages {
     /// Directories laid out as mirrors.
     pub places: Vec<PackagePlace>,
-    /// Single packages.
+    /// Zips and unpacked directories.
     pub singles: Vec<Single>,
 }
 
-/// Why a path that the user names holds no package.
+/// A reason why a path that the user names holds no package.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamedError {
-    /// It cannot be read.
+    /// The path cannot be read.
     #[error("{} cannot be read", path.display())]
     Unreadable {
-        /// The path.
+        /// The path as typed.
         path: PathBuf,
-        /// Why.
+        /// The failure of the file system.
         #[source]
         cause: io::Error,
     },
@@ -42,17 +42,17 @@ pub enum NamedError {
     /// A directory holds neither a package nor a mirror.
     #[error("there is no package in {}", path.display())]
     NoPackage {
-        /// The directory.
+        /// The directory as typed.
         path: PathBuf,
     },
 }
 
 impl NamedPackages {
-    /// Adds what a path leads to: a zip, an unpacked package, a directory full of zips, or one laid
+    /// Adds the packages that a path leads to: a zip, an unpacked package, a directory full of zips, or one laid
     /// out as a mirror. A relative path is one from `current` on.
     ///
     /// # Errors
-    /// If it leads to none of these.
+    /// If the path leads to none of these.
     pub fn add(
         &mut self,
         files: &dyn Files,
@@ -90,7 +90,7 @@ impl NamedPackages {
         } else if is_package {
             self.singles.push(directory);
         } else {
-            // Any flavor will do: whether something is there does not depend on it.
+            // Any flavor will do: flavors differ in the packages that they accept, not in those that are there.
             let flavor = Flavor::newest(Program::Terraform);
             let mirror = FilesystemMirror::scan(files, path, flavor).map_err(NamedError::Mirror)?;
             if mirror.packages().next().is_none() && mirror.unreachable().is_empty() {
@@ -104,7 +104,7 @@ impl NamedPackages {
     }
 }
 
-/// Returns whether a directory has a version and a platform for its last two names.
+/// Returns true if a directory has a version and a platform for its last two names.
 fn lies_as_in_mirror(path: &Path) -> bool {
     let mut last = path
         .iter()

@@ -1,30 +1,30 @@
-//! Where packages are, and which of them matter to a lock file.
+//! The places of packages, and the packages that matter to a lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::memo::Memo;
+use super::memo::PackageMemo;
 use crate::addr::ProviderFilter;
 use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::verify::subject::Subject;
+use crate::verify::subject::CheckedLock;
 use crate::world::{FileKind, Files, is_outside};
 
 /// A directory laid out as a mirror, in which packages are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackagePlace {
-    /// What it is to the program.
-    pub origin: Origin,
-    /// The directory.
+    /// The use that the program makes of it.
+    pub origin: PackageOrigin,
+    /// The directory that is laid out as a mirror.
     pub dir: PathBuf,
-    /// For which providers it counts.
+    /// The providers for which it counts.
     pub providers: ProviderFilter,
-    /// What it means if it is not there.
+    /// The consequence if it does not exist.
     pub absence: Absence,
 }
 
@@ -32,13 +32,13 @@ impl PackagePlace {
     /// Returns the directory of the packages that the program runs.
     #[must_use]
     pub fn installed(dir: PathBuf) -> Self {
-        Self::new(Origin::Installed, dir, Absence::Fine)
+        Self::new(PackageOrigin::Installed, dir, Absence::Fine)
     }
 
     /// Returns the plugin cache.
     #[must_use]
     pub fn cache(dir: PathBuf) -> Self {
-        Self::new(Origin::Cache, dir, Absence::Fine)
+        Self::new(PackageOrigin::Cache, dir, Absence::Fine)
     }
 
     /// Returns a mirror that the CLI configuration names in a place, for these providers.
@@ -51,31 +51,31 @@ impl PackagePlace {
     ) -> Self {
         Self {
             providers,
-            ..Self::new(Origin::Mirror, dir, Absence::Fault(file, span))
+            ..Self::new(PackageOrigin::Mirror, dir, Absence::Fault(file, span))
         }
     }
 
-    /// Returns a mirror that the program looks for by itself; `None` where it would pass over what it
-    /// finds, because that is no directory.
+    /// Returns a mirror that the program looks for by itself; `None` where the path is no directory, which the
+    /// program passes over.
     #[must_use]
     pub fn implied_mirror(files: &dyn Files, dir: PathBuf) -> Option<Self> {
         let is_directory = files.kind(&dir).ok() == Some(FileKind::Directory);
-        is_directory.then(|| Self::new(Origin::Mirror, dir, Absence::Fine))
+        is_directory.then(|| Self::new(PackageOrigin::Mirror, dir, Absence::Fine))
     }
 
     /// Returns a mirror that the user names.
     #[must_use]
     pub fn named_mirror(dir: PathBuf) -> Self {
-        Self::new(Origin::Mirror, dir, Absence::Failure)
+        Self::new(PackageOrigin::Mirror, dir, Absence::Failure)
     }
 
     /// Returns a directory whose packages the user wants to be checked, laid out as a mirror.
     #[must_use]
     pub fn named(dir: PathBuf) -> Self {
-        Self::new(Origin::Named, dir, Absence::Failure)
+        Self::new(PackageOrigin::Named, dir, Absence::Failure)
     }
 
-    fn new(origin: Origin, dir: PathBuf, absence: Absence) -> Self {
+    fn new(origin: PackageOrigin, dir: PathBuf, absence: Absence) -> Self {
         Self {
             origin,
             dir,
@@ -85,10 +85,10 @@ impl PackagePlace {
     }
 }
 
-/// What a directory with packages is to the program.
+/// The use that a program makes of a directory with packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Origin {
+pub enum PackageOrigin {
     /// The packages that it runs.
     Installed,
     /// The plugin cache, from which it links them (`cliconfig` rules 6).
@@ -99,8 +99,8 @@ pub enum Origin {
     Named,
 }
 
-impl Origin {
-    /// Returns whether packages are there for any root that needs them.
+impl PackageOrigin {
+    /// Returns true if packages are there for any root that needs them.
     pub(super) fn is_shared(self) -> bool {
         match self {
             Self::Cache | Self::Mirror => true,
@@ -109,12 +109,12 @@ impl Origin {
     }
 }
 
-/// What it means that a directory is not there.
+/// The consequence of a directory that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// It holds no packages.
+    /// No packages; the program passes over it.
     Fine,
-    /// The program fails; here it is named.
+    /// The program fails; the CLI configuration names it here.
     Fault(FileId, Span),
     /// The user named it on our command line.
     Failure,
@@ -122,29 +122,29 @@ pub enum Absence {
 
 /// A package of a locked version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct PackageCandidate {
     pub(super) id: PackageId,
     pub(super) place: Local,
-    pub(super) origin: Origin,
+    pub(super) origin: PackageOrigin,
     /// The same for all paths that lead to it.
     pub(super) resolved: PathBuf,
 }
 
-/// What the places hold for a lock file.
+/// The packages in the places that matter to a lock file.
 #[derive(Debug, Default)]
 pub(super) struct PackagesAtHand {
     /// The packages that a program may use, in the order of the places, each once.
-    pub(super) used: Vec<Candidate>,
-    /// Others of the same versions, which can show what is wrong with those.
-    pub(super) spare: Vec<Candidate>,
+    pub(super) used: Vec<PackageCandidate>,
+    /// Others of the same versions, which can show the faults of those.
+    pub(super) spare: Vec<PackageCandidate>,
     /// Packages that are among the used ones already, by another path.
-    pub(super) links: Vec<Candidate>,
+    pub(super) links: Vec<PackageCandidate>,
     /// The places that hold some package of a locked version.
     pub(super) found_in: BTreeSet<PathBuf>,
-    /// What is in each mirror of the CLI configuration.
+    /// The packages in each mirror of the CLI configuration.
     pub(super) mirrors: BTreeMap<PathBuf, Arc<FilesystemMirror>>,
     /// Files and links to nowhere in the place of installed packages.
-    pub(super) unreachable: Vec<Candidate>,
+    pub(super) unreachable: Vec<PackageCandidate>,
     /// Places that are not there.
     pub(super) absent: Vec<(FileId, Span, PathBuf)>,
     /// Places that cannot be looked into.
@@ -155,11 +155,11 @@ pub(super) struct PackagesAtHand {
 /// A place that cannot be looked into.
 #[derive(Clone, Debug)]
 pub struct Unscanned {
-    /// What it is to the program.
-    pub origin: Origin,
-    /// The directory.
+    /// The use that the program makes of it.
+    pub origin: PackageOrigin,
+    /// The directory that was to be scanned.
     pub dir: PathBuf,
-    /// Why.
+    /// The failure of the scan.
     pub error: Arc<SourceError>,
 }
 
@@ -168,9 +168,9 @@ pub struct Unscanned {
 /// Packages of other versions and providers are left alone: nothing uses them. Of the packages that
 /// mirrors have for one platform the first counts, as in `init`.
 pub(super) fn gather(
-    memo: &mut Memo<'_>,
+    memo: &mut PackageMemo<'_>,
     places: &[PackagePlace],
-    subject: Subject<'_>,
+    subject: CheckedLock<'_>,
 ) -> PackagesAtHand {
     let mut gathered = PackagesAtHand::default();
     let mut mirrored = BTreeSet::new();
@@ -184,7 +184,7 @@ pub(super) fn gather(
                     gathered.absent.push(absent);
                     continue;
                 }
-                // The scan says what is wrong with it.
+                // The scan reports the reason.
                 _ => {}
             }
         }
@@ -199,28 +199,34 @@ pub(super) fn gather(
                 continue;
             }
         };
-        if place.origin == Origin::Mirror && place.absence != Absence::Failure {
+        if place.origin == PackageOrigin::Mirror && place.absence != Absence::Failure {
             let dir = place.dir.clone();
             gathered.mirrors.insert(dir, Arc::clone(&mirror));
         }
         let lock = &subject.document.lock;
-        let locked = lock.providers.iter();
-        let allowed = locked.filter(|(provider, _)| place.providers.allows(provider));
-        for (provider, entry) in allowed {
+        for (provider, entry) in &lock.providers {
+            if !place.providers.allows(provider) {
+                continue;
+            }
             for (id, locals) in mirror.of(provider, &entry.version) {
                 gathered.found_in.insert(place.dir.clone());
                 gathered.add(memo, place, &id, locals, &mut mirrored);
             }
         }
-        if matches!(place.origin, Origin::Installed | Origin::Named) {
-            let lost = mirror.unreachable().iter();
-            let lost = lost.filter(|package| is_locked(lock, &package.id));
-            gathered.unreachable.extend(lost.map(|package| Candidate {
-                id: package.id.clone(),
-                place: package.place.clone(),
-                origin: place.origin,
-                resolved: package.place.path().to_owned(),
-            }));
+        if matches!(
+            place.origin,
+            PackageOrigin::Installed | PackageOrigin::Named
+        ) {
+            for package in mirror.unreachable() {
+                if is_locked(lock, &package.id) {
+                    gathered.unreachable.push(PackageCandidate {
+                        id: package.id.clone(),
+                        place: package.place.clone(),
+                        origin: place.origin,
+                        resolved: package.place.path().to_owned(),
+                    });
+                }
+            }
         }
     }
     gathered
@@ -230,15 +236,15 @@ impl PackagesAtHand {
     /// Adds a package with all its places.
     fn add(
         &mut self,
-        memo: &Memo<'_>,
+        memo: &PackageMemo<'_>,
         place: &PackagePlace,
         id: &PackageId,
         locals: &[Local],
         mirrored: &mut BTreeSet<PackageId>,
     ) {
         let is_typed = place.absence == Absence::Failure;
-        for (at, local) in locals.iter().enumerate() {
-            let candidate = Candidate {
+        for (index, local) in locals.iter().enumerate() {
+            let candidate = PackageCandidate {
                 id: id.clone(),
                 place: local.clone(),
                 origin: place.origin,
@@ -246,17 +252,19 @@ impl PackagesAtHand {
             };
             let is_used = match place.origin {
                 // Nothing but directories is ever installed or cached.
-                Origin::Installed | Origin::Cache => matches!(local, Local::Directory(_)),
-                // Those that the program looks into hide each other, not those that the user names.
-                Origin::Mirror => at == 0 && (is_typed || mirrored.insert(id.clone())),
-                Origin::Named => true,
+                PackageOrigin::Installed | PackageOrigin::Cache => {
+                    matches!(local, Local::Directory(_))
+                }
+                // Mirrors of the CLI configuration hide each other, not those that the user names.
+                PackageOrigin::Mirror => index == 0 && (is_typed || mirrored.insert(id.clone())),
+                PackageOrigin::Named => true,
             };
             self.push(candidate, is_used);
         }
     }
 
     /// Adds a package, unless it is there by another path.
-    pub(super) fn push(&mut self, candidate: Candidate, is_used: bool) {
+    pub(super) fn push(&mut self, candidate: PackageCandidate, is_used: bool) {
         let key = (candidate.id.clone(), candidate.resolved.clone());
         if !is_used {
             self.spare.push(candidate);
@@ -268,8 +276,9 @@ impl PackagesAtHand {
     }
 }
 
-/// Returns whether a lock file holds the version of a package.
+/// Returns true if a lock file holds the version of a package.
 pub(super) fn is_locked(lock: &LockFile, id: &PackageId) -> bool {
-    let entry = lock.providers.get(&id.provider);
-    entry.is_some_and(|entry| entry.version == id.version)
+    lock.providers
+        .get(&id.provider)
+        .is_some_and(|entry| entry.version == id.version)
 }

@@ -26,7 +26,7 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
-use lockctl::verify::matrix::{Known, Locked, Outlook};
+use lockctl::verify::matrix::{InitOutlook, ProvenPackages, ReadLock};
 use lockctl::verify::{KnownHashes, Machines, RefusedPackages};
 
 const HERE: &str = "linux_amd64";
@@ -77,10 +77,10 @@ fn foretell(
             known.extend(of_platform.map(|of_platform| (provider.clone(), of_platform)));
         }
     }
-    let outlook = Outlook {
+    let outlook = InitOutlook {
         locked: match titles.is_empty() {
-            true => Locked::Sound(&document),
-            false => Locked::Broken {
+            true => ReadLock::Sound(&document),
+            false => ReadLock::Broken {
                 document: &document,
                 titles: &titles,
             },
@@ -90,7 +90,7 @@ fn foretell(
     };
     let wanted = WantedPlatforms::every(vec![platform]);
     let installed = KnownHashes::new();
-    let known = Known {
+    let known = ProvenPackages {
         h1: &h1,
         zh: &zh,
         installed: &installed,

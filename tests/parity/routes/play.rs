@@ -10,7 +10,7 @@ use lockctl::lockfile;
 use lockctl::os::RealDisk;
 use lockctl::package::WantedPlatforms;
 use lockctl::platform::Platform;
-use lockctl::verify::matrix::{Known, Locked, Outlook};
+use lockctl::verify::matrix::{InitOutlook, ProvenPackages, ReadLock};
 use lockctl::verify::{KnownHashes, Machines, RefusedPackages};
 use serde_json::json;
 
@@ -212,13 +212,13 @@ impl Stage {
         let errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
         let titles: Vec<&str> = errors.map(|d| &*d.title).collect();
         let locked = match has_errors(&diagnostics) {
-            false => Locked::Sound(&document),
-            true => Locked::Broken {
+            false => ReadLock::Sound(&document),
+            true => ReadLock::Broken {
                 document: &document,
                 titles: &titles,
             },
         };
-        let outlook = Outlook {
+        let outlook = InitOutlook {
             locked,
             flavor,
             requirements: Some(&loaded.requirements),
@@ -233,7 +233,7 @@ impl Stage {
         };
         let (h1, zh) = (known(&self.packages.h1), known(&self.packages.zh));
         let installed = KnownHashes::new();
-        let known = Known {
+        let known = ProvenPackages {
             h1: &h1,
             zh: &zh,
             installed: &installed,

@@ -1,10 +1,10 @@
-//! What a lock file holds of a provider for one platform: what a prediction rests on.
+//! The state of a lock file for a provider on one platform: the input of a prediction.
 
 use crate::hash::{Hash, Hashes, Scheme};
 
-/// What a lock file holds for a provider, and whether it fits what is required.
+/// The state of a lock file for a provider, against the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum LockState {
     /// There is no entry, or no file, and the provider is required.
     Nothing(NeededBy),
     /// There is no entry, but OpenTofu takes the version of that of `registry.terraform.io`, and
@@ -12,43 +12,43 @@ pub enum Held {
     Version {
         /// The configuration allows that version.
         fits: bool,
-        /// That entry is required as well, so that its package gets installed.
+        /// The other entry is required as well, so that its package gets installed.
         other_stays: bool,
     },
-    /// There is an entry.
-    HeldEntry(HeldEntry),
+    /// The file has an entry.
+    EntryState(EntryState),
 }
 
 /// An entry of a lock file, as one platform sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldEntry {
-    /// Why it is there.
-    pub need: Need,
-    /// What needs it, if anything does.
+pub struct EntryState {
+    /// The requirement that it fits or not.
+    pub need: EntryNeed,
+    /// The commands that need the provider.
     pub by: NeededBy,
-    /// The hashes.
-    pub hashes: Recorded,
+    /// The hashes as the platform sees them.
+    pub hashes: RecordedHashes,
     /// OpenTofu reads a second entry out of this one, which the file does not have: that alone is a
     /// change of the providers (`lockfile` rules 5.3).
     pub has_twin: bool,
 }
 
-/// What this machine has of the locked version of a provider, for its own platform.
+/// The packages of the locked version of a provider on this machine, for its own platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// Whether an `h1:` of the installed package is recorded; `None` if none is installed.
+pub struct MachinePackages {
+    /// An `h1:` of the installed package is recorded; `None` if none is installed.
     pub installed: Option<bool>,
-    /// Whether an `h1:` of the package in the plugin cache is recorded; `None` if there is none.
+    /// An `h1:` of the package in the plugin cache is recorded; `None` if there is none.
     pub cached: Option<bool>,
-    /// Whether a cached package may be used although none of its hashes is recorded.
+    /// A cached package may be used although none of its hashes is recorded.
     pub cache_may_break: bool,
-    /// Where `init` takes packages from.
+    /// The source that `init` takes packages from.
     pub source: MachineSource,
-    /// Whether it is not known that this source has the version, or what it states.
+    /// The versions and claims of this source are not known.
     pub is_doubtful: bool,
 }
 
-/// Where `init` takes a package from on this machine.
+/// The source of `init` for a package on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineSource {
     /// A registry, which can be reached.
@@ -65,21 +65,21 @@ pub enum MachineSource {
     NoPlatform,
 }
 
-impl Machine {
-    /// Returns an entry as it is to a package whose `h1:` is recorded or not.
-    pub(super) fn with(self, entry: &HeldEntry, own_h1: bool) -> Held {
-        let hashes = Recorded {
+impl MachinePackages {
+    /// Returns an entry as a package sees it whose `h1:` is recorded or not.
+    pub(super) fn with(self, entry: &EntryState, own_h1: bool) -> LockState {
+        let hashes = RecordedHashes {
             own_h1,
             other_h1: entry.hashes.other_h1 || (entry.hashes.own_h1 && !own_h1),
             ..entry.hashes
         };
-        Held::HeldEntry(HeldEntry { hashes, ..*entry })
+        LockState::EntryState(EntryState { hashes, ..*entry })
     }
 }
 
-/// Whether an entry is needed.
+/// The relation of an entry to the requirements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Need {
+pub enum EntryNeed {
     /// Something requires the provider, and allows the locked version.
     Fits,
     /// Something requires the provider, and does not allow the locked version.
@@ -90,8 +90,8 @@ pub enum Need {
     NotRequired,
 }
 
-/// What needs a provider: `init` installs it for any of these, later commands need it for some (rules
-/// 4.6).
+/// The places that need a provider: `init` installs it for any of these, later commands need it for some
+/// (rules 4.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeededBy {
     /// The configuration, for any command.
@@ -103,20 +103,20 @@ pub struct NeededBy {
 }
 
 impl NeededBy {
-    /// The configuration needs it, and nothing else is of interest.
+    /// A provider that the configuration needs; nothing else matters then.
     pub const CONFIGURATION: Self = Self {
         configuration: true,
         state: false,
         tests: false,
     };
 
-    /// Returns whether `plan` needs it.
+    /// Returns true if `plan` needs it.
     #[must_use]
     pub fn plan(self) -> bool {
         self.configuration || self.state
     }
 
-    /// Returns whether `validate` needs it.
+    /// Returns true if `validate` needs it.
     #[must_use]
     pub fn validate(self) -> bool {
         self.configuration || self.tests
@@ -125,12 +125,12 @@ impl NeededBy {
 
 /// The hashes of an entry, as one platform sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded {
+pub struct RecordedHashes {
     /// An `h1:` is that of the platform's package.
     pub own_h1: bool,
     /// There are `h1:` that are not.
     pub other_h1: bool,
-    /// What the `zh:` are.
+    /// The extent of the `zh:`.
     pub zh: Zh,
     /// There are hashes of unknown schemes, which `init` drops when it installs the package.
     pub unknown_schemes: bool,
@@ -141,30 +141,29 @@ pub struct Recorded {
     pub lacks_stated: bool,
 }
 
-/// What the `zh:` of an entry are.
+/// The extent of the `zh:` of an entry, as one platform sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zh {
-    /// There is none.
+    /// The entry has no `zh:`.
     None,
     /// The whole list of the release, with the platform's zip.
     Release,
-    /// That of the platform's zip is among them; others of the release are not.
+    /// The `zh:` of the platform's zip, but not those of the whole release.
     Own,
-    /// None is that of the platform's zip.
+    /// Only `zh:` of other zips than the platform's.
     Others,
 }
 
-/// What is known for sure about the package of a platform, beside the lock file.
+/// Proven facts about the package of a platform, beside the lock file.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Facts<'a> {
+pub struct KnownPackage<'a> {
     /// The `h1:` of the package.
     pub h1: Option<&'a Hash>,
     /// The `zh:` of the zip.
     pub zh: Option<&'a Hash>,
-    /// Where the `h1:` is not known: enough of them are recorded for all platforms that they could
-    /// belong to.
+    /// As many `h1:` are recorded as platforms that they could belong to; read only if `h1` is not known.
     pub counts_suffice: bool,
-    /// Where the `h1:` is not known: one that is recorded may be that of the platform.
+    /// One of the recorded `h1:` may be that of the platform; read only if `h1` is not known.
     pub may_be_recorded: bool,
     /// The registry states the `h1:` of every platform, to OpenTofu alone.
     pub registry_states_h1: bool,
@@ -172,8 +171,8 @@ pub struct Facts<'a> {
     pub is_unrecorded: bool,
 }
 
-impl Facts<'_> {
-    /// What is known of a package that was compared, and none of whose hashes is recorded.
+impl KnownPackage<'_> {
+    /// Facts about a package that was compared, and none of whose hashes is recorded.
     #[must_use]
     pub fn unrecorded() -> Self {
         Self {
@@ -183,17 +182,17 @@ impl Facts<'_> {
     }
 }
 
-/// What is most likely the case, and what else may be.
+/// The most likely case, and the others that are possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guess<T> {
-    /// What a prediction says.
+    /// The case that a prediction shows.
     pub likely: T,
-    /// What nothing rules out; empty if `likely` is known.
+    /// The cases that nothing rules out; empty if `likely` is known.
     pub otherwise: Vec<T>,
 }
 
 impl<T> Guess<T> {
-    /// A guess that is none.
+    /// Makes a guess of a value that is certain.
     #[must_use]
     pub fn known(value: T) -> Self {
         Self {
@@ -218,31 +217,34 @@ impl<T> Guess<T> {
     }
 }
 
-impl Recorded {
-    /// Returns whether no hash can be compared with a package, so that any package will do.
+impl RecordedHashes {
+    /// Returns true if no hash can be compared with a package, so that any package is accepted.
     #[must_use]
     pub fn is_blind(&self) -> bool {
         !self.own_h1 && !self.other_h1 && self.zh == Zh::None
     }
 
-    /// Returns what recorded hashes are to a platform.
+    /// Judges recorded hashes from the view of a platform.
     ///
-    /// `listed` are the hashes as the file lists them. What `facts` do not show follows from how many
-    /// hashes there are: `h1:` as the rule `platforms-unattributed` has it, `zh:` by
+    /// `listed` are the hashes as the file lists them. Where `facts` show nothing the numbers of hashes
+    /// decide: of `h1:` as in the rule `platforms-unattributed`, of `zh:` by
     /// [`Hashes::lists_release`]. A hash of the wrong form matches no package, but keeps any package
     /// from being accepted unseen.
     #[must_use]
-    pub fn of<'a>(listed: impl IntoIterator<Item = &'a Hash>, facts: Facts<'_>) -> Guess<Self> {
+    pub fn of<'a>(
+        listed: impl IntoIterator<Item = &'a Hash>,
+        facts: KnownPackage<'_>,
+    ) -> Guess<Self> {
         let listed: Vec<&Hash> = listed.into_iter().collect();
         let in_order = listed.is_sorted_by(|a, b| a < b);
         let hashes: Hashes = listed.into_iter().cloned().collect();
-        let counts = Counts::of(&hashes);
+        let counts = SchemeCounts::of(&hashes);
         let matchable = hashes.matchable();
-        let own_h1 = own_h1(&matchable, facts);
-        let recorded = own_h1.each(|own_h1| {
-            let zh = match counts.zh {
-                0 => Guess::known(Zh::None),
-                _ => zh(&matchable, facts, own_h1),
+        let recorded = own_h1(&matchable, facts).each(|own_h1| {
+            let zh = if counts.zh == 0 {
+                Guess::known(Zh::None)
+            } else {
+                zh(&matchable, facts, own_h1)
             };
             zh.each(|zh| {
                 Guess::known(Self {
@@ -256,8 +258,7 @@ impl Recorded {
             })
         });
         recorded.each(|recorded| {
-            let stated = lacks_stated(&Counts::of(&matchable), facts);
-            stated.each(|lacks_stated| {
+            lacks_stated(&SchemeCounts::of(&matchable), facts).each(|lacks_stated| {
                 Guess::known(Self {
                     lacks_stated,
                     ..recorded
@@ -267,14 +268,14 @@ impl Recorded {
     }
 }
 
-/// How many hashes there are of each scheme.
-struct Counts {
+/// The number of hashes of each scheme.
+struct SchemeCounts {
     h1: usize,
     zh: usize,
     other: usize,
 }
 
-impl Counts {
+impl SchemeCounts {
     fn of(hashes: &Hashes) -> Self {
         let count = |scheme| hashes.of(scheme).count();
         Self {
@@ -285,11 +286,13 @@ impl Counts {
     }
 }
 
-/// Returns whether the `h1:` of the platform is recorded.
-fn own_h1(hashes: &Hashes, facts: Facts<'_>) -> Guess<bool> {
+/// Guesses if the `h1:` of the platform is recorded.
+fn own_h1(hashes: &Hashes, facts: KnownPackage<'_>) -> Guess<bool> {
     match facts.h1 {
         _ if facts.is_unrecorded => Guess::known(false),
         Some(own) => Guess::known(hashes.contains(own)),
+        // Counting cannot tell platforms apart: enough `h1:` for all make it likely, and one for some makes it
+        // possible (rules 1.1).
         None if facts.may_be_recorded => Guess {
             likely: facts.counts_suffice,
             otherwise: vec![!facts.counts_suffice],
@@ -298,10 +301,11 @@ fn own_h1(hashes: &Hashes, facts: Facts<'_>) -> Guess<bool> {
     }
 }
 
-/// Returns whether the registry states an `h1:` that is not recorded.
+/// Guesses if the registry states an `h1:` that is not recorded.
 ///
 /// One line of a signed list may be that of the manifest, which is no package.
-fn lacks_stated(counts: &Counts, facts: Facts<'_>) -> Guess<bool> {
+fn lacks_stated(counts: &SchemeCounts, facts: KnownPackage<'_>) -> Guess<bool> {
+    // OpenTofu's registry states one `h1:` for each zip of the list.
     if !facts.registry_states_h1 || counts.h1 >= counts.zh {
         return Guess::known(false);
     }
@@ -312,14 +316,14 @@ fn lacks_stated(counts: &Counts, facts: Facts<'_>) -> Guess<bool> {
     }
 }
 
-/// Returns what the `zh:`, some of which may match nothing, are to a platform whose `h1:` is recorded or
-/// not.
+/// Guesses the extent of the `zh:`, some of which may match nothing, from the view of a platform whose `h1:`
+/// is recorded or not.
 ///
-/// What is no list of a release was left by a mirror or belongs to a release with one package for
+/// `zh:` that are no list of a release were left by a mirror or belong to a release with one package for
 /// each `h1:`; either names the zips of those platforms alone.
-fn zh(hashes: &Hashes, facts: Facts<'_>, own_h1: bool) -> Guess<Zh> {
-    let Counts { h1, zh, .. } = Counts::of(hashes);
-    let own = facts.zh.map(|own| hashes.contains(own));
+fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool) -> Guess<Zh> {
+    let SchemeCounts { h1, zh, .. } = SchemeCounts::of(hashes);
+    let is_recorded = facts.zh.map(|zh| hashes.contains(zh));
     let guess = |likely, other| Guess {
         likely,
         otherwise: vec![other],
@@ -327,9 +331,10 @@ fn zh(hashes: &Hashes, facts: Facts<'_>, own_h1: bool) -> Guess<Zh> {
     if zh == 0 {
         return Guess::known(Zh::Others);
     }
-    match own {
+    match is_recorded {
         _ if facts.is_unrecorded => Guess::known(Zh::Others),
         Some(false) => Guess::known(Zh::Others),
+        // A list of the release names every zip, even if the fact about this one is unknown.
         _ if hashes.lists_release() => Guess::known(Zh::Release),
         // One `zh:` for each of some `h1:` is most likely all that there is.
         _ if own_h1 && zh == h1 => guess(Zh::Release, Zh::Own),
