@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use lockctl::archive::Limits;
 use lockctl::hash_zip;
@@ -28,8 +27,8 @@ const PROCESSES: usize = 60;
 enum Fate {
     /// It may end by itself.
     Ends,
-    /// It is killed, after so long.
-    Killed(Duration),
+    /// It is killed, while it runs.
+    Killed,
     /// It can write no file of more than a kilobyte, as on a full disk: no lock file, but some facts.
     WithoutSpace,
 }
@@ -130,7 +129,7 @@ impl Site {
                 ]);
                 shell
             }
-            Fate::Ends | Fate::Killed(_) => self.lockctl(),
+            Fate::Ends | Fate::Killed => self.lockctl(),
         };
         let root = self.root(number % ROOTS);
         let mut args = vec!["lock", root.to_str().unwrap()];
@@ -144,8 +143,7 @@ impl Site {
 
 fn fate(number: usize) -> Fate {
     match number % 8 {
-        // Spread over the time that a run takes, in an order that has nothing to do with the roots.
-        1 | 5 => Fate::Killed(Duration::from_millis((number * 37 % 400) as u64)),
+        1 | 5 => Fate::Killed,
         3 => Fate::WithoutSpace,
         _ => Fate::Ends,
     }
@@ -178,22 +176,16 @@ fn many_processes_share_a_store_whatever_becomes_of_them() {
     }
     let count = std::env::var("LOCKCTL_STRESS").ok();
     let count = count.map_or(PROCESSES, |count| count.parse().unwrap());
-    let start = Instant::now();
     let mut running: Vec<(usize, Fate, Child)> = (0..count)
         .map(|number| (number, fate(number), site.start(number, fate(number))))
         .collect();
-    let mut deadlines: Vec<(Duration, usize)> = running
-        .iter()
-        .filter_map(|(number, fate, _)| match fate {
-            Fate::Killed(after) => Some((*after, *number)),
-            Fate::Ends | Fate::WithoutSpace => None,
-        })
-        .collect();
-    deadlines.sort_unstable();
+    let with_fate = |wanted: Fate| (0..count).filter(move |number| fate(*number) == wanted);
     let mut killed = 0;
-    for (after, number) in deadlines {
-        std::thread::sleep(after.saturating_sub(start.elapsed()));
-        let child = &mut running[number].2;
+    // Victims were started later than those whose ends they are killed at, so they are at work; and that
+    // is spread over the time that all need.
+    for (ended, victim) in with_fate(Fate::Ends).zip(with_fate(Fate::Killed)) {
+        running[ended].2.wait().unwrap();
+        let child = &mut running[victim].2;
         killed += usize::from(child.try_wait().unwrap().is_none());
         child.kill().unwrap();
     }
@@ -209,7 +201,7 @@ fn many_processes_share_a_store_whatever_becomes_of_them() {
                 assert_eq!(output.status.code(), Some(2), "{number}: {said}");
                 refused += 1;
             }
-            Fate::Killed(_) => {}
+            Fate::Killed => {}
         }
     }
     println!("{count} processes: {killed} killed at work, {refused} without space");

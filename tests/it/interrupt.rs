@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::registry::{Origin, Registry};
+use crate::registry::{Entry, Origin, Registry};
 
 /// To a program without handlers it is the same as Ctrl-C, which programs that a shell starts in the
 /// background are told to pass over, and so is all that they start.
@@ -48,17 +48,9 @@ fn an_interrupted_run_leaves_nothing_behind() {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    let is_downloading = || {
-        registry
-            .entries()
-            .iter()
-            .any(|e| e.target.ends_with(".zip"))
-    };
-    // It either comes there or ends by itself: its requests have time limits.
-    while !is_downloading() {
-        assert!(run.try_wait().unwrap().is_none(), "the run ended by itself");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let is_download = |entry: &Entry| entry.target.ends_with(".zip");
+    let is_downloading = registry.wait_for(Duration::from_secs(60), is_download);
+    assert!(is_downloading, "the run ended by itself: {:?}", run.try_wait());
     let sent = Command::new("kill")
         .args(["-TERM", &run.id().to_string()])
         .status()

@@ -1,5 +1,5 @@
-//! Lock files, changes and configurations with what is known about them: our own few, which are
-//! always there (`fixtures/corpus`), and the many public ones, where they are at hand.
+//! Lock files, changes and configurations with what is known about them: our own few
+//! (`fixtures/corpus`), and those of the same layout in the directory that `LOCKCTL_CORPUS` names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Corpus {
     pub(crate) dir: PathBuf,
     pub(crate) rows: Vec<Row>,
+    /// It is made of files as they are found in public repositories.
+    #[allow(dead_code, reason = "not every test binary asks for it")]
+    pub(crate) is_public: bool,
 }
 
 /// A row of a table, by the names of the columns.
@@ -20,29 +23,28 @@ impl Row {
     }
 }
 
-/// Returns the part of this name of our own corpus, and of the public one if that is at hand.
+/// Returns the part of this name of our own corpus, and of the public one if it is named.
 #[track_caller]
 pub(crate) fn parts(part: &str, table: &str) -> Vec<Corpus> {
-    let read = |dir: PathBuf| {
+    let read = |(at, dir): (usize, PathBuf)| {
         let text = std::fs::read_to_string(dir.join(table)).expect("a folder has its table");
         let rows = rows(&text);
         complete(&dir, &rows);
-        Corpus { dir, rows }
+        Corpus {
+            dir,
+            rows,
+            is_public: at > 0,
+        }
     };
-    folders(part).into_iter().map(read).collect()
+    folders(part).into_iter().enumerate().map(read).collect()
 }
 
-/// Returns where a part of a corpus is: first in our own, then in the public one.
+/// Returns the folders of a part of a corpus: our own, then the public one.
 pub(crate) fn folders(part: &str) -> Vec<PathBuf> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut folders = vec![top.join("fixtures/corpus").join(part)];
-    let public = top.join("../shared/corpus").join(part);
-    if public.is_dir() {
-        folders.push(public);
-    } else {
-        println!("skipped: ../shared/corpus/{part} is absent");
-    }
-    folders
+    let own = top.join("fixtures/corpus").join(part);
+    let public = std::env::var_os("LOCKCTL_CORPUS").map(|dir| Path::new(&dir).join(part));
+    std::iter::once(own).chain(public).collect()
 }
 
 fn rows(table: &str) -> Vec<Row> {

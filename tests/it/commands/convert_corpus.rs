@@ -18,7 +18,7 @@ use crate::registry::{Registry, sha256_hex};
 const TERRAFORM: Flavor = Flavor::Terraform1_16;
 const TOFU: Flavor = Flavor::OpenTofu1_12;
 
-/// How many lock files are converted, and how many of these are OpenTofu's.
+/// Maximum number of lock files that are converted, and how many of these are OpenTofu's.
 const FILES: usize = 50;
 const OF_TOFU: usize = 8;
 
@@ -29,11 +29,7 @@ fn lock_files_of_the_wild_are_converted_and_back() {
     let (registry, mut lab) = (Registry::start(), Lab::new());
     point_at(&mut lab, &registry);
     let chosen = chosen();
-    if chosen.is_empty() {
-        println!("skipped: there are no public lock files");
-        return;
-    }
-    assert_eq!(chosen.len(), FILES);
+    assert!(chosen.len() > OF_TOFU, "{}", chosen.len());
     let mut known = BTreeSet::new();
     for (at, (flavor, text)) in chosen.iter().enumerate() {
         let lock = read(text, *flavor);
@@ -60,15 +56,14 @@ fn lock_files_of_the_wild_are_converted_and_back() {
     assert_ne!(all(&lab, &chosen), whole);
     back(&lab);
     assert_eq!(all(&lab, &chosen), whole);
-    println!("{FILES} lock files, {} releases", known.len());
+    println!("{} lock files, {} releases", chosen.len(), known.len());
 }
 
 /// Returns lock files of both programs that have entries of their own registry and of no other
-/// program's, spread over the corpus.
+/// program's, spread over the corpora.
 fn chosen() -> Vec<(Flavor, String)> {
     let mut of_both: BTreeMap<Flavor, Vec<String>> = BTreeMap::new();
-    let folders = corpus::folders("locks").into_iter().skip(1);
-    for dir in folders {
+    for dir in corpus::folders("locks") {
         let names = std::fs::read_dir(dir).unwrap();
         let paths = names.map(|entry| entry.unwrap().path());
         let hcl = paths.filter(|path| path.extension().is_some_and(|one| one == "hcl"));
@@ -77,6 +72,8 @@ fn chosen() -> Vec<(Flavor, String)> {
                 continue;
             };
             for flavor in [TERRAFORM, TOFU] {
+                // Providers of our own corpus are on a host that is nobody's registry.
+                let text = text.replace("example.com", flavor.default_host());
                 let is_sound = |flavor| LockFile::parse(text.as_bytes(), flavor).is_ok();
                 let names =
                     |flavor: Flavor| text.contains(&format!("\"{}/", flavor.default_host()));

@@ -8,7 +8,7 @@ use lockctl::flavor::Flavor;
 use lockctl::review::{LockSide, review};
 use serde_json::Value;
 
-const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/spec/cases");
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/cases");
 
 /// Explains a case: what is said about the file, then about each provider.
 fn explained(before: &Path, after: &Path) -> String {
@@ -35,10 +35,7 @@ const WANTED: &str = include_str!("cases.txt");
 fn recorded_changes_are_explained() {
     let mut all = String::new();
     for group in ["lifecycle", "opentofu"] {
-        let Ok(text) = fs::read(format!("{CASES}/{group}.json")) else {
-            println!("skipped: no recorded cases");
-            return;
-        };
+        let text = fs::read(format!("{CASES}/{group}.json")).unwrap();
         let file: Value = serde_json::from_slice(&text).unwrap();
         for case in file["cases"].as_array().unwrap() {
             let path = |name: &str| Some(Path::new(CASES).join(case[name].as_str()?));

@@ -1,15 +1,14 @@
-//! Many units below one top: shared files are read and parsed once, and real repositories are evaluated.
+//! Many units below one top: shared files are read once.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
 
 use lockctl::diag::Texts;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{
-    Discovered, Documents, Package, Repository, Unit, UnitSurroundings, discover, evaluate,
+    Discovered, Documents, Repository, Unit, UnitSurroundings, discover, evaluate,
 };
 use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
 
@@ -120,49 +119,6 @@ fn files_that_units_share_are_read_once() {
         // Threads that need a file at the same moment each read it; later units read it no more.
         assert!(*count <= THREADS, "{}: {count}", path.display());
     }
-}
-
-/// `LOCKCTL_TERRAGRUNT_TREE` names a repository to evaluate.
-#[test]
-fn a_real_repository_is_evaluated() {
-    let Some(top) = std::env::var_os("LOCKCTL_TERRAGRUNT_TREE") else {
-        println!("skipped: LOCKCTL_TERRAGRUNT_TREE is not set");
-        return;
-    };
-    let top = fs::canonicalize(top).unwrap();
-    let start = Instant::now();
-    let (found, units) = evaluate_all(&RealDisk, &top);
-    let passed = start.elapsed();
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut titles: BTreeMap<String, usize> = BTreeMap::new();
-    for (unit, notes) in &units {
-        let kind = match unit.source.value().map(|source| &source.package) {
-            None => "unknown",
-            Some(Package::Own) => "own",
-            Some(Package::Local(_)) => "local",
-            Some(Package::Remote(_)) => "remote",
-            Some(Package::Registry(_)) => "registry",
-        };
-        *kinds.entry(kind).or_default() += 1;
-        *kinds.entry("unknown parts").or_default() += unit.unknown.len();
-        *kinds.entry("generated").or_default() += unit.generated.len();
-        for note in notes {
-            let label = note.primary.as_ref().map(|label| label.note.clone());
-            let title = format!("{}: {}", note.title, label.unwrap_or_default());
-            let title: String = title.chars().take(140).collect();
-            *titles.entry(title).or_default() += 1;
-        }
-    }
-    println!("{} units in {passed:?}: {kinds:?}", found.units.len());
-    let mut titles: Vec<_> = titles.into_iter().collect();
-    titles.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (title, count) in titles.into_iter().take(12) {
-        println!("{count} {title}");
-    }
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM"));
-    println!("{}", peak.unwrap_or_default());
-    assert_eq!(units.len(), found.units.len());
 }
 
 /// Evaluates all units on two threads; what was read for a unit is dropped after it.

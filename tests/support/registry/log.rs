@@ -1,6 +1,7 @@
 //! What was asked of a registry, in order of arrival.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::{Request, Version};
@@ -36,7 +37,7 @@ pub(crate) struct Entry {
 
 /// Keeps the requests of one registry.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Log(Arc<Mutex<LogState>>);
+pub(crate) struct Log(Arc<(Mutex<LogState>, Condvar)>);
 
 #[derive(Debug, Default)]
 struct LogState {
@@ -125,6 +126,8 @@ impl Log {
         let (now, most) = &mut state.under_way[origin as usize];
         *now += 1;
         *most = (*most).max(*now);
+        drop(state);
+        self.0.1.notify_all();
         InFlight {
             log: self.clone(),
             origin,
@@ -133,6 +136,13 @@ impl Log {
 
     pub(crate) fn entries(&self) -> Vec<Entry> {
         self.lock().entries.clone()
+    }
+
+    /// Waits for a request; returns false if none has come when the time is over.
+    pub(crate) fn wait_for(&self, limit: Duration, is_wanted: impl Fn(&Entry) -> bool) -> bool {
+        let is_missing = |state: &mut LogState| !state.entries.iter().any(&is_wanted);
+        let waited = self.0.1.wait_timeout_while(self.lock(), limit, is_missing);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 
     /// The requests as a recorded outcome lists them.
@@ -151,7 +161,7 @@ impl Log {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LogState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

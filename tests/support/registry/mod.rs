@@ -37,6 +37,7 @@ mod tls;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
@@ -163,6 +164,11 @@ impl Registry {
     /// All requests since the last reset, in order of arrival.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         self.shared.log.entries()
+    }
+
+    /// Waits for a request; returns false if none has come when the time is over.
+    pub(crate) fn wait_for(&self, limit: Duration, is_wanted: impl Fn(&Entry) -> bool) -> bool {
+        self.shared.log.wait_for(limit, is_wanted)
     }
 
     /// The same as recorded outcomes list them: at most 30, then `(more)`.
