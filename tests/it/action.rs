@@ -82,7 +82,7 @@ fn the_base_revision_decides_how_strict_the_action_is() {
     let Some((repo, base)) = pull_request() else {
         return;
     };
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     let run = |vars: &[(&str, &str)]| run(&repo, temp.path(), vars);
     let pushed = run(&[]);
     assert_eq!(pushed.code, Some(0), "{}", pushed.said);
@@ -113,7 +113,7 @@ fn the_action_shows_nothing_from_outside() {
     let Some((repo, base)) = pull_request() else {
         return;
     };
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     std::fs::write(temp.path().join("secret.tf"), format!("{SECRET} {{")).unwrap();
     let link = |name: &str, target: &str| {
         let target = temp.path().join(target);

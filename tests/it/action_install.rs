@@ -48,7 +48,7 @@ impl Runner {
             }
         }
         let runner = Self {
-            temp: tempfile::tempdir().unwrap(),
+            temp: crate::temp::dir(),
         };
         for dir in ["source/.github/actions/verify", "runner", "releases"] {
             fs::create_dir_all(runner.path(dir)).unwrap();

@@ -161,7 +161,7 @@ fn check_good_zip(case: &Value, found: &ZipHashes) {
 #[allow(clippy::print_stderr, reason = "a skipped case must be seen")]
 fn check_directory(case: &Value) {
     let id = text_of(&case["id"]);
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     let package = temp.path().join("package");
     if !build_tree(&case["tree"], &package) {
         eprintln!("skipped: {id} needs Unix");

@@ -50,7 +50,7 @@ impl Site {
                 registry.add_zip(&format!("acme/{type_name}"), "1.0.0", platform, &zip);
             }
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         let site = Self { registry, dir };
         let host = format!("localhost:{}", site.registry.port(Origin::Lab));
         let providers =

@@ -461,7 +461,7 @@ fn a_flipped_bit_never_goes_unseen_and_never_panics() {
 #[cfg(unix)]
 #[test]
 fn directories_have_limits() {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     let deepest = temp.path().join(["d"; 20].join("/"));
     fs::create_dir_all(&deepest).unwrap();
     fs::write(deepest.join("f"), "1").unwrap();
@@ -489,7 +489,7 @@ fn directories_have_limits() {
 fn links_into_themselves_and_out_of_the_package() {
     use std::os::unix::fs::symlink;
 
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     symlink("loop", temp.path().join("loop")).unwrap();
     let error = hash_directory(&RealDisk, temp.path(), &Limits::PACKAGE, cores());
     assert!(matches!(error, Err(ArchiveError::Path { .. })));
@@ -505,7 +505,7 @@ fn names_of_files_are_raw_bytes() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     fs::write(temp.path().join(OsStr::from_bytes(b"caf\x82")), "1").unwrap();
     let found =
         hash_directory(&RealDisk, temp.path(), &Limits::PACKAGE, cores()).expect("accepted");
@@ -553,7 +553,7 @@ proptest! {
         let name_of = |name: String| if ignores_case { name.to_lowercase() } else { name };
         let files: BTreeMap<String, String> =
             files.into_iter().map(|(name, content)| (name_of(name), content)).collect();
-        let temp = tempfile::tempdir().unwrap();
+        let temp = crate::temp::dir();
         let mut writer = ::zip::ZipWriter::new(Cursor::new(Vec::new()));
         for (name, content) in &files {
             writer.start_file(name, ::zip::write::SimpleFileOptions::default()).unwrap();

@@ -28,7 +28,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
     registry.reset(&json!({"rules": [
         {"kind": "package", "action": "slow", "rate": 1, "times": -1},
     ]}));
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let (root, temporary) = (dir.path().join("root"), dir.path().join("tmp"));
     std::fs::create_dir(&root).unwrap();
     std::fs::create_dir(&temporary).unwrap();
@@ -50,7 +50,11 @@ fn an_interrupted_run_leaves_nothing_behind() {
         .unwrap();
     let is_download = |entry: &Entry| entry.target.ends_with(".zip");
     let is_downloading = registry.wait_for(Duration::from_secs(60), is_download);
-    assert!(is_downloading, "the run ended by itself: {:?}", run.try_wait());
+    assert!(
+        is_downloading,
+        "the run ended by itself: {:?}",
+        run.try_wait()
+    );
     let sent = Command::new("kill")
         .args(["-TERM", &run.id().to_string()])
         .status()

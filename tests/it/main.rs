@@ -55,5 +55,7 @@ mod repo;
 mod scenarios;
 #[path = "../support/schema.rs"]
 mod schema;
+#[path = "../support/temp.rs"]
+mod temp;
 #[path = "../support/zips.rs"]
 mod zips;

@@ -36,6 +36,8 @@ mod routes;
 #[path = "../support/schema.rs"]
 mod schema;
 mod signatures;
+#[path = "../support/temp.rs"]
+mod temp;
 mod terraform;
 mod trees;
 mod updates;

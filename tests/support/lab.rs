@@ -60,7 +60,7 @@ pub(crate) struct Outcome {
 
 impl Lab {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         // The top of a repository: nobody looks for project files above.
         std::fs::create_dir(dir.path().join(".git")).unwrap();
         Self {

@@ -44,7 +44,7 @@ fn run(script: &str, vars: &[(&str, &str)], set_up: impl FnOnce(&mut Command)) -
 
 /// Runs the script that locks, in the directory of the lab, with a store that is new.
 fn lock(lab: &Lab, vars: &[(&str, &str)]) -> Ended {
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     run("lock.sh", vars, |command| {
         for (name, value) in &lab.env.vars {
             command.env(name, value);
@@ -71,7 +71,7 @@ fn only_what_the_default_branch_decides_uses_the_cache() {
     if !has("bash") {
         return;
     }
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     let outputs = temp.path().join("outputs");
     let main = "refs/heads/main";
     for (event, reference, default, restore, save) in [
@@ -119,7 +119,7 @@ fn the_cache_is_off_unless_it_is_wanted() {
     if !has("bash") {
         return;
     }
-    let temp = tempfile::tempdir().unwrap();
+    let temp = crate::temp::dir();
     let outputs = temp.path().join("outputs");
     let vars = [
         ("LOCKCTL_CACHE", "false"),

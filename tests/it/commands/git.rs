@@ -17,7 +17,7 @@ impl Repository {
         if !has_git() {
             return None;
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         let made = Self { dir };
         made.good("git", &["init", "-q", "-b", "main"]);
         made.commit(lock);

@@ -347,6 +347,7 @@ fn recorded_lock_files_with_wrong_hashes_are_repaired() {
     let registry = Registry::start();
     Packages::recorded().publish(&registry);
     let mut repaired = BTreeSet::new();
+    let wrong = hash("zh(nothing a)");
     for scenario in scenarios("lockfile") {
         for engine in scenario.engines() {
             let mut lab = Lab::new();
@@ -360,6 +361,10 @@ fn recorded_lock_files_with_wrong_hashes_are_repaired() {
             }
             step.prepare(&registry, &mut lab);
             let before = std::fs::read_to_string(run.directory.join(LOCK)).ok();
+            // Most scenarios have no such hash, and replays compare them.
+            if !before.as_ref().is_some_and(|text| text.contains(&wrong)) {
+                continue;
+            }
             let args = [
                 "lock",
                 "--flavor",
@@ -376,7 +381,6 @@ fn recorded_lock_files_with_wrong_hashes_are_repaired() {
             assert_exit(&outcome, 0);
             let next = lab.run_in("work", &[&args[..], &["--check"]].concat());
             assert_exit(&next, 0);
-            let wrong = hash("zh(nothing a)");
             assert!(!after().unwrap().contains(&wrong), "{}", scenario.id);
             repaired.insert(format!("{} {}", scenario.id, engine.label()));
         }

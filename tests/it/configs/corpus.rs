@@ -131,7 +131,7 @@ pub(crate) fn corpus_root(folder: &Path) -> PathBuf {
 fn links_are_files_to_the_programs() {
     use std::os::unix::fs::symlink;
 
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let root = dir.path().join("root");
     fs::create_dir_all(root.join("real")).unwrap();
     fs::write(root.join("real/x.txt"), "resource \"alpha_x\" \"x\" {}\n").unwrap();

@@ -6,42 +6,36 @@ use lockctl::hcl::tree::{ExprKind, ObjectKey};
 use lockctl::module_config::{MergedAttribute, MergedBlock, MergedModule, SourcePlace};
 use lockctl::requirement::{Origin, Requirement};
 
-use super::judge::{self, Said};
-use super::txtar;
+use super::judge::Said;
+use super::recorded::{ReadCase, read_cases};
 
 /// Whatever requires a provider stands where the merged module has it, override files or not.
 #[test]
 fn requirements_stand_where_merged_modules_have_them() {
     let (mut compared, mut overridden) = (0, 0);
     let mut faults = Vec::new();
-    for case in &txtar::cases() {
-        let Some(place) = case.lay_out() else {
+    for ReadCase {
+        name, flavor, said, ..
+    } in read_cases()
+    {
+        // What is wrong counts for nothing in either.
+        if said.loaded.requirements.faulty {
             continue;
-        };
-        for flavor in Flavor::ALL {
-            if case.expected(flavor).is_none() {
-                continue;
-            }
-            let said = judge::load(&*place.files, &place.root, case.settings(flavor));
-            // What is wrong counts for nothing in either.
-            if said.loaded.requirements.faulty {
-                continue;
-            }
-            for (module, places) in modules(&said, flavor) {
-                for requirement in places {
-                    compared += 1;
-                    let at = SourcePlace {
-                        file: requirement.file,
-                        span: requirement.span,
-                    };
-                    let known = sites(&module, requirement.origin);
-                    if !known.contains(&at) {
-                        faults.push(format!("{} {flavor}: {requirement:?}", case.name));
-                    }
+        }
+        for (module, places) in modules(said, *flavor) {
+            for requirement in places {
+                compared += 1;
+                let at = SourcePlace {
+                    file: requirement.file,
+                    span: requirement.span,
+                };
+                let known = sites(&module, requirement.origin);
+                if !known.contains(&at) {
+                    faults.push(format!("{name} {flavor}: {requirement:?}"));
                 }
-                let entries = module.settings.required_providers.values();
-                overridden += entries.filter(|entry| !entry.replaces.is_empty()).count();
             }
+            let entries = module.settings.required_providers.values();
+            overridden += entries.filter(|entry| !entry.replaces.is_empty()).count();
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));

@@ -1,16 +1,33 @@
 //! Every recorded case, for every program that it was recorded with.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use lockctl::diag::Severity;
 use lockctl::flavor::Flavor;
+use serde_json::Value;
 
 use super::differences::{Differences, Outcome};
-use super::judge;
+use super::judge::{self, Said, Verdict};
 use super::txtar::{self, Case};
 
-/// Compares one case with all that was recorded of it.
-fn outcomes(case: &Case) -> Vec<Outcome<'_>> {
+/// A recorded case, read by the rules of one of the programs that it was recorded with.
+pub(super) struct ReadCase {
+    pub(super) name: String,
+    pub(super) flavor: Flavor,
+    pub(super) said: Said,
+    expected: Value,
+    verdict: Verdict,
+}
+
+/// Returns every case with every program, read once for all tests: that takes most of their time.
+pub(super) fn read_cases() -> &'static [ReadCase] {
+    static CASES: LazyLock<Vec<ReadCase>> =
+        LazyLock::new(|| txtar::cases().iter().flat_map(read).collect());
+    &CASES
+}
+
+fn read(case: &Case) -> Vec<ReadCase> {
     let mut found = Vec::new();
     let Some(place) = case.lay_out() else {
         return found;
@@ -20,10 +37,12 @@ fn outcomes(case: &Case) -> Vec<Outcome<'_>> {
             continue;
         };
         let said = judge::load(&*place.files, &place.root, case.settings(flavor));
-        found.push(Outcome {
-            case: &case.name,
+        found.push(ReadCase {
+            name: case.name.clone(),
             flavor,
             verdict: said.judge(case, &expected),
+            said,
+            expected,
         });
     }
     found
@@ -33,19 +52,29 @@ fn outcomes(case: &Case) -> Vec<Outcome<'_>> {
 /// `SNAPSHOTS=overwrite`, brings the lists of what is left to do up to date.
 #[test]
 fn cases_give_what_the_programs_gave() {
-    let mut cases = txtar::cases();
-    let wanted = std::env::var("LOCKCTL_CASES").ok();
-    if let Some(wanted) = &wanted {
-        let wanted: Vec<&str> = wanted.split(',').collect();
-        cases.retain(|case| wanted.iter().any(|start| case.name.starts_with(start)));
-    }
-    let outcomes: Vec<Outcome<'_>> = cases.iter().flat_map(outcomes).collect();
-    if wanted.is_some() {
-        for outcome in &outcomes {
-            println!("{} {}: {:?}", outcome.case, outcome.flavor, outcome.verdict);
+    if let Ok(wanted) = std::env::var("LOCKCTL_CASES") {
+        let is_wanted = |case: &Case| wanted.split(',').any(|start| case.name.starts_with(start));
+        for case in txtar::cases().iter().filter(|case| is_wanted(case)) {
+            for ReadCase {
+                name,
+                flavor,
+                verdict,
+                ..
+            } in read(case)
+            {
+                println!("{name} {flavor}: {verdict:?}");
+            }
         }
         return;
     }
+    let outcomes: Vec<Outcome<'_>> = read_cases()
+        .iter()
+        .map(|case| Outcome {
+            case: &case.name,
+            flavor: case.flavor,
+            verdict: case.verdict.clone(),
+        })
+        .collect();
     let mut counts: BTreeMap<Flavor, usize> = BTreeMap::new();
     for outcome in &outcomes {
         *counts.entry(outcome.flavor).or_default() += 1;
@@ -73,20 +102,14 @@ fn cases_give_what_the_programs_gave() {
 #[test]
 fn warnings_that_we_have_are_compared() {
     let (mut theirs, mut ours) = (BTreeSet::new(), BTreeSet::new());
-    for case in &txtar::cases() {
-        let Some(place) = case.lay_out() else {
-            continue;
-        };
-        for flavor in Flavor::ALL {
-            let Some(expected) = case.expected(flavor) else {
-                continue;
-            };
-            let recorded = expected["warnings"].as_array().into_iter().flatten();
-            theirs.extend(recorded.map(|title| title.as_str().unwrap().to_owned()));
-            let said = judge::load(&*place.files, &place.root, case.settings(flavor));
-            for severity in [Severity::Warning, Severity::Note] {
-                ours.extend(said.with(severity).map(|one| one.title.clone()));
-            }
+    for ReadCase { expected, said, .. } in read_cases() {
+        let recorded = expected["warnings"].as_array().into_iter().flatten();
+        theirs.extend(recorded.map(|title| title.as_str().unwrap().to_owned()));
+        for severity in [Severity::Warning, Severity::Note] {
+            ours.extend(
+                said.with(severity)
+                    .map(|diagnostic| diagnostic.title.clone()),
+            );
         }
     }
     let both: Vec<&str> = ours.intersection(&theirs).map(String::as_str).collect();

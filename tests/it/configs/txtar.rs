@@ -220,7 +220,7 @@ impl Case {
                 _dir: None,
             });
         }
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         for (path, content) in &self.files {
             let path = dir.path().join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();

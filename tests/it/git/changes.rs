@@ -219,7 +219,7 @@ fn a_directory_outside_of_any_repository_is_named() {
     if Repo::new().is_none() {
         return;
     }
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let outside = Repository::find(&RealRun, dir.path()).unwrap_err();
     assert!(
         matches!(outside, GitError::NoRepository { .. }),

@@ -505,7 +505,7 @@ const SOURCE: &str = "LOCKCTL_TEST_SOURCE";
 #[test]
 fn an_interrupted_run_leaves_nothing_behind() {
     let silent = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let mut run = Command::new(std::env::current_exe().unwrap())
         .args([
             "--exact",

@@ -121,7 +121,7 @@ pub(super) struct PackageCase {
 
 impl PackageCase {
     pub(super) fn new(lab: &ModuleLab, input: &Value) -> Self {
-        let dir = tempfile::tempdir().expect("a temporary directory");
+        let dir = crate::temp::dir();
         let top = fs::canonicalize(dir.path()).expect("there");
         let mut symbols: Vec<(String, String)> = Vec::new();
         for (name, value) in lab.symbols() {

@@ -20,7 +20,7 @@ impl Warm {
     fn new() -> Self {
         Self {
             lab: ModuleLab::start(),
-            cache: tempfile::tempdir().unwrap(),
+            cache: crate::temp::dir(),
         }
     }
 

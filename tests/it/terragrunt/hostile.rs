@@ -45,7 +45,7 @@ fn a_file_that_reads_itself_is_unknown() {
 
 #[test]
 fn files_that_read_each_other_under_ever_new_names_are_unknown() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let top = fs::canonicalize(dir.path()).unwrap();
     symlink(".", top.join("d")).unwrap();
     let text = "locals {\n  a = read_terragrunt_config(\"d/terragrunt.hcl\").locals.a\n}\n";
@@ -192,7 +192,7 @@ fn a_large_file_is_not_read() {
 
 #[test]
 fn directories_that_link_to_themselves_are_entered_once() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let top = fs::canonicalize(dir.path()).unwrap();
     fs::create_dir(top.join("u")).unwrap();
     fs::write(top.join("u/terragrunt.hcl"), "").unwrap();

@@ -19,7 +19,7 @@ pub(super) struct Lab {
 
 impl Lab {
     pub(super) fn lay_out(input: &Value) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         let top = fs::canonicalize(dir.path()).unwrap();
         let root = top.join("root");
         fs::create_dir_all(&root).unwrap();

@@ -74,7 +74,7 @@ terraform {
 
 #[test]
 fn files_that_units_share_are_read_once() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::temp::dir();
     let top = fs::canonicalize(dir.path()).unwrap();
     fs::write(top.join("root.hcl"), ROOT).unwrap();
     for account in 0..5 {

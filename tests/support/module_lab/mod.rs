@@ -65,7 +65,7 @@ pub(crate) struct ModuleLab {
 
 impl ModuleLab {
     pub(crate) fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         std::fs::write(dir.path().join("ca.pem"), authority_pem()).unwrap();
         let mut builder = Builder::new_multi_thread();
         let runtime = builder

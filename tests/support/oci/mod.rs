@@ -80,7 +80,7 @@ struct State {
 
 impl OciRegistry {
     pub(crate) fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         std::fs::write(dir.path().join("ca.pem"), authority_pem()).unwrap();
         let mut builder = Builder::new_multi_thread();
         let builder = builder.worker_threads(1).enable_io().enable_time();

@@ -89,7 +89,7 @@ impl Registry {
 
     /// Starts an empty registry.
     pub(crate) fn start_with(options: &Options) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         std::fs::write(dir.path().join("ca.pem"), tls::authority_pem()).unwrap();
         let ([lab, files, plain], ports) = open_ports();
         let shared = Arc::new(Shared::new(Origins {

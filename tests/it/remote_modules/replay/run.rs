@@ -57,7 +57,7 @@ impl Found {
 
 impl<'a> Case<'a> {
     pub(super) fn new(lab: &'a ModuleLab, input: &Value, host: &str, flavor: &'static str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::temp::dir();
         let dir_text = fs::canonicalize(dir.path()).unwrap().display().to_string();
         let mut symbols: Vec<(String, String)> = lab
             .symbols()
