@@ -281,57 +281,81 @@ fn fetched(
     Ok(listed(&tree))
 }
 
+/// How many cases are tried at once.
+const THREADS: usize = 2;
+
 #[track_caller]
 fn check(group: &str, enough: usize) {
-    let lab = ModuleLab::start();
-    let mut checked = 0;
-    let mut faults = Vec::new();
-    for case in load(group) {
-        let id = case["id"].as_str().expect("an id");
-        let input = &case["input"];
-        let is_excepted = EXCEPTIONS.iter().any(|(name, _)| *name == id);
-        let has_steps = input["steps"]
-            .as_array()
-            .is_some_and(|steps| steps.len() > 1);
-        let Some(source) = source_of(&case) else {
-            continue;
-        };
-        if is_excepted || has_steps || input["git"] == "stub" {
-            continue;
+    let cases = load(group);
+    let queue = Mutex::new(cases.iter());
+    let results = Mutex::new((0, Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let lab = ModuleLab::start();
+                loop {
+                    let Some(case) = queue.lock().unwrap().next() else {
+                        return;
+                    };
+                    let outcomes = check_case(&lab, group, case);
+                    let mut results = results.lock().unwrap();
+                    results.0 += outcomes.len();
+                    results.1.extend(outcomes.into_iter().flatten());
+                }
+            });
         }
-        let made = PackageCase::new(&lab, input);
-        for (program, flavor) in PROGRAMS {
-            // Which commit a ref means is where the two differ, even if not in this case.
-            let is_same = case["outcomes"][program].is_string() && !id.starts_with("git-ref");
-            let Some(outcome) = outcome(&case, program).filter(|_| !is_same) else {
-                continue;
-            };
-            let Ok(ModuleSource::Remote(source)) = ModuleSource::parse(&made.fill(&source), flavor)
-            else {
-                continue;
-            };
-            if !source.package.starts_with("git::") && group == "git" {
-                continue;
-            }
-            let outcome = &outcome[0];
-            let found = fetched(&made, &source, input, flavor);
-            let wanted: Vec<String> = outcome["files"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .map(|file| made.fill(file.as_str().expect("text")))
-                .collect();
-            made.run.check_nothing_is_left();
-            checked += 1;
-            match (&found, outcome["exit"].as_i64()) {
-                (Ok(files), Some(0)) if *files == wanted => {}
-                (Err(_), Some(1)) => {}
-                _ => faults.push(format!("{id} {program}: {found:?} instead of {wanted:?}")),
-            }
-        }
-    }
+    });
+    let (checked, mut faults) = results.into_inner().unwrap();
+    faults.sort();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(checked >= enough, "{checked} outcomes");
+}
+
+/// Returns for each program what is wrong, if something is; nothing for a case of another kind.
+fn check_case(lab: &ModuleLab, group: &str, case: &Value) -> Vec<Option<String>> {
+    let mut outcomes = Vec::new();
+    let id = case["id"].as_str().expect("an id");
+    let input = &case["input"];
+    let is_excepted = EXCEPTIONS.iter().any(|(name, _)| *name == id);
+    let has_steps = input["steps"]
+        .as_array()
+        .is_some_and(|steps| steps.len() > 1);
+    let Some(source) = source_of(case) else {
+        return outcomes;
+    };
+    if is_excepted || has_steps || input["git"] == "stub" {
+        return outcomes;
+    }
+    let made = PackageCase::new(lab, input);
+    for (program, flavor) in PROGRAMS {
+        // Which commit a ref means is where the two differ, even if not in this case.
+        let is_same = case["outcomes"][program].is_string() && !id.starts_with("git-ref");
+        let Some(outcome) = outcome(case, program).filter(|_| !is_same) else {
+            continue;
+        };
+        let Ok(ModuleSource::Remote(source)) = ModuleSource::parse(&made.fill(&source), flavor)
+        else {
+            continue;
+        };
+        if !source.package.starts_with("git::") && group == "git" {
+            continue;
+        }
+        let outcome = &outcome[0];
+        let found = fetched(&made, &source, input, flavor);
+        let wanted: Vec<String> = outcome["files"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|file| made.fill(file.as_str().expect("text")))
+            .collect();
+        made.run.check_nothing_is_left();
+        outcomes.push(match (&found, outcome["exit"].as_i64()) {
+            (Ok(files), Some(0)) if *files == wanted => None,
+            (Err(_), Some(1)) => None,
+            _ => Some(format!("{id} {program}: {found:?} instead of {wanted:?}")),
+        });
+    }
+    outcomes
 }
 
 #[test]

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -57,7 +59,52 @@ pub(crate) fn check_out(repo: &Path, reference: Option<&str>, dir: &Path) {
     }
 }
 
+/// A repository as it was made: git needs three processes for it, and most cases are run several times.
+struct MadeRepo {
+    ids: Vec<String>,
+    directories: Vec<PathBuf>,
+    files: Vec<(PathBuf, Vec<u8>)>,
+}
+
+/// Makes a repository, or the copy of one that was made of the same description; returns the ids of its
+/// commits.
 fn make_repo(path: &Path, described: &Value, others: &CommitIds) -> Vec<String> {
+    static MADE: Mutex<BTreeMap<String, MadeRepo>> = Mutex::new(BTreeMap::new());
+    let known = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = format!("{described} {others:?}");
+    if let Some(made) = known().get(&key) {
+        for below in &made.directories {
+            fs::create_dir_all(path.join(below)).unwrap();
+        }
+        for (below, content) in &made.files {
+            fs::write(path.join(below), content).unwrap();
+        }
+        return made.ids.clone();
+    }
+    let mut made = MadeRepo {
+        ids: make_anew(path, described, others),
+        directories: vec![PathBuf::new()],
+        files: Vec::new(),
+    };
+    let mut read = 0;
+    while let Some(below) = made.directories.get(read).cloned() {
+        read += 1;
+        for entry in fs::read_dir(path.join(&below)).unwrap() {
+            let entry = entry.unwrap();
+            let below = below.join(entry.file_name());
+            if entry.file_type().unwrap().is_dir() {
+                made.directories.push(below);
+            } else {
+                made.files.push((below, fs::read(entry.path()).unwrap()));
+            }
+        }
+    }
+    let ids = made.ids.clone();
+    known().insert(key, made);
+    ids
+}
+
+fn make_anew(path: &Path, described: &Value, others: &CommitIds) -> Vec<String> {
     let init = ["init", "-q", "--bare", "-b", "main", "--template="];
     run(git().args(init).arg(path));
     let commits = described["commits"]
@@ -173,8 +220,8 @@ fn import(path: &Path, stream: &[u8], commits: usize) -> Vec<String> {
     import.arg(format!("--export-marks={}", marks.display()));
     let ended = with_input(&mut import, stream);
     assert!(ended.status.success(), "{ended:?}");
-    let text = std::fs::read_to_string(&marks).unwrap_or_default();
-    let _ = std::fs::remove_file(&marks);
+    let text = fs::read_to_string(&marks).unwrap_or_default();
+    let _ = fs::remove_file(&marks);
     let ids: BTreeMap<&str, &str> = text
         .lines()
         .filter_map(|line| line.split_once(' '))
