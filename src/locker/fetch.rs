@@ -17,7 +17,7 @@ use crate::package::{Blob, Fact, Local, Location, PackageMeta, PackedFile};
 use crate::parallel::{self, Gate};
 use crate::platform::Platform;
 use crate::sources::FetchError;
-use crate::sources::download::{Check, Downloaded, PackageRequest, download_as};
+use crate::sources::download::{Check, Downloaded, PackageRequest, download};
 use crate::store::{Facts, StoredFact};
 use crate::world::Disk;
 
@@ -309,8 +309,7 @@ impl Hasher<'_> {
                     bytes: *bytes,
                     ..PackageRequest::of_provider(url, *check)
                 };
-                let package =
-                    download_as(&net, self.disk, request).map_err(ContentError::Download)?;
+                let package = download(&net, self.disk, request).map_err(ContentError::Download)?;
                 let zh = checked_zh(&package, *check, *size)?;
                 let _turn = self.gate.enter();
                 let zip = zip::hash_members(zh, package.file, &Limits::PACKAGE)?;

@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::download::{FIRST_BYTE, IDLE, PACKAGE_HOPS};
-use super::net::{Event, Net, Route, Trail, last_modified};
+use super::net::{Event, Net, RedirectLimits, Redirects, last_modified};
 use crate::addr::Url;
 use crate::world::HttpRequest;
 
@@ -22,12 +22,12 @@ pub fn package_changed(net: &Net<'_>, url: &Url) -> Option<SystemTime> {
         idle: IDLE,
         compressed: false,
     };
-    let trail = Trail {
+    let limits = RedirectLimits {
         hops: PACKAGE_HOPS,
-        route: Route::Any,
+        redirects: Redirects::Any,
         attempt: 1,
     };
-    let (server, response) = net.follow(&request, trail).ok()?;
+    let (server, response) = net.follow(&request, limits).ok()?;
     (net.observer)(&Event::Answered {
         url: &server,
         status: response.status,

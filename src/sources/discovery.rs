@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::net::{Answer, Ask, Net, Route};
-use super::{FetchError, cut};
-use crate::addr::{Hostname, Url, UrlError};
+use super::net::{Answer, Ask, Net, Redirects};
+use super::{FetchError, Sent, Unauthorized, cut};
+use crate::addr::{Hostname, Origin, Url, UrlError};
 use crate::parallel::Memo;
 use crate::world::Credentials;
 
@@ -17,9 +17,7 @@ pub type Services = BTreeMap<String, String>;
 /// A service of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Service {
-    /// The registry of providers.
     Providers,
-    /// The registry of modules.
     Modules,
 }
 
@@ -36,30 +34,16 @@ pub enum DiscoveryError {
     /// The document could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The host has no discovery document.
     #[error("{url} answered 404: the host has no services")]
-    NoServices {
-        /// The URL that was requested.
-        url: Url,
-    },
-    /// The answer is no discovery document.
+    NoServices { url: Url },
     #[error("{url} is no service discovery document: {reason}")]
-    NoDocument {
-        /// The URL that was requested.
-        url: Url,
-        /// The fault of the document.
-        reason: String,
-    },
-    /// The host has services, and none of them is a registry of this kind.
+    NoDocument { url: Url, reason: String },
     #[error("the host has no {0}")]
     NoRegistry(Service),
-    /// The host has such a registry with another protocol.
     #[error("the host's {0} does not support protocol {name}", name = .0.name())]
     OtherProtocol(Service),
-    /// The URL of the registry is none.
     #[error("the URL of the host's {0} cannot be used")]
     ServiceUrl(Service, #[source] UrlError),
-    /// The URL of the registry holds a user or a password, which neither program permits.
     #[error("the URL of the host's {0} holds a user name or password")]
     UserInServiceUrl(Service),
 }
@@ -84,7 +68,7 @@ pub type HostHelper<'a> = dyn Fn(&Hostname) -> Option<String> + Send + Sync + 'a
 pub struct Discovery<'a> {
     net: Net<'a>,
     pub(super) hosts: Hosts<'a>,
-    documents: Memo<Hostname, Result<Arc<Document>, DiscoveryError>>,
+    documents: Memo<Hostname, Result<Arc<DiscoveryDocument>, DiscoveryError>>,
 }
 
 /// The origin of the address of a registry.
@@ -97,7 +81,7 @@ pub enum FoundBy {
 }
 
 /// The services of a host.
-struct Document {
+struct DiscoveryDocument {
     /// The URL that answered, behind all redirects: relative URLs count from there.
     url: Url,
     /// A value that is no text is `None`: rules 1.7 distinguish it from one that is missing.
@@ -111,14 +95,6 @@ impl Service {
         match self {
             Self::Providers => "providers.v1",
             Self::Modules => "modules.v1",
-        }
-    }
-
-    /// Returns how the names of all its versions begin.
-    fn family(self) -> &'static str {
-        match self {
-            Self::Providers => "providers.",
-            Self::Modules => "modules.",
         }
     }
 }
@@ -143,12 +119,58 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Returns what states where the registries of a host are.
+    /// Returns the origin of the addresses of a host's registries.
     #[must_use]
     pub fn found_by(&self, host: &Hostname) -> FoundBy {
-        match self.hosts.services.contains_key(host) {
-            true => FoundBy::Configuration,
-            false => FoundBy::Host,
+        if self.hosts.services.contains_key(host) {
+            FoundBy::Configuration
+        } else {
+            FoundBy::Host
+        }
+    }
+
+    /// Returns the credentials for requests to a host's registry at `base`.
+    ///
+    /// A service URL may be plain http (rules 1.6). The programs send the token there all the same, where
+    /// anything on the way can read it; here it is not sent.
+    pub(super) fn credentials(&self, host: &Hostname, base: &Url) -> Option<Credentials> {
+        (self.hosts.credentials)(host).filter(|_| base.origin().encrypted)
+    }
+
+    /// Makes the error of a host that requires credentials; `home` is the origin to which they may be sent.
+    pub(super) fn unauthorized(
+        &self,
+        host: &Hostname,
+        url: &Url,
+        status: u16,
+        home: Option<&Origin>,
+    ) -> Unauthorized {
+        let has_credentials = (self.hosts.credentials)(host).is_some();
+        Unauthorized {
+            host: host.clone(),
+            url: url.clone(),
+            status,
+            sent: Sent::to(url, home, has_credentials),
+            helper: (self.hosts.helper)(host),
+        }
+    }
+
+    /// Returns the rejection of credentials that made discovery fail, if that is the cause.
+    pub(super) fn rejection(
+        &self,
+        host: &Hostname,
+        cause: &DiscoveryError,
+    ) -> Option<Unauthorized> {
+        match cause {
+            DiscoveryError::Fetch(FetchError::Status {
+                url,
+                status: status @ (401 | 403),
+                ..
+            }) => {
+                let home = Url::discovery(host).map(|url| url.origin()).ok();
+                Some(self.unauthorized(host, url, *status, home.as_ref()))
+            }
+            _ => None,
         }
     }
 
@@ -157,68 +179,61 @@ impl<'a> Discovery<'a> {
     /// # Errors
     /// If the host has no such registry, or does not say where it is.
     pub fn registry(&self, host: &Hostname, service: Service) -> Result<Url, DiscoveryError> {
-        let document = self
-            .documents
-            .get(host, || match self.hosts.services.get(host) {
-                Some(services) => configured(services, host).map(Arc::new),
-                None => {
-                    let credentials = (self.hosts.credentials)(host);
-                    discover(&self.net, host, credentials.as_ref()).map(Arc::new)
-                }
-            })?;
+        // One document per host and run serves both services (rules 1.1, 12.3), also if it could not be
+        // fetched.
+        let document = self.documents.get(host, || {
+            let document = match self.hosts.services.get(host) {
+                Some(services) => DiscoveryDocument::configured(services, host),
+                None => self.discover(host),
+            };
+            document.map(Arc::new)
+        })?;
         document.registry(service)
     }
-}
 
-/// Asks a host for its services.
-fn discover(
-    net: &Net<'_>,
-    host: &Hostname,
-    credentials: Option<&Credentials>,
-) -> Result<Document, DiscoveryError> {
-    let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
-    let ask = Ask {
-        url: &url,
-        headers: &[("accept", "application/json")],
-        credentials,
-        hops: net.policy.discovery_hops,
-        limit: MAX_DISCOVERY_BYTES,
-        timeout: net.policy.discovery_timeout,
-        // This document decides which registry gets the token of the host, so anyone who could change it
-        // on the way would get the token.
-        route: Route::Encrypted,
-    };
-    let answer = net.document(&ask, net.policy.discovery())?;
-    match answer.status {
-        200 => {}
-        404 => return Err(DiscoveryError::NoServices { url: answer.url }),
-        status => {
-            return Err(DiscoveryError::Fetch(FetchError::refusal(
-                answer.url, status,
-            )));
+    fn discover(&self, host: &Hostname) -> Result<DiscoveryDocument, DiscoveryError> {
+        let url = Url::discovery(host).map_err(DiscoveryError::Hostname)?;
+        let credentials = (self.hosts.credentials)(host);
+        let ask = Ask {
+            url: &url,
+            headers: &[("accept", "application/json")],
+            credentials: credentials.as_ref(),
+            hops: self.net.policy.discovery_hops,
+            limit: MAX_DISCOVERY_BYTES,
+            timeout: self.net.policy.discovery_timeout,
+            // This document decides which registry gets the token of the host, so anyone who could change
+            // it on the way would get the token.
+            redirects: Redirects::Encrypted,
+        };
+        let answer = self.net.document(&ask, self.net.policy.discovery())?;
+        match answer.status {
+            200 => DiscoveryDocument::parse(answer),
+            404 => Err(DiscoveryError::NoServices { url: answer.url }),
+            _ => Err(DiscoveryError::Fetch(answer.refusal())),
         }
     }
-    Document::of(answer)
 }
 
-/// Takes what a `host` block of the CLI configuration says for the discovery document
-/// (rules 1.9).
-fn configured(services: &Services, host: &Hostname) -> Result<Document, DiscoveryError> {
-    let services = services
-        .iter()
-        .map(|(name, url)| (name.clone(), Some(url.clone())));
-    Ok(Document {
-        url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
-        services: services.collect(),
-    })
-}
+impl DiscoveryDocument {
+    /// Takes a `host` block of the CLI configuration for the discovery document (rules 1.9).
+    fn configured(services: &Services, host: &Hostname) -> Result<Self, DiscoveryError> {
+        Ok(Self {
+            // Relative URLs in the block count from the usual place of the document (rules 1.9).
+            url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
+            services: services
+                .iter()
+                .map(|(name, url)| (name.clone(), Some(url.clone())))
+                .collect(),
+        })
+    }
 
-impl Document {
-    fn of(answer: Answer) -> Result<Self, DiscoveryError> {
+    fn parse(answer: Answer) -> Result<Self, DiscoveryError> {
         let no_document = |reason: String| DiscoveryError::NoDocument {
             url: answer.url.clone(),
             reason,
         };
+        // Both programs require `application/json` here, but not for the documents of a registry (rules
+        // 1.1, 2.1).
         if let Some(fault) = answer.media_type_fault() {
             return Err(no_document(fault));
         }
@@ -227,27 +242,38 @@ impl Document {
                 let error = cut(&error.to_string());
                 no_document(format!("it holds no JSON object: {error}"))
             })?;
-        let text = |value: serde_json::Value| value.as_str().map(str::to_owned);
-        let services = values.into_iter().map(|(name, v)| (name, text(v)));
         Ok(Self {
-            services: services.collect(),
+            services: values
+                .into_iter()
+                .map(|(name, value)| (name, value.as_str().map(str::to_owned)))
+                .collect(),
             url: answer.url,
         })
     }
 
     fn registry(&self, service: Service) -> Result<Url, DiscoveryError> {
         let Some(Some(text)) = self.services.get(service.name()) else {
-            let is_family = |name: &String| name.starts_with(service.family());
-            return Err(if self.services.keys().any(is_family) {
-                DiscoveryError::OtherProtocol(service)
-            } else {
-                DiscoveryError::NoRegistry(service)
-            });
+            // Another version of the protocol, or a value that is no text, is reported as such (rules 1.7).
+            let family = match service {
+                Service::Providers => "providers.",
+                Service::Modules => "modules.",
+            };
+            return Err(
+                if self.services.keys().any(|name| name.starts_with(family)) {
+                    DiscoveryError::OtherProtocol(service)
+                } else {
+                    DiscoveryError::NoRegistry(service)
+                },
+            );
         };
         // A relative URL counts from where the document was found in the end, behind all redirects
         // (rules 1.3).
-        let url = self.url.join(text);
-        let url = url.map_err(|cause| DiscoveryError::ServiceUrl(service, cause))?;
+        let url = self
+            .url
+            .join(text)
+            .map_err(|cause| DiscoveryError::ServiceUrl(service, cause))?;
+        // Both programs refuse a user in the URL (rules 1.6); the token of the host is the only credential
+        // of a registry.
         if url.has_user() {
             return Err(DiscoveryError::UserInServiceUrl(service));
         }
@@ -272,8 +298,8 @@ mod tests {
             headers: Vec::new(),
             body: body.as_bytes().to_vec(),
         };
-        let found = Document::of(answer);
-        let found = found.and_then(|document| document.registry(Service::Providers));
+        let found = DiscoveryDocument::parse(answer)
+            .and_then(|document| document.registry(Service::Providers));
         let found = match found {
             Ok(url) => url.secret_text().to_owned(),
             Err(error) => format!("{error:?}"),

@@ -7,7 +7,7 @@ use std::io::{self, Read, Write};
 use std::time::{Duration, SystemTime};
 
 use super::FetchError;
-use super::net::{Event, Net, Route, Trail, http_error};
+use super::net::{Event, Net, RedirectLimits, Redirects, http_error};
 use super::retry;
 use crate::addr::Url;
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
@@ -54,7 +54,6 @@ pub enum Check {
 /// A package to download.
 #[derive(Clone, Copy, Debug)]
 pub struct PackageRequest<'a> {
-    /// The URL of the package.
     pub url: &'a Url,
     /// The proof that it is the right one.
     pub check: Check,
@@ -132,57 +131,55 @@ impl std::fmt::Debug for Downloaded {
 pub fn download(
     net: &Net<'_>,
     disk: &dyn Disk,
-    url: &Url,
-    check: Check,
-) -> Result<Downloaded, FetchError> {
-    download_as(net, disk, PackageRequest::of_provider(url, check))
-}
-
-/// Downloads a package as [`download`] does, with header fields of its own.
-///
-/// # Errors
-/// The last failure, when all repetitions failed.
-pub fn download_as(
-    net: &Net<'_>,
-    disk: &dyn Disk,
     request: PackageRequest<'_>,
 ) -> Result<Downloaded, FetchError> {
     let PackageRequest { url, check, .. } = request;
     let mut delays = net.policy.packages();
     let mut attempts = 0;
     let mut partial = Partial::empty(disk, url)?;
+    // The whole package is fetched a second time at most once: a server that always mixes two files would
+    // keep the run busy otherwise.
     let mut started_over = false;
     let mut start = net.outages.now();
     loop {
         attempts += 1;
         let before = partial.bytes;
-        let (error, after) = match attempt(net, disk, request, &mut partial) {
+        let (mut error, after) = match attempt(net, disk, request, &mut partial) {
             Ok(server) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
                 // One download in a single piece shows whether the package is really another one.
-                let wrong = matches!(check, Check::Digest(expected) if expected != digest);
-                if wrong && partial.in_pieces && !started_over {
+                let is_wrong = matches!(check, Check::Digest(expected) if expected != digest);
+                if is_wrong && partial.in_pieces && !started_over {
                     partial.restart(disk, url)?;
                     started_over = true;
                     continue;
                 }
                 let bytes = partial.bytes;
+                // The length in a descriptor is compared as well, since OpenTofu refuses another one (rules
+                // 14.8).
                 if let Some(error) = other_length(&server, request.bytes, Some(bytes)) {
                     return Err(error);
                 }
                 (net.observer)(&Event::Finished { url, bytes });
                 net.outages.answered(&server);
-                let file = partial.file;
                 return Ok(Downloaded {
-                    file,
+                    file: partial.file,
                     digest,
                     bytes,
                 });
             }
             Err(failed) => failed,
         };
-        let error = error.after(attempts);
+        if let FetchError::Http {
+            attempts: times, ..
+        }
+        | FetchError::Status {
+            attempts: times, ..
+        } = &mut error
+        {
+            *times = attempts;
+        }
         if !error.may_pass() {
             return Err(error);
         }
@@ -203,7 +200,7 @@ pub fn download_as(
     }
 }
 
-/// A failure, and how long the server asks to wait after it.
+/// A failure, and the time that the server asks to wait after it.
 type Failed = (FetchError, Option<Duration>);
 
 /// Asks for what is missing and adds it; returns the URL that served it.
@@ -216,8 +213,9 @@ fn attempt(
     let url = request.url;
     let alone = |error| (error, None);
     let (server, response) = ask(net, request, partial).map_err(alone)?;
-    let length = response.header("content-length");
-    let length: Option<u64> = length.and_then(|length| length.parse().ok());
+    let length: Option<u64> = response
+        .header("content-length")
+        .and_then(|length| length.parse().ok());
     (net.observer)(&Event::Answered {
         url: &server,
         status: response.status,
@@ -239,10 +237,9 @@ fn attempt(
             if !retry::is_worth_it(status) {
                 net.outages.answered(&server);
             }
-            let (url, attempts) = (server, 1);
             let error = FetchError::Status {
-                url,
-                attempts,
+                url: server,
+                attempts: 1,
                 status,
                 wait: after,
             };
@@ -287,26 +284,28 @@ fn ask(
     if let (Some(validator), true) = (&partial.validator, partial.bytes > 0) {
         headers.extend([("range", range.as_str()), ("if-range", validator.as_str())]);
     }
+    // Never the token of the registry (rules 5.3): only netrc, or the login of an OCI registry.
     let credentials = (net.package_credentials)(url);
     let request = HttpRequest {
         url,
         headers: &headers,
         credentials: credentials.as_ref(),
+        // A package has no limit in total (rules 4.6): on a slow line 200 MB take long, but steadily.
         timeout: None,
         first_byte: FIRST_BYTE,
         idle: IDLE,
         compressed: package.transfer == Transfer::Encoded,
     };
-    let trail = Trail {
+    let limits = RedirectLimits {
         hops: PACKAGE_HOPS,
-        route: match package.check {
-            Check::Digest(_) | Check::Stated => Route::Any,
-            Check::Server => Route::Encrypted,
-            Check::Address => Route::NoDowngrade,
+        redirects: match package.check {
+            Check::Digest(_) | Check::Stated => Redirects::Any,
+            Check::Server => Redirects::Encrypted,
+            Check::Address => Redirects::NoDowngrade,
         },
         attempt: 1,
     };
-    net.follow(&request, trail)
+    net.follow(&request, limits)
 }
 
 /// Adds a body as it comes; the server is where it comes from in the end.
@@ -345,13 +344,19 @@ fn receive(
             return Err(too_large(server, limit));
         }
         partial.sha.update(&buffer[..length]);
-        let written = partial.file.write_all(&buffer[..length]);
-        written.map_err(|error| unkept(url, &error))?;
+        partial
+            .file
+            .write_all(&buffer[..length])
+            .map_err(|error| not_stored(url, &error))?;
         (net.observer)(&Event::Received { url, bytes });
         let now = net.clock.now();
         let (start, arrived) = window.get_or_insert((now, 0));
         *arrived += bytes;
-        if is_over(*start, now) {
+        // A clock that was set back begins a new window as well.
+        if now
+            .duration_since(*start)
+            .map_or(true, |passed| passed >= RATE_WINDOW)
+        {
             if *arrived < LEAST_RATE * RATE_WINDOW.as_secs() {
                 let (url, rate) = (server.clone(), LEAST_RATE);
                 return Err(FetchError::TooSlow { url, rate });
@@ -371,16 +376,10 @@ fn other_length(server: &Url, stated: Option<u64>, found: Option<u64>) -> Option
     })
 }
 
-/// Returns whether a window has passed; a clock that was set back begins a new one as well.
-fn is_over(start: SystemTime, now: SystemTime) -> bool {
-    now.duration_since(start)
-        .map_or(true, |passed| passed >= RATE_WINDOW)
-}
-
 impl Partial {
     fn empty(disk: &dyn Disk, url: &Url) -> Result<Self, FetchError> {
         Ok(Self {
-            file: disk.scratch().map_err(|error| unkept(url, &error))?,
+            file: disk.scratch().map_err(|error| not_stored(url, &error))?,
             sha: Sha256Stream::default(),
             bytes: 0,
             validator: None,
@@ -400,29 +399,21 @@ impl Partial {
     }
 }
 
-impl FetchError {
-    /// Says how often the package was asked for.
-    fn after(mut self, times: usize) -> Self {
-        if let Self::Http { attempts, .. } | Self::Status { attempts, .. } = &mut self {
-            *attempts = times;
-        }
-        self
-    }
-}
-
-/// Returns what makes sure that a piece belongs to the same package, if the server gives pieces.
+/// Returns the tag or date of a file, by which a piece of another file is recognized; `None` if the server
+/// sends no pieces.
 fn validator(response: &HttpResponse) -> Option<String> {
+    // Without `Accept-Ranges` a request for the rest would be answered with the whole package at best.
     let gives_pieces = response.status == 206
         || response
             .header("accept-ranges")
             .is_some_and(|unit| unit.eq_ignore_ascii_case("bytes"));
     // A weak tag (`W/"…"`) promises the same meaning, not the same bytes.
     let tag = response.header("etag").filter(|tag| tag.starts_with('"'));
-    let found = tag.or_else(|| response.header("last-modified"))?;
-    gives_pieces.then(|| found.to_owned())
+    let validator = tag.or_else(|| response.header("last-modified"))?;
+    gives_pieces.then(|| validator.to_owned())
 }
 
-/// Returns where a piece begins, by `Content-Range: bytes FIRST-LAST/TOTAL`.
+/// Reads the offset of a piece from `Content-Range: bytes FIRST-LAST/TOTAL`.
 fn first_byte(response: &HttpResponse) -> Option<u64> {
     let range = response.header("content-range")?.strip_prefix("bytes ")?;
     range.split_once('-')?.0.trim().parse().ok()
@@ -443,7 +434,7 @@ fn too_large(url: &Url, limit: u64) -> FetchError {
     }
 }
 
-fn unkept(url: &Url, error: &io::Error) -> FetchError {
+fn not_stored(url: &Url, error: &io::Error) -> FetchError {
     FetchError::Scratch {
         url: url.clone(),
         reason: error.to_string(),

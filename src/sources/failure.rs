@@ -10,110 +10,68 @@ use crate::world::HttpError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// No answer, or a part of one.
     #[error("{url} could not be fetched{}", times(*attempts))]
     Http {
-        /// The URL that was requested.
         url: Url,
-        /// The number of attempts.
         attempts: usize,
-        /// The failure of the last attempt.
         #[source]
         cause: HttpError,
     },
-    /// An answer that is a refusal.
     #[error("{url} answered {}{}{}", said(*status), times(*attempts), asked_for(*wait))]
     Status {
-        /// The URL that was requested.
         url: Url,
-        /// The number of attempts.
         attempts: usize,
-        /// The status of the last answer.
         status: u16,
-        /// The time that the server asks to wait before the next request.
         wait: Option<Duration>,
     },
-    /// One redirect leads to the next.
     #[error("{url} was redirected more than {limit} times")]
-    TooManyRedirects {
-        /// The first URL of the chain.
-        url: Url,
-        /// The limit on redirects.
-        limit: usize,
-    },
-    /// A redirect that leads nowhere.
+    TooManyRedirects { url: Url, limit: usize },
     #[error("{url} answered with a redirect that cannot be followed")]
     BadRedirect {
-        /// The URL that was requested.
         url: Url,
         /// The fault of the target; `None` if the answer names no target.
         #[source]
         cause: Option<UrlError>,
     },
-    /// A redirect to plain http, where anything between could answer instead of the host.
     #[error("{url} answered with a redirect to plain http")]
-    Unencrypted {
-        /// The URL that was requested.
-        url: Url,
-    },
-    /// More than any such document holds.
+    Unencrypted { url: Url },
     #[error("{url} sends more than {limit} bytes")]
     TooLarge {
-        /// The URL that was requested.
         url: Url,
         /// The limit in bytes.
         limit: u64,
     },
-    /// A package of another length than its source states.
     #[error("{url} sends {found} bytes, and {stated} are stated for it")]
     OtherLength {
-        /// The URL that was requested.
         url: Url,
         /// The length that the source states, in bytes.
         stated: u64,
         /// The length of the answer, in bytes.
         found: u64,
     },
-    /// A download that makes no headway.
     #[error("{url} sends less than {rate} bytes per second")]
     TooSlow {
-        /// The URL that was requested.
         url: Url,
         /// The least that is waited for.
         rate: u64,
     },
-    /// A host that failed before in this run, so that it was not asked again.
     #[error("{url} was not requested, because its host failed before in this run")]
     GivenUp {
-        /// The URL that was wanted.
         url: Url,
-        /// The earlier failure of the host.
         #[source]
         cause: Outage,
     },
-    /// The bytes could not be stored on this machine.
     #[error("the package from {url} could not be stored: {reason}")]
-    Scratch {
-        /// The URL of the package.
-        url: Url,
-        /// The error that the system reports.
-        reason: String,
-    },
+    Scratch { url: Url, reason: String },
 }
 
 /// A failure of a host, whatever was requested from it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Outage {
-    /// There was no answer.
     #[error(transparent)]
     Http(HttpError),
-    /// The host was busy, or out of order.
     #[error("it answered {}", said(*.status))]
-    Status {
-        /// The status of the last answer.
-        status: u16,
-    },
-    /// The host sent next to nothing.
+    Status { status: u16 },
     #[error("it sends less than {rate} bytes per second")]
     TooSlow {
         /// The least that is waited for.
@@ -128,6 +86,7 @@ impl Outage {
     pub(super) fn of(error: &FetchError) -> Option<Self> {
         match error {
             FetchError::Http { cause, .. } => match cause {
+                // Whatever is requested next would fail in the same way, after the same wait (rules 4.8).
                 HttpError::Connect { .. } | HttpError::Timeout { .. } => {
                     Some(Self::Http(cause.clone()))
                 }
@@ -144,31 +103,22 @@ impl Outage {
 }
 
 impl FetchError {
-    /// Makes the error of an answer that was not worth a repetition.
-    pub(super) fn refusal(url: Url, status: u16) -> Self {
-        Self::Status {
-            url,
-            attempts: 1,
-            status,
-            wait: None,
-        }
-    }
-
     /// Returns whether another failure is the same but for the path that was asked for.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
-        let was_given_up =
-            [self, other].map(|error| matches!(error, Self::GivenUp { .. })) != [false, false];
-        if was_given_up {
-            return self.url().origin() == other.url().origin()
-                && Outage::of(self) == Outage::of(other);
+        if self.url().origin() != other.url().origin() {
+            return false;
         }
+        // The first failure of a host and those that follow from it are one failure to the reader.
+        if matches!(self, Self::GivenUp { .. }) || matches!(other, Self::GivenUp { .. }) {
+            return Outage::of(self) == Outage::of(other);
+        }
+        // Requests for several providers fail at several paths of one host; the message names one of them.
         let mut twin = other.clone();
         *twin.url_mut() = self.url().clone();
-        self.url().origin() == other.url().origin() && *self == twin
+        *self == twin
     }
 
-    /// Returns the URL that it is about.
     pub(super) fn url(&self) -> &Url {
         match self {
             Self::Http { url, .. }
@@ -226,9 +176,11 @@ impl FetchError {
 
 /// Spells a status with its usual words.
 fn said(status: u16) -> String {
-    let words = http::StatusCode::from_u16(status);
-    match words.ok().and_then(|status| status.canonical_reason()) {
-        Some(words) => format!("{status} {words}"),
+    let reason = http::StatusCode::from_u16(status)
+        .ok()
+        .and_then(|status| status.canonical_reason());
+    match reason {
+        Some(reason) => format!("{status} {reason}"),
         None => status.to_string(),
     }
 }

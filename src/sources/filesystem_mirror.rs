@@ -45,56 +45,59 @@ impl FilesystemMirror {
         let mut scan = Scan {
             files,
             flavor,
-            left: MAX_ENTRIES,
-            found: BTreeMap::new(),
+            entries_left: MAX_ENTRIES,
+            packages: BTreeMap::new(),
             unreachable: Vec::new(),
         };
         match scan.hosts(dir) {
             Ok(()) => Ok(Self {
                 dir: dir.to_owned(),
-                packages: scan.found,
+                packages: scan.packages,
                 unreachable: scan.unreachable,
             }),
-            Err(Stop::TooLarge) => Err(SourceError::TooLarge {
+            Err(ScanFailure::TooLarge) => Err(SourceError::TooLarge {
                 path: dir.to_owned(),
                 limit: MAX_ENTRIES,
             }),
-            Err(Stop::Unreadable(path, cause)) => Err(SourceError::Unreadable {
+            Err(ScanFailure::Unreadable(path, cause)) => Err(SourceError::Unreadable {
                 path,
                 cause: Arc::new(cause),
             }),
         }
     }
 
-    /// Walks over every package, sorted, in the place that counts.
+    /// Returns an iterator over all packages, sorted, each at the place that counts.
     pub fn packages(&self) -> impl Iterator<Item = LocalPackage> {
-        self.packages.iter().flat_map(move |(provider, versions)| {
-            let versions = versions.keys();
-            versions.flat_map(move |version| {
-                let places = self.of(provider, version);
-                let first = places.filter_map(|(id, places)| Some((id, places.first()?.clone())));
-                first.map(|(id, place)| LocalPackage { id, place })
+        self.packages
+            .iter()
+            .flat_map(|(provider, versions)| {
+                versions.keys().map(move |version| (provider, version))
             })
-        })
+            .flat_map(|(provider, version)| self.of(provider, version))
+            .filter_map(|(id, places)| {
+                let place = places.first()?.clone();
+                Some(LocalPackage { id, place })
+            })
     }
 
-    /// Walks over the versions of a provider, in order.
+    /// Returns an iterator over the versions of a provider, in ascending order.
     pub fn versions(&self, provider: &ProviderAddr) -> impl Iterator<Item = &Version> {
-        let versions = self.packages.get(provider);
-        versions.into_iter().flat_map(|versions| versions.keys())
+        self.packages
+            .get(provider)
+            .into_iter()
+            .flat_map(BTreeMap::keys)
     }
 
-    /// Walks over the packages of one version, sorted: for each the place that counts, then those
-    /// that it hides.
+    /// Returns an iterator over the packages of one version, sorted: for each the place that counts, then
+    /// those that it hides.
     pub fn of(
         &self,
         provider: &ProviderAddr,
         version: &Version,
     ) -> impl Iterator<Item = (PackageId, &[Local])> {
-        let versions = self.packages.get_key_value(provider);
-        let platforms =
-            versions.and_then(|(provider, all)| Some((provider, all.get_key_value(version)?)));
-        platforms
+        self.packages
+            .get_key_value(provider)
+            .and_then(|(provider, versions)| Some((provider, versions.get_key_value(version)?)))
             .into_iter()
             .flat_map(|(provider, (version, platforms))| {
                 platforms.iter().map(move |(platform, places)| {
@@ -108,13 +111,13 @@ impl FilesystemMirror {
             })
     }
 
-    /// Walks over every provider that has some package, sorted.
+    /// Returns an iterator over the providers that have some package, sorted.
     pub fn providers(&self) -> impl Iterator<Item = &ProviderAddr> {
         self.packages.keys()
     }
 
-    /// Lists what is no directory in the place of an unpacked package, sorted: files, and links that
-    /// lead to a file or nowhere. The programs pass them over.
+    /// Returns the files in the places of unpacked packages, sorted, and the links there that lead to a file
+    /// or nowhere. The programs skip them.
     #[must_use]
     pub fn unreachable(&self) -> &[LocalPackage] {
         &self.unreachable
@@ -136,18 +139,21 @@ impl Source for FilesystemMirror {
     }
 
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
-        let versions = self.packages.get(provider);
-        let platforms = versions.and_then(|versions| versions.get(version));
-        platforms
+        self.packages
+            .get(provider)
+            .and_then(|versions| versions.get(version))
             .map(|platforms| platforms.keys().cloned().collect())
             .unwrap_or_default()
     }
 
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
-        let versions = self.packages.get(&id.provider);
-        let platforms = versions.and_then(|versions| versions.get(&id.version));
-        let places = platforms.and_then(|platforms| platforms.get(&id.platform));
-        match places.and_then(|places| places.first()) {
+        let place = self
+            .packages
+            .get(&id.provider)
+            .and_then(|versions| versions.get(&id.version))
+            .and_then(|platforms| platforms.get(&id.platform))
+            .and_then(|places| places.first());
+        match place {
             Some(place) => Ok(PackageMeta {
                 id: id.clone(),
                 location: Location::Local(place.clone()),
@@ -169,20 +175,20 @@ impl Source for FilesystemMirror {
 struct Scan<'a> {
     files: &'a dyn Files,
     flavor: Flavor,
-    left: usize,
-    found: Packages,
+    entries_left: usize,
+    packages: Packages,
     unreachable: Vec<LocalPackage>,
 }
 
 /// A scan that stopped early.
-enum Stop {
+enum ScanFailure {
     TooLarge,
     Unreadable(PathBuf, io::Error),
 }
 
 impl Scan<'_> {
     /// Walks host, namespace and type; these levels may not be links, the top may.
-    fn hosts(&mut self, dir: &Path) -> Result<(), Stop> {
+    fn hosts(&mut self, dir: &Path) -> Result<(), ScanFailure> {
         for host in self.directories(dir)? {
             let host_dir = dir.join(&host);
             for namespace in self.directories(&host_dir)? {
@@ -201,14 +207,20 @@ impl Scan<'_> {
     }
 
     /// Walks the zips and version directories of one provider.
-    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Result<(), Stop> {
+    fn provider(&mut self, provider: &ProviderAddr, dir: &Path) -> Result<(), ScanFailure> {
         for entry in self.list(dir)? {
             let Some(name) = entry.name.to_str() else {
                 continue;
             };
             let path = dir.join(name);
             if let Some((version, platform)) = packed_name(name, provider.type_name()) {
-                if self.is(&path, entry.kind, FileKind::File) {
+                let is_file = entry.kind == FileKind::File
+                    || entry.kind == FileKind::Symlink
+                        && self
+                            .files
+                            .kind(&path)
+                            .is_ok_and(|kind| kind == FileKind::File);
+                if is_file {
                     self.add(provider, version, platform, Local::Archive(path));
                 }
             } else if entry.kind == FileKind::Directory
@@ -226,73 +238,70 @@ impl Scan<'_> {
         provider: &ProviderAddr,
         version: &Version,
         dir: &Path,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ScanFailure> {
         for entry in self.list(dir)? {
             let Some(Ok(platform)) = entry.name.to_str().map(str::parse::<Platform>) else {
                 continue;
             };
             let path = dir.join(&entry.name);
             // A link that leads nowhere is what is left when the directory behind it was deleted or
-            // moved. The programs pass it over, and a file as well; both are kept apart, so that
-            // `verify` can say why the package is missing.
-            if self.is(&path, entry.kind, FileKind::Directory) {
-                self.add(provider, version.clone(), platform, Local::Directory(path));
-            } else if entry.kind == FileKind::File
-                || (entry.kind == FileKind::Symlink
-                    && !self
-                        .files
-                        .kind(&path)
-                        .is_ok_and(|kind| kind != FileKind::File))
-            {
-                let provider = provider.clone();
-                let version = version.clone();
-                self.unreachable.push(LocalPackage {
+            // moved. The programs skip it, and a file as well; both are kept apart, so that `verify` can
+            // report why the package is missing.
+            let target = match entry.kind {
+                // A platform directory may be a link; the levels above may not (rules 7.4).
+                FileKind::Symlink => self.files.kind(&path).ok(),
+                kind => Some(kind),
+            };
+            match target {
+                Some(FileKind::Directory) => {
+                    self.add(provider, version.clone(), platform, Local::Directory(path));
+                }
+                Some(FileKind::File) | None => self.unreachable.push(LocalPackage {
                     id: PackageId {
-                        provider,
-                        version,
+                        provider: provider.clone(),
+                        version: version.clone(),
                         platform,
                     },
                     place: Local::Directory(path),
-                });
+                }),
+                Some(FileKind::Symlink | FileKind::Other) => {}
             }
         }
         Ok(())
     }
 
     fn add(&mut self, provider: &ProviderAddr, version: Version, platform: Platform, place: Local) {
-        let versions = self.found.entry(provider.clone()).or_default();
+        let versions = self.packages.entry(provider.clone()).or_default();
         let platforms = versions.entry(version).or_default();
         let places = platforms.entry(platform).or_default();
         let is_directory = |place: &Local| matches!(place, Local::Directory(_));
-        // Directories come first, else it is the order of the names.
-        let at = if is_directory(&place) {
+        // Directories come first (rules 7.3), else it is the order of the names.
+        let index = if is_directory(&place) {
             places.partition_point(is_directory)
         } else {
             places.len()
         };
-        places.insert(at, place);
+        places.insert(index, place);
     }
 
-    /// Returns whether an entry is of a kind, following a link.
-    fn is(&self, path: &Path, kind: FileKind, wanted: FileKind) -> bool {
-        kind == wanted
-            || (kind == FileKind::Symlink && self.files.kind(path).is_ok_and(|kind| kind == wanted))
-    }
-
-    fn directories(&mut self, dir: &Path) -> Result<Vec<String>, Stop> {
-        let entries = self.list(dir)?.into_iter();
-        let directories = entries.filter(|entry| entry.kind == FileKind::Directory);
-        Ok(directories
+    fn directories(&mut self, dir: &Path) -> Result<Vec<String>, ScanFailure> {
+        Ok(self
+            .list(dir)?
+            .into_iter()
+            .filter(|entry| entry.kind == FileKind::Directory)
             .filter_map(|entry| entry.name.into_string().ok())
             .collect())
     }
 
-    fn list(&mut self, dir: &Path) -> Result<Vec<DirEntry>, Stop> {
+    fn list(&mut self, dir: &Path) -> Result<Vec<DirEntry>, ScanFailure> {
         let entries = self
             .files
             .list(dir)
-            .map_err(|cause| Stop::Unreadable(dir.to_owned(), cause))?;
-        self.left = self.left.checked_sub(entries.len()).ok_or(Stop::TooLarge)?;
+            .map_err(|cause| ScanFailure::Unreadable(dir.to_owned(), cause))?;
+        self.entries_left = self
+            .entries_left
+            .checked_sub(entries.len())
+            .ok_or(ScanFailure::TooLarge)?;
         Ok(entries)
     }
 }

@@ -113,7 +113,6 @@ pub enum SourceError {
     UnknownProvider {
         /// The directory of the mirror.
         dir: PathBuf,
-        /// The provider that was wanted.
         provider: ProviderAddr,
     },
     /// The mirror has the version, but not for the platform.
@@ -121,7 +120,6 @@ pub enum SourceError {
     NoSuchPackage {
         /// The directory of the mirror.
         dir: PathBuf,
-        /// The package that was wanted.
         id: Box<PackageId>,
         /// The platforms that the version has.
         offered: Vec<Platform>,
@@ -129,7 +127,6 @@ pub enum SourceError {
     /// No source has the provider.
     #[error("{}", nowhere(provider, answers))]
     Nowhere {
-        /// The provider that was wanted.
         provider: ProviderAddr,
         /// The answers of the sources that are for it.
         answers: Arc<[Self]>,
@@ -137,7 +134,6 @@ pub enum SourceError {
     /// No source has the version for the platform.
     #[error("no source has a package of {id}")]
     NoPackage {
-        /// The package that was wanted.
         id: Box<PackageId>,
         /// The platforms that the version has.
         offered: Vec<Platform>,
@@ -285,10 +281,10 @@ fn nowhere(provider: &ProviderAddr, answers: &[SourceError]) -> String {
     if answers.is_empty() {
         return format!("no source of packages is for {provider}");
     }
-    let answers: Vec<String> = answers.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = answers.iter().map(ToString::to_string).collect();
     format!(
         "no source of packages has {provider}: {}",
-        answers.join("; ")
+        messages.join("; ")
     )
 }
 

@@ -21,7 +21,6 @@ pub type SharedSource<'a> = Arc<dyn Source + Send + Sync + 'a>;
 pub struct Member<'a> {
     /// The source, or why it cannot be asked: then every provider that it is for fails.
     pub source: Result<SharedSource<'a>, SourceError>,
-    /// The providers for which it is asked.
     pub providers: ProviderFilter,
     /// The number of times to repeat its downloads, if that is configured.
     pub download_retries: Option<usize>,
@@ -35,16 +34,27 @@ pub struct Multi<'a> {
 }
 
 impl<'a> Multi<'a> {
-    /// Walks over the sources that are for a provider.
+    /// Returns an iterator over the sources that are for a provider.
     fn of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &Member<'a>> {
-        let members = self.members.iter();
-        members.filter(|member| member.providers.allows(provider))
+        self.members
+            .iter()
+            .filter(|member| member.providers.allows(provider))
+    }
+
+    /// Returns an iterator over the sources that are for a provider and can be asked.
+    fn usable(&self, provider: &ProviderAddr) -> impl Iterator<Item = &SharedSource<'a>> {
+        self.of(provider)
+            .filter_map(|member| member.source.as_ref().ok())
     }
 }
 
 impl std::fmt::Debug for Multi<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let providers: Vec<_> = self.members.iter().map(|one| &one.providers).collect();
+        let providers: Vec<_> = self
+            .members
+            .iter()
+            .map(|member| &member.providers)
+            .collect();
         f.debug_struct("Multi")
             .field("providers", &providers)
             .finish_non_exhaustive()
@@ -70,6 +80,8 @@ impl Source for Multi<'_> {
                     versions.extend(offer.versions);
                     warnings.extend(offer.warnings);
                 }
+                // Only a source that does not know the provider is skipped; any other failure is one of the
+                // whole (rules 10.2).
                 Err(error) if error.is_unknown_provider() => unknown.push(error),
                 Err(error) => return Err(error),
             }
@@ -84,21 +96,20 @@ impl Source for Multi<'_> {
     }
 
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
-        let sources = self
-            .of(provider)
-            .filter_map(|member| member.source.as_ref().ok());
-        let platforms = sources.flat_map(|source| source.platforms(provider, version));
-        let platforms: BTreeSet<Platform> = platforms.collect();
-        platforms.into_iter().collect()
+        let mut platforms: Vec<Platform> = self
+            .usable(provider)
+            .flat_map(|source| source.platforms(provider, version))
+            .collect();
+        platforms.sort();
+        platforms.dedup();
+        platforms
     }
 
     /// Returns the latest date that any source states.
     fn published(&self, provider: &ProviderAddr, version: &Version) -> Option<SystemTime> {
-        let sources = self
-            .of(provider)
-            .filter_map(|member| member.source.as_ref().ok());
-        let dates = sources.filter_map(|source| source.published(provider, version));
-        dates.max()
+        self.usable(provider)
+            .filter_map(|source| source.published(provider, version))
+            .max()
     }
 
     /// Finds a package where the first source has it. One that lists no such version is asked all the
@@ -111,10 +122,13 @@ impl Source for Multi<'_> {
                     lacking.push(error);
                 }
                 answer => {
-                    let stated = member.download_retries;
-                    let stated = stated.map(|retries| retries.min(retry::MAX_RETRIES));
+                    let configured = member
+                        .download_retries
+                        // OpenTofu takes any number (rules 10.5); a slip such as 10000 would keep the run
+                        // waiting for days.
+                        .map(|retries| retries.min(retry::MAX_RETRIES));
                     return answer.map(|meta| PackageMeta {
-                        download_retries: stated.or(meta.download_retries),
+                        download_retries: configured.or(meta.download_retries),
                         ..meta
                     });
                 }

@@ -20,9 +20,7 @@ pub type PackageCredentials<'a> = Arc<dyn Fn(&Url) -> Option<Credentials> + Send
 /// The network as the sources use it.
 #[derive(Clone)]
 pub struct Net<'a> {
-    /// The client that sends the requests.
     pub http: &'a dyn Http,
-    /// The clock that waits between attempts.
     pub clock: &'a dyn Clock,
     /// The number of attempts and the time limits.
     pub policy: Policy,
@@ -30,7 +28,6 @@ pub struct Net<'a> {
     pub package_credentials: PackageCredentials<'a>,
     /// Is informed of progress, and cannot influence it.
     pub observer: &'a (dyn Fn(&Event<'_>) + Sync),
-    /// The hosts that are not asked again.
     pub outages: Arc<Outages>,
 }
 
@@ -39,45 +36,26 @@ pub struct Net<'a> {
 #[non_exhaustive]
 pub enum Event<'a> {
     /// A server is being asked.
-    Asking {
-        /// The URL that is requested.
-        url: &'a Url,
-    },
+    Asking { url: &'a Url },
     /// A server redirected the request.
     Redirected {
-        /// The URL that was requested.
         url: &'a Url,
-        /// The status of the redirect.
         status: u16,
-        /// The target of the redirect.
         to: &'a Url,
     },
     /// A server answered; a body of a package still has to come.
     Answered {
-        /// The URL that was requested.
         url: &'a Url,
-        /// The status of the answer.
         status: u16,
         /// The length of the body in bytes, where it is known.
         bytes: Option<u64>,
     },
     /// A request failed for good or will be repeated.
-    Failed {
-        /// The URL that was requested.
-        url: &'a Url,
-        /// The cause of the failure.
-        cause: &'a HttpError,
-    },
+    Failed { url: &'a Url, cause: &'a HttpError },
     /// A request is about to be repeated.
-    Repeating {
-        /// The URL that is requested again.
-        url: &'a Url,
-        /// The time until the next request.
-        wait: Duration,
-    },
+    Repeating { url: &'a Url, wait: Duration },
     /// A download began, or goes on where it broke off.
     Started {
-        /// The URL of the package.
         url: &'a Url,
         /// The number of bytes that are there already.
         from: u64,
@@ -86,14 +64,12 @@ pub enum Event<'a> {
     },
     /// Bytes of a package arrived.
     Received {
-        /// The URL of the package.
         url: &'a Url,
         /// The number of bytes in this piece.
         bytes: u64,
     },
     /// A download is over.
     Finished {
-        /// The URL of the package.
         url: &'a Url,
         /// The length of the package, in bytes.
         bytes: u64,
@@ -108,19 +84,17 @@ pub(super) struct Ask<'a> {
     pub(super) headers: &'a [(&'a str, &'a str)],
     /// The credentials, for the origin of `url` alone.
     pub(super) credentials: Option<&'a Credentials>,
-    /// Maximum number of redirects.
     pub(super) hops: usize,
     /// Maximum length of the document, in bytes.
     pub(super) limit: u64,
     /// Maximum time of one attempt, redirects included.
     pub(super) timeout: Duration,
-    /// The connections to which redirects may lead.
-    pub(super) route: Route,
+    pub(super) redirects: Redirects,
 }
 
 /// The connections to which redirects may lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum Redirects {
     /// Anywhere: what is fetched is proved by other means.
     Any,
     /// To encrypted connections only: what is fetched is believed.
@@ -131,11 +105,9 @@ pub(super) enum Route {
 
 /// The limits on a chain of redirects.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trail {
-    /// Maximum number of redirects.
+pub(super) struct RedirectLimits {
     pub(super) hops: usize,
-    /// The connections to which they may lead.
-    pub(super) route: Route,
+    pub(super) redirects: Redirects,
     /// The number of the attempt, counted from 1.
     pub(super) attempt: usize,
 }
@@ -159,18 +131,32 @@ pub(super) struct Answer {
 impl Answer {
     /// Returns the values of a header field, the name in lower case.
     pub(super) fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        let fields = self.headers.iter();
-        fields.filter_map(move |(known, value)| (known == name).then_some(&**value))
+        self.headers
+            .iter()
+            .filter(move |(field, _)| field == name)
+            .map(|(_, value)| &**value)
     }
 
     /// Returns the media type of the body: its content type without parameters.
     pub(super) fn media_type(&self) -> &str {
-        let media_type = self.content_type.split(';').next();
-        media_type.unwrap_or_default().trim()
+        self.content_type
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
     }
 
-    /// Returns what is wrong with the content type of a JSON document, if anything is; parameters do
-    /// not matter.
+    /// Makes the error of an answer that is a refusal and was not worth a repetition.
+    pub(super) fn refusal(self) -> FetchError {
+        FetchError::Status {
+            url: self.url,
+            attempts: 1,
+            status: self.status,
+            wait: None,
+        }
+    }
+
+    /// Returns the fault of the content type of a JSON document, if there is one; parameters do not matter.
     pub(super) fn media_type_fault(&self) -> Option<String> {
         if self.media_type().eq_ignore_ascii_case("application/json") {
             return None;
@@ -197,10 +183,11 @@ impl Net<'_> {
     pub(super) fn document(
         &self,
         ask: &Ask<'_>,
-        delays: impl Iterator<Item = Duration>,
+        mut delays: impl Iterator<Item = Duration>,
     ) -> Result<Answer, FetchError> {
-        let mut delays = delays;
         let mut attempts = 0;
+        // An answer from this host after this moment shows that it works, although this request fails
+        // (rules 4.8).
         let start = self.outages.now();
         loop {
             attempts += 1;
@@ -208,6 +195,7 @@ impl Net<'_> {
                 Ok(answer) => return Ok(answer),
                 Err(failed) => failed,
             };
+            // A certificate or a refusal is the same the next time (rules 4.3).
             if !error.may_pass() {
                 return Err(error);
             }
@@ -227,7 +215,7 @@ impl Net<'_> {
         self.answer(ask, 1).map_err(|(error, _)| error)
     }
 
-    /// Makes one attempt; returns beside an error how long the server asks to wait.
+    /// Makes one attempt; returns beside an error the time that the server asks to wait.
     fn answer(
         &self,
         ask: &Ask<'_>,
@@ -248,13 +236,12 @@ impl Net<'_> {
         Ok(answer)
     }
 
-    /// Waits before a repetition.
     pub(super) fn wait(&self, url: &Url, wait: Duration) {
         (self.observer)(&Event::Repeating { url, wait });
         self.clock.sleep(wait);
     }
 
-    /// Makes one attempt, with all redirects; returns beside the answer how long the server asks to
+    /// Makes one attempt, with all redirects; returns beside the answer the time that the server asks to
     /// wait.
     fn attempt(
         &self,
@@ -270,51 +257,63 @@ impl Net<'_> {
             idle: ask.timeout,
             compressed: true,
         };
-        let trail = Trail {
+        let limits = RedirectLimits {
             hops: ask.hops,
-            route: ask.route,
+            redirects: ask.redirects,
             attempt: attempts,
         };
-        let (url, mut response) = self.follow(&request, trail)?;
-        let failed = |cause| FetchError::Http {
-            url: url.clone(),
-            attempts,
-            cause,
-        };
-        let mut body = Vec::new();
-        // One byte more than the limit shows whether a document is too long or just fits.
-        let read = (&mut response.body).take(ask.limit + 1);
-        if let Err(error) = { read }.read_to_end(&mut body) {
-            let cause = within(http_error(&error), Some(ask.timeout));
-            (self.observer)(&Event::Failed {
-                url: &url,
-                cause: &cause,
-            });
-            return Err(failed(cause));
-        }
-        if body.len() as u64 > ask.limit {
-            let limit = ask.limit;
-            return Err(FetchError::TooLarge { url, limit });
-        }
+        let (url, mut response) = self.follow(&request, limits)?;
+        let body = self.read_body(ask, &url, attempts, &mut response)?;
         (self.observer)(&Event::Answered {
             url: &url,
             status: response.status,
             bytes: Some(body.len() as u64),
         });
         let after = retry::after(&response, self.clock.now());
-        let content_type = response.header("content-type").unwrap_or_default();
-        let location = response.header("x-terraform-get");
-        let location = location.filter(|location| !location.is_empty());
         let answer = Answer {
             status: response.status,
-            location: location.map(str::to_owned),
-            content_type: content_type.to_owned(),
+            location: response
+                .header("x-terraform-get")
+                .filter(|location| !location.is_empty())
+                .map(str::to_owned),
+            content_type: response
+                .header("content-type")
+                .unwrap_or_default()
+                .to_owned(),
             changed: last_modified(&response),
             headers: response.headers,
             url,
             body,
         };
         Ok((answer, after))
+    }
+
+    fn read_body(
+        &self,
+        ask: &Ask<'_>,
+        url: &Url,
+        attempts: usize,
+        response: &mut HttpResponse,
+    ) -> Result<Vec<u8>, FetchError> {
+        let mut body = Vec::new();
+        // One byte more than the limit shows whether a document is too long or just fits.
+        let mut limited = (&mut response.body).take(ask.limit + 1);
+        if let Err(error) = limited.read_to_end(&mut body) {
+            let cause = within(http_error(&error), Some(ask.timeout));
+            (self.observer)(&Event::Failed { url, cause: &cause });
+            return Err(FetchError::Http {
+                url: url.clone(),
+                attempts,
+                cause,
+            });
+        }
+        if body.len() as u64 > ask.limit {
+            return Err(FetchError::TooLarge {
+                url: url.clone(),
+                limit: ask.limit,
+            });
+        }
+        Ok(body)
     }
 
     /// Sends a request and follows redirects; returns where that ended, with the answer there.
@@ -325,14 +324,14 @@ impl Net<'_> {
     pub(super) fn follow(
         &self,
         request: &HttpRequest<'_>,
-        trail: Trail,
+        limits: RedirectLimits,
     ) -> Result<(Url, HttpResponse), FetchError> {
         let mut passed = Duration::ZERO;
         let home: Origin = request.url.origin();
         let mut url = request.url.clone();
         let mut at_home = true;
         let is_basic = matches!(request.credentials, Some(Credentials::Basic { .. }));
-        for _ in 0..=trail.hops {
+        for _ in 0..=limits.hops {
             // This never becomes true again: a server that redirects back chooses the path, and could have
             // the credentials sent to a place of its choice.
             at_home &= url.origin() == home;
@@ -343,6 +342,7 @@ impl Net<'_> {
                 credentials: request.credentials.filter(|_| at_home),
                 ..request.clone()
             };
+            // Each hop is checked: a redirect may lead to a host that has been given up (rules 4.8).
             self.outages.check(&url)?;
             (self.observer)(&Event::Asking { url: &url });
             let response = self.http.get(&sent).map_err(|cause| {
@@ -352,57 +352,66 @@ impl Net<'_> {
                 });
                 FetchError::Http {
                     url: url.clone(),
-                    attempts: trail.attempt,
+                    attempts: limits.attempt,
                     cause: within(cause, request.timeout),
                 }
             })?;
             passed += response.took;
+            // Statuses that the HTTP library of the programs follows for GET; 300 and 304 are answers to
+            // it.
             if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {
                 return Ok((url, response));
             }
             self.outages.answered(&url);
-            let next = match response.header("location") {
-                Some(location) => {
-                    at_home &= !is_basic || is_relative(location);
-                    url.join(location).map_err(Some)
-                }
-                None => Err(None),
+            at_home &= !is_basic || response.header("location").is_some_and(is_relative);
+            // An attacker who can answer in the place of a plain http server could choose the document
+            // (rules 8.3, 12.9).
+            let must_be_encrypted = match limits.redirects {
+                Redirects::Any => false,
+                Redirects::Encrypted => true,
+                Redirects::NoDowngrade => home.encrypted,
             };
-            let next = next.map_err(|cause| FetchError::BadRedirect {
-                url: url.clone(),
-                cause,
-            })?;
-            (self.observer)(&Event::Redirected {
-                url: &url,
-                status: response.status,
-                to: &next,
-            });
-            let must_be_encrypted = match trail.route {
-                Route::Any => false,
-                Route::Encrypted => true,
-                Route::NoDowngrade => home.encrypted,
-            };
-            if must_be_encrypted && !next.origin().encrypted {
-                return Err(FetchError::Unencrypted { url });
-            }
-            url = next;
+            url = self.redirect_target(&url, &response, must_be_encrypted)?;
         }
         Err(FetchError::TooManyRedirects {
             url: request.url.clone(),
-            limit: trail.hops,
+            limit: limits.hops,
         })
+    }
+
+    /// Returns the URL to which an answer redirects.
+    fn redirect_target(
+        &self,
+        url: &Url,
+        response: &HttpResponse,
+        must_be_encrypted: bool,
+    ) -> Result<Url, FetchError> {
+        let bad = |cause| FetchError::BadRedirect {
+            url: url.clone(),
+            cause,
+        };
+        let location = response.header("location").ok_or_else(|| bad(None))?;
+        let target = url.join(location).map_err(|cause| bad(Some(cause)))?;
+        (self.observer)(&Event::Redirected {
+            url,
+            status: response.status,
+            to: &target,
+        });
+        if must_be_encrypted && !target.origin().encrypted {
+            return Err(FetchError::Unencrypted { url: url.clone() });
+        }
+        Ok(target)
     }
 }
 
-/// Returns whether a reference leaves the host out.
+/// Returns true if a reference has no host.
 fn is_relative(reference: &str) -> bool {
     let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     let scheme_ends = reference.trim_start_matches(is_scheme).starts_with(':');
     !scheme_ends && !reference.starts_with("//")
 }
 
-/// Returns when a server says that what it sends was changed last; `None` if it says nothing that can
-/// be read.
+/// Returns the time at which a document changed last, as its server states it; `None` if that cannot be read.
 pub(super) fn last_modified(response: &HttpResponse) -> Option<SystemTime> {
     httpdate::parse_http_date(response.header("last-modified")?.trim()).ok()
 }
@@ -417,8 +426,11 @@ fn within(cause: HttpError, whole: Option<Duration>) -> HttpError {
 
 /// Unwraps the failure of a body.
 pub(super) fn http_error(error: &std::io::Error) -> HttpError {
-    let inner = error.get_ref().and_then(|e| e.downcast_ref::<HttpError>());
-    inner.cloned().unwrap_or_else(|| HttpError::Broken {
-        reason: error.to_string(),
-    })
+    error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<HttpError>())
+        .cloned()
+        .unwrap_or_else(|| HttpError::Broken {
+            reason: error.to_string(),
+        })
 }

@@ -14,38 +14,40 @@ use crate::addr::{Origin, Url};
 /// The hosts that failed in a run. Whoever shares it asks none of them again.
 #[derive(Debug, Default)]
 pub struct Outages {
-    seen: Mutex<Seen>,
+    log: Mutex<OutageLog>,
 }
 
-/// A moment of a run: how many answers had come before it.
+/// A moment of a run, as the number of answers before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment(u64);
+pub(super) struct AnswerCount(u64);
 
 #[derive(Debug, Default)]
-struct Seen {
+struct OutageLog {
     answers: u64,
-    /// The outages by host and port.
-    hosts: BTreeMap<Origin, Host>,
+    /// The answers and outages by host and port.
+    hosts: BTreeMap<Origin, HostLog>,
 }
 
 #[derive(Debug, Default)]
-struct Host {
+struct HostLog {
     /// The number of its last answer, counted over all hosts; 0 if there was none.
     last_answer: u64,
     outage: Option<Outage>,
 }
 
 impl Outages {
-    /// Returns the present moment.
-    pub(super) fn now(&self) -> Moment {
-        Moment(self.seen().answers)
+    pub(super) fn now(&self) -> AnswerCount {
+        AnswerCount(self.log().answers)
     }
 
     /// Fails if the host of a URL is not to be asked again.
     pub(super) fn check(&self, url: &Url) -> Result<(), FetchError> {
-        let seen = self.seen();
-        let host = seen.hosts.get(&url.origin());
-        match host.and_then(|host| host.outage.clone()) {
+        let log = self.log();
+        let outage = log
+            .hosts
+            .get(&url.origin())
+            .and_then(|host| host.outage.clone());
+        match outage {
             None => Ok(()),
             Some(cause) => Err(FetchError::GivenUp {
                 url: url.clone(),
@@ -56,33 +58,35 @@ impl Outages {
 
     /// Notes that the host of a URL gave an answer that counts, whatever it says.
     pub(super) fn answered(&self, url: &Url) {
-        let mut seen = self.seen();
-        seen.answers += 1;
-        let last_answer = seen.answers;
+        let mut log = self.log();
+        log.answers += 1;
+        let last_answer = log.answers;
         // A request that was under way when the host was given up may have come through.
-        let host = Host {
+        let host = HostLog {
             last_answer,
             outage: None,
         };
-        seen.hosts.insert(url.origin(), host);
+        log.hosts.insert(url.origin(), host);
     }
 
     /// Notes the error of a request for which there are no attempts left; the first was made after
     /// `since`.
-    pub(super) fn gave_up(&self, since: Moment, error: &FetchError) {
+    pub(super) fn gave_up(&self, since: AnswerCount, error: &FetchError) {
         let Some(outage) = Outage::of(error) else {
             return;
         };
-        let mut seen = self.seen();
-        let host = seen.hosts.entry(error.url().origin()).or_default();
+        let mut log = self.log();
+        let host = log.hosts.entry(error.url().origin()).or_default();
+        // Another thread may have had an answer since the first attempt: then the path failed, not the
+        // host.
         if host.last_answer <= since.0 {
             host.outage.get_or_insert(outage);
         }
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn log(&self) -> MutexGuard<'_, OutageLog> {
         // No step under the lock leaves it half done, so that a panic of another thread does not matter.
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -54,17 +54,21 @@ impl Policy {
     pub fn of(env: &dyn Env, flavor: Flavor) -> Self {
         let number = |name: &str| -> Option<u64> {
             let value = env.var(name)?.into_string().ok()?;
+            // 0 counts as unset, as in the programs (rules 4.1): nobody can switch repetition off by a
+            // variable.
             value.parse().ok().filter(|n| *n >= 1)
         };
         let retries = |name: &str, usual: usize| {
             let wanted = number(name).map(|n| usize::try_from(n).unwrap_or(usize::MAX));
             wanted.unwrap_or(usual).min(MAX_RETRIES)
         };
-        let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT").map(|n| n.min(MAX_TIMEOUT_SECONDS));
-        let timeout = timeout.map_or(DOCUMENT_TIMEOUT, Duration::from_secs);
+        let timeout = number("TF_REGISTRY_CLIENT_TIMEOUT")
+            .map(|seconds| Duration::from_secs(seconds.min(MAX_TIMEOUT_SECONDS)))
+            .unwrap_or(DOCUMENT_TIMEOUT);
         Self {
             document_retries: retries("TF_REGISTRY_DISCOVERY_RETRY", DOCUMENT_RETRIES),
             document_timeout: timeout,
+            // In OpenTofu the variable counts for service discovery as well (rules 1.5).
             discovery_timeout: if flavor.is_opentofu() {
                 timeout
             } else {
@@ -79,6 +83,7 @@ impl Policy {
     /// possible, unlike in a variable.
     #[must_use]
     pub fn stated(self, env: &dyn Env, retries: Option<u64>, timeout_seconds: Option<u64>) -> Self {
+        // The environment wins over the CLI configuration (rules 4.7).
         let is_set = |name: &str| env.var(name).is_some_and(|value| !value.is_empty());
         let mut policy = self;
         if let Some(retries) = retries.filter(|_| !is_set("TF_REGISTRY_DISCOVERY_RETRY")) {
@@ -94,45 +99,50 @@ impl Policy {
         policy
     }
 
-    /// Returns how long to wait before each repetition of a document.
+    /// Returns the waits before each repetition of a document.
     pub(super) fn documents(&self) -> impl Iterator<Item = Duration> + use<> {
         seconds(self.document_retries)
     }
 
-    /// Returns how long to wait before each repetition of a package.
+    /// Returns the waits before each repetition of a package.
     pub(super) fn packages(&self) -> impl Iterator<Item = Duration> + use<> {
         seconds(self.package_retries)
     }
 
-    /// Returns how long to wait before each repetition of a service discovery document.
+    /// Returns the waits before each repetition of a service discovery document.
     pub(super) fn discovery(&self) -> impl Iterator<Item = Duration> + use<> {
         // Terraform 1.11 and OpenTofu never repeat it, and fail where one more request would have done
         // (rules 1.4); here all do as Terraform 1.15 does.
-        let delays = ExponentialBuilder::new().with_min_delay(Duration::from_millis(100));
-        delays.with_max_times(DISCOVERY_RETRIES).build()
+        ExponentialBuilder::new()
+            .with_min_delay(Duration::from_millis(100))
+            .with_max_times(DISCOVERY_RETRIES)
+            .build()
     }
 }
 
 /// 1 s, 2 s, 4 s, and so on, at most 30 s.
 fn seconds(times: usize) -> impl Iterator<Item = Duration> {
-    let delays = ExponentialBuilder::new().with_min_delay(Duration::from_secs(1));
-    let delays = delays.with_max_delay(Duration::from_secs(30));
-    delays.with_max_times(times).build()
+    ExponentialBuilder::new()
+        .with_min_delay(Duration::from_secs(1))
+        .with_max_delay(Duration::from_secs(30))
+        .with_max_times(times)
+        .build()
 }
 
-/// Returns whether an answer may be another one later.
+/// Returns true if the same request may have another answer later.
 pub(super) fn is_worth_it(status: u16) -> bool {
     // With 501 a server says that it never answers such a request, so waiting does not help.
     status == 429 || (500..600).contains(&status) && status != 501
 }
 
-/// Returns whether a server is waited for as long as it asks.
+/// Returns true if the run waits for a server as long as it asks.
 pub(super) fn is_bearable(wait: Option<Duration>) -> bool {
     wait.is_none_or(|wait| wait <= MAX_RETRY_AFTER)
 }
 
-/// Returns how long the server asks to wait, where it says so and that counts: with 429 and 503.
+/// Returns the time that the server asks to wait, with 429 and 503 only.
 pub(super) fn after(response: &HttpResponse, now: SystemTime) -> Option<Duration> {
+    // The programs read `Retry-After` with these two statuses only (rules 4.2).
     if !matches!(response.status, 429 | 503) {
         return None;
     }
@@ -140,6 +150,7 @@ pub(super) fn after(response: &HttpResponse, now: SystemTime) -> Option<Duration
     let wait = match text.parse::<u64>() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => {
+            // The field holds seconds or a date (RFC 9110, 10.2.3).
             let time = httpdate::parse_http_date(text).ok()?;
             time.duration_since(now).unwrap_or_default()
         }

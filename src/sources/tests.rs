@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::FetchError;
-use super::download::{Check, download};
-use super::net::{Ask, Net, Route};
+use super::download::{self, Check, Downloaded, PackageRequest};
+use super::net::{Ask, Net, Redirects};
 use super::retry::Policy;
 use crate::addr::Url;
 use crate::flavor::Flavor;
@@ -87,7 +87,7 @@ fn ask(http: &MemHttp<'_>, clock: &MemClock) -> Result<String, FetchError> {
         hops: 3,
         limit: 10,
         timeout: Duration::from_secs(1),
-        route: Route::Any,
+        redirects: Redirects::Any,
     };
     let answer = net.document(&ask, net.policy.documents())?;
     let body = String::from_utf8(answer.body).expect("text");
@@ -220,6 +220,16 @@ fn a_server_that_asks_for_too_much_time_is_not_waited_for() {
     let text = "https://a.example/one answered 429 Too Many Requests, and asks to wait \
                 600 s";
     assert_eq!(error.to_string(), text);
+}
+
+/// Downloads the package of a provider.
+fn download(
+    net: &Net<'_>,
+    disk: &MemFiles,
+    url: &Url,
+    check: Check,
+) -> Result<Downloaded, FetchError> {
+    download::download(net, disk, PackageRequest::of_provider(url, check))
 }
 
 /// Downloads `PACKAGE` from a server that answers so; returns what arrived and what was asked.
@@ -475,7 +485,7 @@ fn ask_in_one_run(http: &MemHttp<'_>, clock: &MemClock, places: &[&str]) -> Vec<
             hops: 3,
             limit: 10,
             timeout: Duration::from_secs(1),
-            route: Route::Any,
+            redirects: Redirects::Any,
         };
         match net.document(&ask, net.policy.documents()) {
             Ok(answer) => answer.status.to_string(),
@@ -580,7 +590,7 @@ fn what_is_not_needed_gives_no_host_up() {
             hops: 3,
             limit: 10,
             timeout: Duration::from_secs(1),
-            route: Route::Any,
+            redirects: Redirects::Any,
         };
         let answer = match is_needed {
             true => net.document(&ask, net.policy.documents()),

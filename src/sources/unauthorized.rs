@@ -7,9 +7,7 @@ use crate::addr::{Hostname, Origin, Url};
 /// The use that was made of credentials for a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
-    /// They were sent to the host.
     Yes,
-    /// There are none for it.
     Nothing,
     /// They were withheld, because the connection is not encrypted or a redirect led to another origin.
     Withheld,
@@ -44,9 +42,7 @@ impl fmt::Display for Sent {
 pub struct Unauthorized {
     /// The host that credentials are for: that of the provider's address, or of the mirror.
     pub host: Hostname,
-    /// The URL that answered.
     pub url: Url,
-    /// The status of the answer.
     pub status: u16,
     /// The use that was made of credentials.
     pub sent: Sent,

@@ -9,18 +9,14 @@ use crate::flavor::Flavor;
 pub enum ArchiveKind {
     /// A zip, with its list of entries at the end.
     Zip,
-    /// A tar, compressed by gzip.
     TarGz,
-    /// A tar, compressed by bzip2.
     TarBz2,
-    /// A tar, compressed by xz.
     TarXz,
 }
 
 /// The archive that the ending of an address names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NamedArchive {
-    /// An archive of this kind.
     Archive(ArchiveKind),
     /// A single compressed file, which is no module: the programs know the ending and always fail.
     SingleFile,
@@ -78,36 +74,40 @@ impl ArchiveKind {
             .take(MAX_BEGINNING_BYTES)
             .read_to_end(&mut beginning)?;
         reader.rewind()?;
-        let mut kinds = BEGINNINGS.iter();
-        let found = kinds.find(|(bytes, _)| beginning.starts_with(bytes));
-        Ok(found.map(|(_, kind)| *kind))
+        Ok(BEGINNINGS
+            .iter()
+            .find(|(bytes, _)| beginning.starts_with(bytes))
+            .map(|(_, kind)| *kind))
     }
 }
 
 impl NamedArchive {
-    /// Returns what the path of a URL names by its ending: the longest one, in lower case only (rules 3.1).
+    /// Returns the archive that the path of a URL names by its ending: the longest one, in lower case only
+    /// (rules 3.1).
     #[must_use]
     pub fn of_path(path: &str, flavor: Flavor) -> Option<Self> {
-        let ends = |name: &str| {
-            path.strip_suffix(name)
-                .is_some_and(|rest| rest.ends_with('.'))
-        };
-        let known = known(flavor).filter(|(name, _)| ends(name));
-        known
+        names(flavor)
+            .filter(|(name, _)| {
+                path.strip_suffix(name)
+                    .is_some_and(|rest| rest.ends_with('.'))
+            })
             .max_by_key(|(name, _)| name.len())
-            .map(|(_, named)| named)
+            .map(|(_, archive)| archive)
     }
 
-    /// Returns what a value of `archive=` names (rules 3.1).
+    /// Returns the archive that a value of `archive=` names (rules 3.1).
     #[must_use]
     pub fn of_value(value: &str, flavor: Flavor) -> Option<Self> {
-        known(flavor)
+        names(flavor)
             .find(|(name, _)| *name == value)
-            .map(|(_, named)| named)
+            .map(|(_, archive)| archive)
     }
 }
 
-fn known(flavor: Flavor) -> impl Iterator<Item = (&'static str, NamedArchive)> {
-    let names = NAMES.iter().copied();
-    names.filter(move |(name, _)| *name != "tbz2" || flavor.unpacks_tbz2())
+/// Returns the endings that a program knows; only Terraform has `tbz2`.
+fn names(flavor: Flavor) -> impl Iterator<Item = (&'static str, NamedArchive)> {
+    NAMES
+        .iter()
+        .copied()
+        .filter(move |(name, _)| *name != "tbz2" || flavor.unpacks_tbz2())
 }

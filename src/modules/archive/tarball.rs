@@ -32,7 +32,10 @@ const MAX_EXTENDED_BYTES: u64 = 1 << 20;
 const MODE_KIND: u32 = 0o170_000;
 const MODE_DIRECTORY: u32 = 0o040_000;
 
-/// Name and link target that a preceding entry states for the next one.
+/// Offset of the type of an entry in its header.
+const TYPE_OFFSET: usize = 156;
+
+/// Name and size that a preceding entry states for the next one.
 #[derive(Default)]
 struct NextEntry {
     path: Option<Vec<u8>>,
@@ -46,14 +49,18 @@ pub(super) fn read(
     bytes: u64,
 ) -> Result<PackageTree, PackageError> {
     let file = BufReader::new(file);
-    let limit = bytes.saturating_mul(MAX_RATIO).max(FREE_UNPACKED_BYTES);
-    let limit = limit.min(MAX_UNPACKED_BYTES);
+    let limit = bytes
+        .saturating_mul(MAX_RATIO)
+        .max(FREE_UNPACKED_BYTES)
+        .min(MAX_UNPACKED_BYTES);
     match kind {
         ArchiveKind::Zip | ArchiveKind::TarGz => {
             read_tar(kind, Limited::new(MultiGzDecoder::new(file), limit))
         }
         ArchiveKind::TarBz2 => read_tar(kind, Limited::new(MultiBzDecoder::new(file), limit)),
         ArchiveKind::TarXz => {
+            // The header of an xz states the size of its dictionary, up to 4 GiB, which is reserved before
+            // anything is read.
             let unpacked = XzReader::new_mem_limit(file, true, MAX_XZ_MEMORY_KIB);
             read_tar(kind, Limited::new(unpacked, limit))
         }
@@ -69,6 +76,8 @@ fn read_tar(kind: ArchiveKind, unpacked: impl Read) -> Result<PackageTree, Packa
     for entry in archive.entries().map_err(failed)?.raw(true) {
         let mut entry = entry.map_err(failed)?;
         match entry.header().entry_type() {
+            // Fields for all entries are no entry (rules 3.8), and targets of links are not needed, as no
+            // link is made (rules 3.7).
             EntryType::XGlobalHeader | EntryType::GNULongLink => continue,
             EntryType::GNULongName => {
                 let mut path = extended(kind, &mut entry)?;
@@ -87,8 +96,16 @@ fn read_tar(kind: ArchiveKind, unpacked: impl Read) -> Result<PackageTree, Packa
         }
         let NextEntry { path, bytes } = std::mem::take(&mut next);
         let path = path.unwrap_or_else(|| entry.path_bytes().into_owned());
-        refuse_strange(&entry, &path, bytes)?;
-        if is_directory(&entry, &path) {
+        check_entry(&entry, &path, bytes)?;
+        // The programs go by the type, and by the mode; an entry without a type is a directory if its name
+        // ends in a slash.
+        let header = entry.header();
+        let is_directory = header.entry_type() == EntryType::Directory
+            || header
+                .mode()
+                .is_ok_and(|mode| mode & MODE_KIND == MODE_DIRECTORY)
+            || (header.as_bytes()[TYPE_OFFSET] == 0 && path.ends_with(b"/"));
+        if is_directory {
             builder.directory(&path)?;
             continue;
         }
@@ -96,14 +113,15 @@ fn read_tar(kind: ArchiveKind, unpacked: impl Read) -> Result<PackageTree, Packa
         let content = content(kind, &mut entry, &path)?;
         builder.file(&path, content)?;
     }
+    // A tar of directories alone is an error in the programs (rules 3.6).
     if !has_file {
         return Err(PackageError::Empty);
     }
     Ok(builder.finish())
 }
 
-/// Refuses what would be read differently than the programs read it.
-fn refuse_strange(
+/// Refuses an entry that would be read differently than the programs read it.
+fn check_entry(
     entry: &Entry<'_, impl Read>,
     path: &[u8],
     bytes: Option<u64>,
@@ -112,32 +130,21 @@ fn refuse_strange(
         path: path.into(),
         what,
     };
-    let mut parts = path.split(|byte| matches!(byte, b'/' | b'\\'));
-    if parts.any(|part| part == b"..") {
+    if path
+        .split(|byte| matches!(byte, b'/' | b'\\'))
+        .any(|part| part == b"..")
+    {
         return Err(PackageError::ParentInPath { path: path.into() });
     }
     if entry.header().entry_type() == EntryType::GNUSparse {
         return Err(unsupported("a sparse file"));
     }
+    // Two readers may go by different sizes and so see different entries (rules 3.9).
     if bytes.is_some_and(|bytes| bytes != entry.size()) {
         return Err(unsupported("an entry with two sizes"));
     }
     Ok(())
 }
-
-/// The programs go by the type, and by the mode; an entry without a type is a directory if its name ends so.
-fn is_directory(entry: &Entry<'_, impl Read>, path: &[u8]) -> bool {
-    let header = entry.header();
-    let has_no_type = header.as_bytes()[TYPE_AT] == 0;
-    header.entry_type() == EntryType::Directory
-        || header
-            .mode()
-            .is_ok_and(|mode| mode & MODE_KIND == MODE_DIRECTORY)
-        || (has_no_type && path.ends_with(b"/"))
-}
-
-/// Offset of the type of an entry in its header.
-const TYPE_AT: usize = 156;
 
 /// Reads the content of a file; links and devices become empty files (rules 3.7).
 fn content(
@@ -161,7 +168,7 @@ fn content(
     Ok(FileContent::Kept(kept.into()))
 }
 
-/// Reads what an entry says about the next one.
+/// Reads the content of an entry that describes the next one.
 fn extended(kind: ArchiveKind, entry: &mut Entry<'_, impl Read>) -> Result<Vec<u8>, PackageError> {
     if entry.size() > MAX_EXTENDED_BYTES {
         return Err(PackageError::NotAnArchive {
@@ -170,8 +177,9 @@ fn extended(kind: ArchiveKind, entry: &mut Entry<'_, impl Read>) -> Result<Vec<u
         });
     }
     let mut bytes = Vec::new();
-    let read = entry.read_to_end(&mut bytes);
-    read.map_err(|error| failure(kind, &error))?;
+    entry
+        .read_to_end(&mut bytes)
+        .map_err(|error| failure(kind, &error))?;
     Ok(bytes)
 }
 

@@ -19,7 +19,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash::Sha256Stream;
 use crate::world::{Clock, ObjectSize, Objects};
-pub use object::ObjectError;
+pub use object::CachedObjectError;
 
 /// Directory of all answers. Another format would have another number.
 const ANSWERS: &str = "modules-1";
@@ -50,7 +50,6 @@ pub enum CacheKind {
     Packages,
     /// The location that a registry states for a version.
     Locations,
-    /// The versions that a registry lists.
     Versions,
     /// The commit to which a name in a repository leads.
     Refs,
@@ -77,7 +76,7 @@ impl CacheKind {
 pub struct CachedAnswer {
     /// The answer, as it was given to [`ModuleCache::keep`].
     pub answer: Vec<u8>,
-    /// Since when it has been kept.
+    /// The time at which it was kept.
     pub since: SystemTime,
 }
 
@@ -112,7 +111,7 @@ impl<'a> ModuleCache<'a> {
         }
     }
 
-    /// Returns what was kept for a question, if that is not too old.
+    /// Returns the answer to a question, if one is kept that is not too old.
     #[must_use]
     pub fn find(&self, kind: CacheKind, question: &str) -> Option<CachedAnswer> {
         if !self.is_usable() {
@@ -120,7 +119,7 @@ impl<'a> ModuleCache<'a> {
         }
         let key = key(kind, question);
         match self.load(&key, question) {
-            Ok(found) => found.filter(|found| !self.is_old(found.since)),
+            Ok(answer) => answer.filter(|answer| !self.is_old(answer.since)),
             Err(why) => {
                 self.note(&format!("{key} was ignored"), &why);
                 None
@@ -135,18 +134,18 @@ impl<'a> ModuleCache<'a> {
         }
         let bytes = object::write(question, self.clock.now(), answer);
         let length = bytes.len() as u64;
-        let kept = match length > MAX_OBJECT_BYTES {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => self
-                .make_room(kind, length)
-                .and_then(|()| self.objects.put(&key(kind, question), &bytes)),
+        let kept = if length > MAX_OBJECT_BYTES {
+            Err(io::ErrorKind::FileTooLarge.into())
+        } else {
+            self.make_room(kind, length)
+                .and_then(|()| self.objects.put(&key(kind, question), &bytes))
         };
         if let Err(error) = kept {
             self.note("a module could not be kept", &error);
         }
     }
 
-    /// Returns what could not be used and why, sorted.
+    /// Returns notes on objects that could not be used, sorted.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.locked_notes().clone();
@@ -154,7 +153,7 @@ impl<'a> ModuleCache<'a> {
         notes
     }
 
-    /// Counts what there is.
+    /// Counts the objects of each kind.
     ///
     /// # Errors
     /// If the objects cannot be used or listed.
@@ -162,21 +161,24 @@ impl<'a> ModuleCache<'a> {
         self.objects.check()?;
         let mut inventory = CacheInventory::default();
         for kind in CacheKind::ALL {
-            let found = self.objects.measure(&all_of(kind))?;
-            let bytes = found.iter().map(|object| object.bytes).sum();
-            inventory.kinds.insert(kind, (found.len(), bytes));
-            let old = found.iter().filter(|object| self.is_old(object.written));
-            inventory.old += old.count();
+            let objects = self.objects.measure(&all_of(kind))?;
+            let bytes = objects.iter().map(|object| object.bytes).sum();
+            inventory.kinds.insert(kind, (objects.len(), bytes));
+            inventory.old += objects
+                .iter()
+                .filter(|object| self.is_old(object.written))
+                .count();
         }
         Ok(inventory)
     }
 
-    /// Lists what is too old, or everything.
+    /// Lists the objects that are too old, or all of them.
     ///
     /// # Errors
     /// If the objects cannot be used or listed.
     pub fn removable(&self, wanted: CacheRemoval) -> io::Result<Vec<ObjectSize>> {
         self.objects.check()?;
+        // Objects of all kinds, and whatever else is in the directory.
         let mut objects = self.objects.measure(ANSWERS)?;
         objects.retain(|object| wanted == CacheRemoval::Everything || self.is_old(object.written));
         Ok(objects)
@@ -187,18 +189,20 @@ impl<'a> ModuleCache<'a> {
     /// # Errors
     /// If one of them is still there.
     pub fn remove(&self, objects: &[ObjectSize]) -> io::Result<()> {
-        let mut objects = objects.iter();
-        objects.try_for_each(|object| self.objects.remove(&object.key))
+        objects
+            .iter()
+            .try_for_each(|object| self.objects.remove(&object.key))
     }
 
     /// Removes the oldest objects where one more would be too many, down to three quarters, so that this is
     /// rarely needed.
     fn make_room(&self, kind: CacheKind, bytes: u64) -> io::Result<()> {
-        let own = self.objects.measure(&all_of(kind))?;
-        if own.len() >= MAX_OBJECTS {
-            self.thin(own, |count, _| count > MAX_OBJECTS / 4 * 3)?;
+        let same_kind = self.objects.measure(&all_of(kind))?;
+        if same_kind.len() >= MAX_OBJECTS {
+            self.thin(same_kind, |count, _| count > MAX_OBJECTS / 4 * 3)?;
         }
-        // Only packages are large; the limits of number and size keep the others below it.
+        // Only packages are large: 20,000 answers of another kind, of some hundred bytes each, stay far
+        // below the limit.
         if kind != CacheKind::Packages {
             return Ok(());
         }
@@ -232,7 +236,7 @@ impl<'a> ModuleCache<'a> {
         Ok(())
     }
 
-    fn load(&self, key: &str, question: &str) -> Result<Option<CachedAnswer>, ObjectError> {
+    fn load(&self, key: &str, question: &str) -> Result<Option<CachedAnswer>, CachedObjectError> {
         let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
             return Ok(None);
         };
@@ -272,9 +276,7 @@ impl<'a> ModuleCache<'a> {
 /// The objects to remove from a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheRemoval {
-    /// The objects that are too old to be used.
     Old,
-    /// All objects of the cache.
     Everything,
 }
 
@@ -304,6 +306,6 @@ fn hex_digest(bytes: &[u8]) -> String {
 
 /// Returns a time as seconds since 1970.
 fn seconds(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

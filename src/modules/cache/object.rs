@@ -18,17 +18,13 @@ const HEADER: &[u8] = b"lockctl module answer 1\n";
 
 /// An object that is not used.
 #[derive(Debug, thiserror::Error)]
-pub enum ObjectError {
-    /// The object cannot be read or trusted.
+pub enum CachedObjectError {
     #[error(transparent)]
     Unreadable(#[from] io::Error),
-    /// The object does not have the form of an answer.
     #[error("it is no answer about modules")]
     Form,
-    /// Its check does not match.
     #[error("it is damaged: its check does not match")]
     Damaged,
-    /// The object answers another question.
     #[error("it answers another question")]
     Misplaced,
 }
@@ -45,28 +41,32 @@ pub(super) fn write(question: &str, since: SystemTime, answer: &[u8]) -> Vec<u8>
 ///
 /// # Errors
 /// If it does not.
-pub(super) fn read(bytes: &[u8], question: &str) -> Result<CachedAnswer, ObjectError> {
-    let rest = bytes.strip_prefix(HEADER).ok_or(ObjectError::Form)?;
-    let (about, rest) = line(rest).ok_or(ObjectError::Form)?;
-    let (stated, rest) = line(rest).ok_or(ObjectError::Form)?;
+pub(super) fn read(bytes: &[u8], question: &str) -> Result<CachedAnswer, CachedObjectError> {
+    let rest = bytes.strip_prefix(HEADER).ok_or(CachedObjectError::Form)?;
+    let (about, rest) = line(rest).ok_or(CachedObjectError::Form)?;
+    let (stated, rest) = line(rest).ok_or(CachedObjectError::Form)?;
+    // The check is over everything else, so that a lock file never depends on half of an object.
     if stated != format!("{}\n", check(about, rest)).as_bytes() {
-        return Err(ObjectError::Damaged);
+        return Err(CachedObjectError::Damaged);
     }
-    let about = std::str::from_utf8(about).map_err(|_| ObjectError::Form)?;
+    let about = std::str::from_utf8(about).map_err(|_| CachedObjectError::Form)?;
     let numbers: Option<(u64, usize)> = about
         .trim_end()
         .split_once(' ')
         .and_then(|(since, length)| Some((since.parse().ok()?, length.parse().ok()?)));
-    let (since, length) = numbers.ok_or(ObjectError::Form)?;
-    let (asked, answer) = rest.split_at_checked(length).ok_or(ObjectError::Form)?;
+    let (since, length) = numbers.ok_or(CachedObjectError::Form)?;
+    let (asked, answer) = rest
+        .split_at_checked(length)
+        .ok_or(CachedObjectError::Form)?;
+    // Only a copied or renamed file gets here: the key is the hash of the question.
     if asked != question.as_bytes() {
-        return Err(ObjectError::Misplaced);
+        return Err(CachedObjectError::Misplaced);
     }
-    let answer = answer.strip_prefix(b"\n").ok_or(ObjectError::Form)?;
+    let answer = answer.strip_prefix(b"\n").ok_or(CachedObjectError::Form)?;
     let since = UNIX_EPOCH.checked_add(Duration::from_secs(since));
     Ok(CachedAnswer {
         answer: answer.to_vec(),
-        since: since.ok_or(ObjectError::Form)?,
+        since: since.ok_or(CachedObjectError::Form)?,
     })
 }
 

@@ -28,11 +28,9 @@ pub(super) struct GitAddress {
     shown: String,
     /// The text that must not be in any message.
     password: Option<Secret>,
-    /// The ref, if one is stated.
     pub(super) reference: Option<String>,
     /// Only the last commits are fetched: then a ref has to be the name of a branch or tag.
     pub(super) is_shallow: bool,
-    /// The private key for ssh.
     pub(super) key: Option<Secret>,
 }
 
@@ -57,8 +55,8 @@ impl GitAddress {
         let reference = stated(&query, "ref");
         let is_shallow = query
             .get("depth")
-            .and_then(|depth| depth.parse::<i64>().ok());
-        let is_shallow = is_shallow.is_some_and(|depth| depth > 0);
+            .and_then(|depth| depth.parse::<i64>().ok())
+            .is_some_and(|depth| depth > 0);
         let key = stated(&query, "sshkey")
             .map(|key| decode_key(&key))
             .transpose()?;
@@ -87,9 +85,10 @@ impl GitAddress {
 
     /// Makes the address of a submodule, which a repository names; the key is that of its parent.
     pub(super) fn of_submodule(url: String, key: Option<Secret>) -> Result<Self, GitFailure> {
-        let (url, shown, password) = match scp_like(&url) {
-            true => (url.clone(), url, None),
-            false => check_url(url, AddressOrigin::Repository)?,
+        let (url, shown, password) = if scp_like(&url) {
+            (url.clone(), url, None)
+        } else {
+            check_url(url, AddressOrigin::Repository)?
         };
         Ok(Self {
             url,
@@ -106,12 +105,11 @@ impl GitAddress {
         &self.url
     }
 
-    /// Returns the URL for messages.
     pub(super) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Takes everything secret out of a text.
+    /// Masks the secrets of the address in a text.
     pub(super) fn veil(&self, text: &str) -> String {
         let text = text.replace(&self.url, &self.shown);
         let Some(password) = self.password.as_ref().map(Secret::reveal) else {
@@ -147,7 +145,12 @@ fn check_url(
 ) -> Result<(String, String, Option<Secret>), GitFailure> {
     let refused = |what: String, why| Err(GitFailure::Refused { what, why });
     let Some((scheme, rest)) = url.split_once("://") else {
-        return refused(without_user(&url), "it is no URL");
+        // A text before `@` may be a user with a password.
+        let what = match url.rsplit_once('@') {
+            Some((_, rest)) => format!("the address \"…@{rest}\""),
+            None => format!("the address {url:?}"),
+        };
+        return refused(what, "it is no URL");
     };
     let scheme = scheme.to_ascii_lowercase();
     let is_file = scheme == FILE;
@@ -173,6 +176,8 @@ fn check_url(
         None => format!("{scheme}://{rest}"),
     };
     let lower = rest.to_ascii_lowercase();
+    // git decodes the URL for credential helpers, whose protocol has one value per line: a line feed could name
+    // another host (CVE-2020-5260).
     let ends_lines = ["%00", "%0a", "%0d"]
         .iter()
         .any(|escape| lower.contains(escape));
@@ -193,23 +198,14 @@ fn check_url(
     }
     let password = user
         .and_then(|user| user.split_once(':'))
-        .map(|(_, password)| password);
-    let password = password
+        .map(|(_, password)| password)
         .filter(|password| !password.is_empty())
         .map(Secret::new);
     Ok((format!("{scheme}://{rest}"), shown, password))
 }
 
-/// Leaves out what may be a user with a password.
-fn without_user(text: &str) -> String {
-    match text.rsplit_once('@') {
-        Some((_, rest)) => format!("the address \"…@{rest}\""),
-        None => format!("the address {text:?}"),
-    }
-}
-
-/// Returns whether a text is `[USER@]HOST:PATH`, which git takes for ssh: nothing that names a helper
-/// program, a path or an option.
+/// Returns true if a text is `[USER@]HOST:PATH`, which git takes for ssh; false for a helper program, a path or
+/// an option.
 fn scp_like(text: &str) -> bool {
     let Some((host, path)) = text.split_once(':') else {
         return false;
@@ -233,11 +229,12 @@ fn decode_key(text: &str) -> Result<Secret, GitFailure> {
         what: "an sshkey that is no base64 of a key",
     };
     let text: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-    let key = STANDARD
+    STANDARD
         .decode(text)
         .ok()
-        .and_then(|key| String::from_utf8(key).ok());
-    key.map(Secret::new).ok_or(bad)
+        .and_then(|key| String::from_utf8(key).ok())
+        .map(Secret::new)
+        .ok_or(bad)
 }
 
 #[cfg(test)]

@@ -73,8 +73,7 @@ pub(super) struct GitPlace<'a> {
 
 /// One of the repositories of a place.
 #[derive(Clone, Debug)]
-pub(super) struct Repository {
-    /// The path below the private directory.
+pub(super) struct BareRepository {
     name: PathBuf,
 }
 
@@ -98,8 +97,8 @@ impl<'a> GitPlace<'a> {
         &self,
         name: &str,
         id_digits: usize,
-    ) -> Result<Repository, GitFailure> {
-        let repository = Repository {
+    ) -> Result<BareRepository, GitFailure> {
+        let repository = BareRepository {
             name: PathBuf::from(name),
         };
         let make = || {
@@ -116,7 +115,7 @@ impl<'a> GitPlace<'a> {
     /// Gives a repository plain settings: git notes in them that objects may lack, and would fetch those.
     pub(super) fn forget_remotes(
         &self,
-        repository: &Repository,
+        repository: &BareRepository,
         id_digits: usize,
     ) -> Result<(), GitFailure> {
         let settings = if id_digits == 64 {
@@ -124,48 +123,50 @@ impl<'a> GitPlace<'a> {
         } else {
             "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
         };
-        let written = self
-            .dir
-            .write(&repository.name.join("config"), settings.as_bytes());
-        written.map_err(GitFailure::NotRun)
+        self.dir
+            .write(&repository.name.join("config"), settings.as_bytes())
+            .map_err(GitFailure::NotRun)
     }
 
     /// Runs a command that talks to a server; an exit code other than 0 is no error here.
     pub(super) fn ask(
         &self,
         remote: Remote<'_>,
-        repository: Option<&Repository>,
+        repository: Option<&BareRepository>,
         args: &[&str],
         stdin: &[u8],
     ) -> Result<Ended, GitFailure> {
         let mut vars = vec![
             ("GIT_TERMINAL_PROMPT", "0".to_owned()),
             ("LC_ALL", "C".to_owned()),
+            ("GCM_INTERACTIVE", "never".to_owned()),
         ];
-        vars.push(("GCM_INTERACTIVE", "never".to_owned()));
         if self.world.env.var("SSH_ASKPASS_REQUIRE").is_none() {
             // ssh would wait for an answer at the terminal.
             vars.push(("SSH_ASKPASS_REQUIRE", "force".to_owned()));
         }
         if remote.origin == AddressOrigin::Repository {
-            // So git treats the addresses of submodules: no files of this machine, no helper programs.
+            // With this, git itself refuses files of this machine and helper programs, as in addresses of
+            // submodules.
             vars.push(("GIT_PROTOCOL_FROM_USER", "0".to_owned()));
         }
         if let Some(key) = &remote.address.key {
             vars.push(("GIT_SSH_COMMAND", self.ssh_with_key(key.reveal())?));
         }
-        let ended = self.git(repository, args, &vars, stdin, MAX_REFS_BYTES);
-        ended.map_err(|error| self.failure(&error, args, remote.address, MAX_REFS_BYTES))
+        self.git(repository, args, &vars, stdin, MAX_REFS_BYTES)
+            .map_err(|error| self.failure(&error, args, remote.address, MAX_REFS_BYTES))
     }
 
-    /// Runs a command that reads a repository and talks to no server.
+    /// Runs a command that reads a repository and talks to no server; `address` is for messages.
     pub(super) fn read(
         &self,
-        repository: &Repository,
+        repository: &BareRepository,
+        address: &GitAddress,
         args: &[&str],
         stdin: &[u8],
         limit: u64,
-    ) -> io::Result<Ended> {
+    ) -> Result<Ended, GitFailure> {
+        // A repository may lack objects and name replacements for others; git must neither fetch nor use them.
         let vars = [
             ("GIT_ALLOW_PROTOCOL", String::new()),
             ("GIT_NO_LAZY_FETCH", "1".to_owned()),
@@ -173,10 +174,11 @@ impl<'a> GitPlace<'a> {
             ("LC_ALL", "C".to_owned()),
         ];
         self.git(Some(repository), args, &vars, stdin, limit)
+            .map_err(|error| self.failure(&error, args, address, limit))
     }
 
-    /// Says why git was not run to its end.
-    pub(super) fn failure(
+    /// Makes the failure of a command that did not run to its end.
+    fn failure(
         &self,
         error: &io::Error,
         args: &[&str],
@@ -184,8 +186,11 @@ impl<'a> GitPlace<'a> {
         limit: u64,
     ) -> GitFailure {
         let url = address.shown().to_owned();
-        let command = COMMANDS.iter().find(|command| args.contains(command));
-        let command = command.copied().unwrap_or("command");
+        let command = COMMANDS
+            .iter()
+            .find(|command| args.contains(command))
+            .copied()
+            .unwrap_or("command");
         match error.kind() {
             ErrorKind::NotFound => GitFailure::NotInstalled,
             ErrorKind::TimedOut => GitFailure::TooSlow {
@@ -209,7 +214,7 @@ impl<'a> GitPlace<'a> {
 
     fn git(
         &self,
-        repository: Option<&Repository>,
+        repository: Option<&BareRepository>,
         args: &[&str],
         vars: &[(&str, String)],
         stdin: &[u8],
@@ -262,8 +267,7 @@ impl<'a> GitPlace<'a> {
             .world
             .env
             .var("GIT_SSH_COMMAND")
-            .and_then(|ssh| ssh.into_string().ok());
-        let ssh = ssh
+            .and_then(|ssh| ssh.into_string().ok())
             .filter(|ssh| !ssh.is_empty())
             .unwrap_or_else(|| "ssh".to_owned());
         // git gives the command to a shell.
@@ -285,31 +289,45 @@ const COMMANDS: [&str; 6] = [
 const MAX_REFS_BYTES: u64 = 32 << 20;
 
 fn text_of(path: &Path) -> io::Result<String> {
-    let text = path.to_str().map(str::to_owned);
-    text.ok_or_else(|| io::Error::other("the path of the temporary directory is no UTF-8"))
+    path.to_str()
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::other("the path of the temporary directory is no UTF-8"))
 }
 
 /// Makes the error of a command that failed to talk to a server.
 pub(super) fn unreachable(address: &GitAddress, ended: &Ended) -> GitFailure {
     let url = address.shown().to_owned();
     let message = address.veil(&message_of(ended));
+    // git reports all failures by one exit code, so the kind has to be read from its words, with `LC_ALL=C`.
     let is_missing = [
         "not found",
         "does not exist",
         "not appear to be a git repository",
-    ];
-    if is_missing.iter().any(|words| message.contains(words)) {
-        return GitFailure::NoRepository { url, message };
+    ]
+    .iter()
+    .any(|words| message.contains(words));
+    if is_missing {
+        GitFailure::NoRepository { url, message }
+    } else {
+        GitFailure::Unreachable { url, message }
     }
-    GitFailure::Unreachable { url, message }
 }
 
-/// Returns the line of git that says why it failed, without control characters of a server.
+/// Returns the line in which git reports its failure, without control characters of a server.
 fn message_of(ended: &Ended) -> String {
     let text = String::from_utf8_lossy(&ended.stderr);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let fatal = lines.clone().find_map(|line| line.strip_prefix("fatal: "));
-    let message = fatal.or_else(|| lines.next()).unwrap_or("git says nothing");
-    let plain = message.chars().filter(|c| !c.is_control());
-    plain.take(MAX_SHOWN_CHARS).collect()
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines
+        .iter()
+        .find_map(|line| line.strip_prefix("fatal: "))
+        .or_else(|| lines.first().copied())
+        .unwrap_or("git says nothing")
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_SHOWN_CHARS)
+        .collect()
 }

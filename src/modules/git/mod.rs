@@ -16,7 +16,7 @@ use std::time::Duration;
 
 pub use address::AddressOrigin;
 use address::GitAddress;
-use command::{GitPlace, MAX_LINE_BYTES, Remote, Repository, unreachable};
+use command::{BareRepository, GitPlace, MAX_LINE_BYTES, Remote, unreachable};
 pub use error::GitFailure;
 use objects::CommitFiles;
 use refs::{RefChoice, RemoteRefs, count_steps, is_id};
@@ -31,9 +31,7 @@ use crate::world::{Disk, Ended, Env, Run};
 /// The parts of the outside that git needs.
 #[derive(Clone, Copy)]
 pub struct GitWorld<'a> {
-    /// Starts git as a program.
     pub run: &'a dyn Run,
-    /// Makes private directories for repositories.
     pub disk: &'a dyn Disk,
     /// The environment, of which git gets nearly everything.
     pub env: &'a dyn Env,
@@ -44,9 +42,7 @@ pub struct GitWorld<'a> {
 pub struct GitRequest<'a> {
     /// The address of the package, perhaps behind `git::`, with its query.
     pub package: &'a str,
-    /// Who wrote the address.
     pub origin: AddressOrigin,
-    /// The program whose rules apply.
     pub flavor: Flavor,
 }
 
@@ -74,11 +70,9 @@ impl GitLimits {
 /// The package of a repository.
 #[derive(Clone, Debug)]
 pub struct GitPackage {
-    /// The files of the commit.
     pub tree: PackageTree,
     /// The commit; `None` for a repository without commits, which is an empty package.
     pub commit: Option<Arc<str>>,
-    /// The stability of the address.
     pub fixity: Fixity,
 }
 
@@ -99,7 +93,6 @@ pub enum Fixity {
 pub struct ResolvedRef {
     /// The commit; `None` for a repository without commits.
     pub commit: Option<Arc<str>>,
-    /// The stability of the ref.
     pub fixity: Fixity,
     /// The name in the repository by which the commit can be fetched.
     name: Option<String>,
@@ -136,7 +129,7 @@ pub struct GitSession<'a> {
     made: usize,
     submodules: usize,
     /// The commit that was fetched last, and where it is.
-    fetched: Option<(String, Repository)>,
+    fetched: Option<(String, BareRepository)>,
 }
 
 impl<'a> GitSession<'a> {
@@ -161,7 +154,7 @@ impl<'a> GitSession<'a> {
         })
     }
 
-    /// Finds out which commit the ref of the address means; no request is made for the whole id of one.
+    /// Resolves the ref of the address to a commit; no request is made for the whole id of one.
     ///
     /// # Errors
     /// If the repository cannot be read, or has no such ref.
@@ -222,13 +215,13 @@ impl<'a> GitSession<'a> {
         let mut tree = PackageBuilder::new();
         let mut commit = None;
         if let Some(wanted) = &resolved.commit {
-            let found = self.commit(wanted, resolved.name.as_deref())?;
+            let fetched = self.commit(wanted, resolved.name.as_deref())?;
             let remote = Remote {
                 address: &self.address.clone(),
                 origin: self.origin,
             };
-            tree = self.files(remote, &found, 0)?;
-            commit = Some(Arc::from(found.0));
+            tree = self.files(remote, &fetched, 0)?;
+            commit = Some(Arc::from(fetched.0));
         }
         // Of no use to a module, but patterns match it (rules 2.7).
         tree.directory(b".git")?;
@@ -246,8 +239,7 @@ impl<'a> GitSession<'a> {
         if ended.code != Some(0) {
             return Err(unreachable(&self.address, &ended));
         }
-        let refs = RemoteRefs::parse(&ended.stdout);
-        refs.ok_or(GitFailure::Unexpected {
+        RemoteRefs::parse(&ended.stdout).ok_or(GitFailure::Unexpected {
             command: "ls-remote",
         })
     }
@@ -269,6 +261,7 @@ impl<'a> GitSession<'a> {
     /// Returns a commit that is some steps back from a ref.
     fn step_back(&mut self, name: &str, steps: &str, digits: usize) -> Result<String, GitFailure> {
         let count = count_steps(steps).ok_or_else(|| self.no_ref())?;
+        // `~2` needs the commit itself and the two before it.
         let depth = format!("--depth={}", count + 1);
         let spec = format!("+{name}:{WANTED}");
         let address = self.address.clone();
@@ -284,8 +277,9 @@ impl<'a> GitSession<'a> {
                 .try_fetch(remote, digits, &[FILTER], &[&spec])?
                 .map_err(|ended| unreachable(&address, &ended))?,
         };
-        let commit = self.revision(&repository, &format!("{WANTED}{steps}"))?;
-        let commit = commit.ok_or_else(|| self.no_ref())?;
+        let commit = self
+            .revision(&repository, &format!("{WANTED}{steps}"))?
+            .ok_or_else(|| self.no_ref())?;
         self.fetched = Some((commit.clone(), repository));
         Ok(commit)
     }
@@ -297,10 +291,11 @@ impl<'a> GitSession<'a> {
             address: &address,
             origin: self.origin,
         };
-        let fetched = self.try_fetch(remote, digits, &["--filter=tree:0"], &EVERYTHING)?;
-        let repository = fetched.map_err(|ended| unreachable(&address, &ended))?;
-        let commit = self.revision(&repository, text)?;
-        commit.ok_or_else(|| self.no_ref())
+        let repository = self
+            .try_fetch(remote, digits, &["--filter=tree:0"], &EVERYTHING)?
+            .map_err(|ended| unreachable(&address, &ended))?;
+        self.revision(&repository, text)?
+            .ok_or_else(|| self.no_ref())
     }
 
     /// Takes a ref for the name of a file of the default branch, where the program does (rules 6.7).
@@ -308,6 +303,8 @@ impl<'a> GitSession<'a> {
         let RefChoice::Named { name, id, .. } = refs.head() else {
             return Err(self.no_ref());
         };
+        // Terraform runs `git checkout REF`, which takes a path where no ref has that name (rules 6.7).
+        // Patterns and magic paths are left out.
         let is_plain = !text.contains(['*', '?', '[', ':', '\\']) && !text.starts_with(['/', '.']);
         if self.flavor.verifies_module_refs() || self.address.is_shallow || !is_plain {
             return Err(self.no_ref());
@@ -325,12 +322,12 @@ impl<'a> GitSession<'a> {
         })
     }
 
-    /// Fetches a commit of the repository, in the first way that its server allows.
+    /// Fetches a commit of the repository of the address.
     fn commit(
         &mut self,
         wanted: &str,
         name: Option<&str>,
-    ) -> Result<(String, Repository), GitFailure> {
+    ) -> Result<(String, BareRepository), GitFailure> {
         if let Some(fetched) = self.fetched.take_if(|(commit, _)| commit == wanted) {
             return Ok(fetched);
         }
@@ -342,14 +339,15 @@ impl<'a> GitSession<'a> {
         self.commit_of(remote, wanted, name)
     }
 
-    /// Fetches a commit of any repository: by its name, by its id, or with everything else.
+    /// Fetches a commit of any repository: by its name, by its id, or with everything else. Servers may refuse
+    /// the second.
     fn commit_of(
         &mut self,
         remote: Remote<'_>,
         wanted: &str,
         name: Option<&str>,
-    ) -> Result<(String, Repository), GitFailure> {
-        let mut why = None;
+    ) -> Result<(String, BareRepository), GitFailure> {
+        let mut refusal = None;
         for from in name.into_iter().chain([wanted]) {
             let spec = format!("+{from}:{WANTED}");
             match self.try_fetch(remote, wanted.len(), &["--depth=1", FILTER], &[&spec])? {
@@ -358,13 +356,13 @@ impl<'a> GitSession<'a> {
                         return Ok((commit, repository));
                     }
                 }
-                Err(ended) => why = Some(ended),
+                Err(ended) => refusal = Some(ended),
             }
         }
         let repository = match self.try_fetch(remote, wanted.len(), &[FILTER], &EVERYTHING)? {
             Ok(repository) => repository,
-            // What the server said first is about the commit, not about everything.
-            Err(ended) => return Err(unreachable(remote.address, &why.unwrap_or(ended))),
+            // The first answer of the server is about the commit, not about everything.
+            Err(ended) => return Err(unreachable(remote.address, &refusal.unwrap_or(ended))),
         };
         match self.revision(&repository, wanted)? {
             Some(commit) => Ok((commit, repository)),
@@ -375,14 +373,14 @@ impl<'a> GitSession<'a> {
         }
     }
 
-    /// Fetches into a new repository; the inner error is what git printed when it failed.
+    /// Fetches into a new repository; the inner error is the output of a git that failed.
     fn try_fetch(
         &mut self,
         remote: Remote<'_>,
         digits: usize,
         options: &[&str],
         specs: &[&str],
-    ) -> Result<Result<Repository, Ended>, GitFailure> {
+    ) -> Result<Result<BareRepository, Ended>, GitFailure> {
         self.made += 1;
         let repository = self
             .place
@@ -395,22 +393,25 @@ impl<'a> GitSession<'a> {
         if ended.code != Some(0) {
             return Ok(Err(ended));
         }
+        // A fetch with a filter makes git ask the server for missing objects later (promisor remotes);
+        // reading must not.
         self.place.forget_remotes(&repository, digits)?;
         Ok(Ok(repository))
     }
 
-    /// Returns the commit that a text means in a repository; `None` if it means none.
-    fn revision(&self, repository: &Repository, text: &str) -> Result<Option<String>, GitFailure> {
+    /// Resolves a revision in a repository; `None` if it names no commit.
+    fn revision(
+        &self,
+        repository: &BareRepository,
+        text: &str,
+    ) -> Result<Option<String>, GitFailure> {
         const COMMAND: &str = "rev-parse";
         let text = format!("{text}^{{commit}}");
-        // It begins with `refs/` or a digit of an id, so it is no option.
+        // The text begins with `refs/` or a digit of an id, so git cannot take it for an option.
         let args = [COMMAND, "--verify", "--quiet", &text];
-        let ended = self.place.read(repository, &args, b"", MAX_LINE_BYTES);
-        let failed = |error| {
-            self.place
-                .failure(&error, &args, &self.address, MAX_LINE_BYTES)
-        };
-        let ended = ended.map_err(failed)?;
+        let ended = self
+            .place
+            .read(repository, &self.address, &args, b"", MAX_LINE_BYTES)?;
         let printed = String::from_utf8_lossy(&ended.stdout);
         let commit = printed.trim();
         match ended.code {
@@ -424,7 +425,7 @@ impl<'a> GitSession<'a> {
     fn files(
         &mut self,
         remote: Remote<'_>,
-        (commit, repository): &(String, Repository),
+        (commit, repository): &(String, BareRepository),
         nesting: usize,
     ) -> Result<PackageBuilder, GitFailure> {
         let files = CommitFiles::list(&self.place, repository, commit, remote.address)?;
@@ -484,19 +485,16 @@ impl<'a> GitSession<'a> {
     /// Lists the settings of `.gitmodules`; files that it includes are not read.
     fn settings(
         &self,
-        repository: &Repository,
+        repository: &BareRepository,
         object: &str,
         address: &GitAddress,
     ) -> Result<Vec<u8>, GitFailure> {
         const COMMAND: &str = "config";
         let blob = format!("--blob={object}");
         let args = [COMMAND, "--no-includes", &blob, "--list", "-z"];
-        let ended = self.place.read(repository, &args, b"", MAX_SETTINGS_BYTES);
-        let failed = |error| {
-            self.place
-                .failure(&error, &args, address, MAX_SETTINGS_BYTES)
-        };
-        let ended = ended.map_err(failed)?;
+        let ended = self
+            .place
+            .read(repository, address, &args, b"", MAX_SETTINGS_BYTES)?;
         match ended.code {
             Some(0) => Ok(ended.stdout),
             _ => Err(GitFailure::BadSubmodule {
@@ -514,8 +512,7 @@ const EVERYTHING: [&str; 2] = [
 
 impl std::fmt::Debug for GitSession<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("GitSession");
-        shown
+        f.debug_struct("GitSession")
             .field("address", &self.address.shown())
             .finish_non_exhaustive()
     }

@@ -1,11 +1,10 @@
 //! The files of a commit, read from its objects: nothing is checked out (rules 5.6).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::sync::Arc;
 
 use super::address::GitAddress;
-use super::command::{GitPlace, Remote, Repository};
+use super::command::{BareRepository, GitPlace, Remote};
 use super::error::GitFailure;
 use crate::modules::package::{
     FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_KEPT_FILE_BYTES, MAX_PATH_BYTES, PackageBuilder,
@@ -69,29 +68,32 @@ enum BlobContent {
 }
 
 impl CommitFiles {
-    /// Lists the files of a commit.
     pub(super) fn list(
         place: &GitPlace<'_>,
-        repository: &Repository,
+        repository: &BareRepository,
         commit: &str,
         address: &GitAddress,
     ) -> Result<Self, GitFailure> {
         const COMMAND: &str = "ls-tree";
         let args = [COMMAND, "-r", "-t", "-z", "--full-tree", commit];
-        let ended = place.read(repository, &args, b"", MAX_NAMES_BYTES);
-        let ended =
-            ended.map_err(|error| place.failure(&error, &args, address, MAX_NAMES_BYTES))?;
+        let ended = place.read(repository, address, &args, b"", MAX_NAMES_BYTES)?;
         let failed = GitFailure::Unexpected { command: COMMAND };
         if ended.code != Some(0) {
             return Err(failed);
         }
-        let rows = ended
+        let rows: Vec<TreeRow> = ended
             .stdout
             .split(|byte| *byte == 0)
-            .filter(|row| !row.is_empty());
-        let rows: Option<Vec<TreeRow>> = rows.map(TreeRow::parse).collect();
-        let rows = rows.ok_or(failed)?;
-        if let Some(row) = rows.iter().find(|row| row.names_git_directory()) {
+            .filter(|row| !row.is_empty())
+            .map(TreeRow::parse)
+            .collect::<Option<_>>()
+            .ok_or(failed)?;
+        // git refuses to check out such a path: a file below `.git` could be a hook or a setting.
+        let is_git = |part: &[u8]| part.eq_ignore_ascii_case(b".git");
+        if let Some(row) = rows
+            .iter()
+            .find(|row| row.path.split(|byte| *byte == b'/').any(is_git))
+        {
             let path = row.path.clone();
             return Err(PackageError::UnusablePath { path }.into());
         }
@@ -100,34 +102,33 @@ impl CommitFiles {
 
     /// Returns the repositories in it.
     pub(super) fn gitlinks(&self) -> Vec<Gitlink> {
-        let rows = self
-            .rows
+        self.rows
             .iter()
-            .filter(|row| row.kind == RowKind::Repository);
-        rows.map(|row| Gitlink {
-            path: row.path.clone(),
-            commit: row.object.to_string(),
-        })
-        .collect()
+            .filter(|row| row.kind == RowKind::Repository)
+            .map(|row| Gitlink {
+                path: row.path.clone(),
+                commit: row.object.to_string(),
+            })
+            .collect()
     }
 
-    /// Returns the object of a regular file.
     pub(super) fn file(&self, path: &[u8]) -> Option<&str> {
-        let mut rows = self.rows.iter();
-        let row = rows.find(|row| *row.path == *path && row.kind == RowKind::File)?;
-        Some(&row.object)
+        self.rows
+            .iter()
+            .find(|row| *row.path == *path && row.kind == RowKind::File)
+            .map(|row| &*row.object)
     }
 
-    /// Returns whether something has this path.
+    /// Returns true if an entry has this path.
     pub(super) fn has(&self, path: &[u8]) -> bool {
         self.rows.iter().any(|row| *row.path == *path)
     }
 
-    /// Reads the contents that can matter, and makes a package of all.
+    /// Reads the contents that can matter, and makes a package of all entries.
     pub(super) fn package(
         &self,
         place: &GitPlace<'_>,
-        repository: &Repository,
+        repository: &BareRepository,
         remote: Remote<'_>,
     ) -> Result<PackageBuilder, GitFailure> {
         let contents = self.contents(place, repository, remote)?;
@@ -161,14 +162,19 @@ impl CommitFiles {
     fn contents(
         &self,
         place: &GitPlace<'_>,
-        repository: &Repository,
+        repository: &BareRepository,
         remote: Remote<'_>,
     ) -> Result<Contents, GitFailure> {
         let mut sizes = self.sizes(place, repository, remote.address)?;
         let lacking: BTreeSet<&str> = self
             .rows
             .iter()
-            .filter(|row| row.kind == RowKind::File && row.is_configuration())
+            .filter(|row| {
+                row.kind == RowKind::File
+                    && CONFIGURATION_ENDINGS
+                        .iter()
+                        .any(|ending| row.path.ends_with(ending.as_bytes()))
+            })
             .map(|row| &*row.object)
             .filter(|object| !sizes.contains_key(*object))
             .take(MAX_LARGE_FILES)
@@ -181,17 +187,16 @@ impl CommitFiles {
         let mut contents = Contents::new();
         let mut wanted = Vec::new();
         let mut bytes = 0_u64;
-        // Configuration first: what is read must fit.
-        let by_importance =
-            |row: &&TreeRow| (row.kind != RowKind::Link, !is_configuration_name(&row.path));
+        // Links and configuration come first, since other files need not fit into the limit.
         let mut rows: Vec<&TreeRow> = self.rows.iter().collect();
-        rows.sort_by_key(by_importance);
+        rows.sort_by_key(|row| (row.kind != RowKind::Link, !is_configuration_name(&row.path)));
         let mut seen = BTreeSet::new();
         for row in rows {
             let Some(size) = sizes.get(&row.object).copied() else {
                 continue;
             };
             let is_wanted = match row.kind {
+                // No file system takes a longer target.
                 RowKind::Link => size <= MAX_LINK_BYTES,
                 _ => is_kept(&row.path, size) && bytes + size <= MAX_KEPT_BYTES,
             };
@@ -209,38 +214,45 @@ impl CommitFiles {
         Ok(contents)
     }
 
-    /// Returns how many bytes the files and links have, by the names of their objects; nothing for those
-    /// that are not here.
+    /// Returns the sizes of the files and links in bytes, by the names of their objects; without those that
+    /// are not here.
     fn sizes(
         &self,
         place: &GitPlace<'_>,
-        repository: &Repository,
+        repository: &BareRepository,
         address: &GitAddress,
     ) -> Result<BTreeMap<Box<str>, u64>, GitFailure> {
         const COMMAND: &str = "cat-file";
-        let rows = self.rows.iter();
-        let rows = rows.filter(|row| matches!(row.kind, RowKind::File | RowKind::Link));
-        let objects: BTreeSet<&str> = rows.map(|row| &*row.object).collect();
+        let objects: BTreeSet<&str> = self
+            .rows
+            .iter()
+            .filter(|row| matches!(row.kind, RowKind::File | RowKind::Link))
+            .map(|row| &*row.object)
+            .collect();
         if objects.is_empty() {
             return Ok(BTreeMap::new());
         }
         let stdin: String = objects.iter().map(|object| format!("{object}\n")).collect();
         let args = [COMMAND, "--batch-check=%(objecttype) %(objectsize)"];
-        let ended = place.read(repository, &args, stdin.as_bytes(), MAX_NAMES_BYTES);
-        let ended =
-            ended.map_err(|error| place.failure(&error, &args, address, MAX_NAMES_BYTES))?;
-        let said = String::from_utf8_lossy(&ended.stdout);
-        if ended.code != Some(0) || said.lines().count() != objects.len() {
+        let ended = place.read(
+            repository,
+            address,
+            &args,
+            stdin.as_bytes(),
+            MAX_NAMES_BYTES,
+        )?;
+        let printed = String::from_utf8_lossy(&ended.stdout);
+        if ended.code != Some(0) || printed.lines().count() != objects.len() {
             return Err(GitFailure::Unexpected { command: COMMAND });
         }
-        let sizes = objects
+        Ok(objects
             .iter()
-            .zip(said.lines())
+            .zip(printed.lines())
             .filter_map(|(object, line)| {
                 let size = line.strip_prefix("blob ")?.parse().ok()?;
                 Some((Box::from(*object), size))
-            });
-        Ok(sizes.collect())
+            })
+            .collect())
     }
 }
 
@@ -249,8 +261,10 @@ impl TreeRow {
     fn parse(row: &[u8]) -> Option<Self> {
         let tab = row.iter().position(|byte| *byte == b'\t')?;
         let (head, path) = (std::str::from_utf8(&row[..tab]).ok()?, &row[tab + 1..]);
-        let mut words = head.split(' ');
-        let (mode, _, object) = (words.next()?, words.next()?, words.next()?);
+        let [mode, _, object] = head.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        // The first three digits of a mode are its type; permissions follow.
         let kind = match mode.get(..3)? {
             "040" => RowKind::Directory,
             "100" => RowKind::File,
@@ -265,23 +279,12 @@ impl TreeRow {
             path: path.into(),
         })
     }
-
-    /// Returns whether a part of the path is `.git`, which git refuses to check out.
-    fn names_git_directory(&self) -> bool {
-        let mut parts = self.path.split(|byte| *byte == b'/');
-        parts.any(|part| part.eq_ignore_ascii_case(b".git"))
-    }
-
-    fn is_configuration(&self) -> bool {
-        let mut endings = CONFIGURATION_ENDINGS.iter();
-        endings.any(|ending| self.path.ends_with(ending.as_bytes()))
-    }
 }
 
 /// Fetches objects by their names; what the server does not give stays away.
 fn fetch_objects(
     place: &GitPlace<'_>,
-    repository: &Repository,
+    repository: &BareRepository,
     remote: Remote<'_>,
     lines: &str,
 ) -> Result<(), GitFailure> {
@@ -320,7 +323,7 @@ fn batches<'w, 'o>(wanted: &'w [(&'o str, u64)]) -> Vec<&'w [(&'o str, u64)]> {
 
 fn read_batch(
     place: &GitPlace<'_>,
-    repository: &Repository,
+    repository: &BareRepository,
     address: &GitAddress,
     batch: &[(&str, u64)],
     contents: &mut Contents,
@@ -332,16 +335,17 @@ fn read_batch(
         .map(|(object, _)| format!("{object}\n"))
         .collect();
     let args = [COMMAND, "--batch=%(objectsize)"];
-    let ended = place.read(repository, &args, stdin.as_bytes(), limit);
-    let ended = ended.map_err(|error| match error.kind() {
-        // The sizes are known.
-        ErrorKind::FileTooLarge => GitFailure::Unexpected { command: COMMAND },
-        _ => place.failure(&error, &args, address, limit),
-    })?;
+    let unexpected = GitFailure::Unexpected { command: COMMAND };
+    let ended = match place.read(repository, address, &args, stdin.as_bytes(), limit) {
+        // The limit is the sum of the sizes that git itself has stated.
+        Err(GitFailure::TooLarge { what: "names", .. }) => return Err(unexpected),
+        ended => ended?,
+    };
     let mut rest = &ended.stdout[..];
     for (object, size) in batch {
-        let content = take_content(&mut rest, *size);
-        let content = content.ok_or(GitFailure::Unexpected { command: COMMAND })?;
+        let Some(content) = take_content(&mut rest, *size) else {
+            return Err(unexpected);
+        };
         contents.insert(Box::from(*object), BlobContent::Kept(content.into()));
     }
     Ok(())

@@ -27,7 +27,6 @@ pub(super) enum RefChoice {
     Id(String),
     /// A name that the repository lists, and steps back from there.
     Named {
-        /// The name in the repository.
         name: String,
         /// The commit, or the tag of another object.
         id: String,
@@ -55,7 +54,7 @@ const ID_DIGITS: [usize; 2] = [40, 64];
 const MAX_STEPS: u32 = 1000;
 
 impl RemoteRefs {
-    /// Reads what `git ls-remote --symref` prints; `None` for anything else.
+    /// Reads the output of `git ls-remote --symref`; `None` for anything else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         let mut refs = Self::default();
         for line in text
@@ -89,18 +88,20 @@ impl RemoteRefs {
         Some(refs)
     }
 
-    /// Returns how many digits the ids of the repository have.
+    /// Returns the number of digits in the ids of the repository.
     pub(super) fn id_digits(&self) -> usize {
-        let first = self.ids.values().next();
-        first.map_or(ID_DIGITS[0], |ids| ids.id.len())
+        self.ids
+            .values()
+            .next()
+            .map_or(ID_DIGITS[0], |ids| ids.id.len())
     }
 
-    /// Returns what HEAD means: nothing in a repository without commits, or if HEAD names no branch.
+    /// Resolves HEAD; unknown in a repository without commits, or if HEAD names no branch.
     pub(super) fn head(&self) -> RefChoice {
         self.named("HEAD", "").unwrap_or(RefChoice::Unknown)
     }
 
-    /// Returns what a ref means in a clone of the whole repository (rules 6.1 to 6.5).
+    /// Resolves a ref as in a clone of the whole repository (rules 6.1 to 6.5).
     pub(super) fn choose(&self, text: &str, flavor: Flavor) -> RefChoice {
         let Some((base, steps)) = split_steps(text) else {
             return RefChoice::Unknown;
@@ -113,6 +114,8 @@ impl RemoteRefs {
             };
         }
         let tracked = format!("refs/remotes/origin/{base}");
+        // These programs resolve the ref before they check it out, so that a tag comes before a branch
+        // (rules 6.3).
         if flavor.verifies_module_refs() {
             return self
                 .in_clone(base, steps)
@@ -121,24 +124,24 @@ impl RemoteRefs {
                 .unwrap_or_else(|| by_digits(base, steps));
         }
         // `git checkout` prefers a branch of the clone to a tag, and there is only one such branch.
-        let own = self.at(&format!("refs/heads/{base}"), steps);
-        let own = own.or_else(|| self.in_clone(base, steps));
-        let found = match own {
+        let local = self
+            .at(&format!("refs/heads/{base}"), steps)
+            .or_else(|| self.in_clone(base, steps));
+        let choice = match local {
             // The second checkout starts where the first one ended.
             Some(RefChoice::Named { name, id, steps }) if name == "HEAD" => {
                 let steps = steps.repeat(2);
                 Some(RefChoice::Named { name, id, steps })
             }
             None if steps.is_empty() => self.at(&tracked, ""),
-            own => own,
+            local => local,
         };
-        found.unwrap_or_else(|| by_digits(base, steps))
+        choice.unwrap_or_else(|| by_digits(base, steps))
     }
 
-    /// Returns what the name of a branch or tag means, where no whole clone is made (rules 6.6).
+    /// Resolves the name of a branch or tag, where no whole clone is made (rules 6.6).
     pub(super) fn choose_by_name(&self, text: &str) -> RefChoice {
-        let branch = self.named(&format!("refs/heads/{text}"), "");
-        branch
+        self.named(&format!("refs/heads/{text}"), "")
             .or_else(|| self.named(&format!("refs/tags/{text}"), ""))
             .unwrap_or(RefChoice::Unknown)
     }
@@ -157,11 +160,12 @@ impl RemoteRefs {
         full.iter().find_map(|name| self.at(name, steps))
     }
 
-    /// Returns what a full name of a clone means.
+    /// Resolves a full name of a clone.
     fn at(&self, name: &str, steps: &str) -> Option<RefChoice> {
         let default_branch = self.default_branch.as_deref();
         let remote = match name {
             "HEAD" => name.to_owned(),
+            // `origin` alone means this ref (rules 6.2).
             "refs/remotes/origin/HEAD" => default_branch?.to_owned(),
             name if name.starts_with("refs/tags/") => name.to_owned(),
             // A clone makes no other branch of its own.
@@ -182,22 +186,22 @@ impl RemoteRefs {
         })
     }
 
-    /// Guesses where the repository does not say which branch HEAD names, as git does.
+    /// Guesses the branch that HEAD names, as git does where an old server does not state it.
     fn guess_default_branch(&self) -> Option<String> {
         let head = &self.ids.get("HEAD")?.id;
         let is_head = |name: &str| self.ids.get(name).is_some_and(|ids| ids.id == *head);
         if is_head("refs/heads/master") {
             return Some("refs/heads/master".to_owned());
         }
-        let mut branches = self
-            .ids
+        self.ids
             .keys()
-            .filter(|name| name.starts_with("refs/heads/"));
-        branches.find(|name| is_head(name)).cloned()
+            .filter(|name| name.starts_with("refs/heads/"))
+            .find(|name| is_head(name))
+            .cloned()
     }
 }
 
-/// Returns how many commits back steps lead; `None` if that is more than is followed.
+/// Returns the number of commits that steps lead back; `None` if there are more than [`MAX_STEPS`].
 pub(super) fn count_steps(steps: &str) -> Option<u32> {
     let mut count = 0_u32;
     let mut rest = steps;
@@ -243,15 +247,16 @@ fn split_steps(text: &str) -> Option<(&str, &str)> {
 /// Takes a name for the beginning of an id, alone or at the end of what `git describe` prints.
 fn by_digits(base: &str, steps: &str) -> RefChoice {
     let described = base.rsplit_once("-g").map(|(_, digits)| digits);
-    let mut texts = [Some(base), described].into_iter().flatten();
-    let is_hex = |text: &&str| {
-        let length = MIN_DIGITS..ID_DIGITS[1];
-        length.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-    };
-    match texts.find(is_hex) {
-        Some(digits) => abbreviated(&digits.to_ascii_lowercase(), steps),
-        None => RefChoice::Unknown,
-    }
+    [Some(base), described]
+        .into_iter()
+        .flatten()
+        .find(|text| {
+            (MIN_DIGITS..ID_DIGITS[1]).contains(&text.len())
+                && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+        })
+        .map_or(RefChoice::Unknown, |digits| {
+            abbreviated(&digits.to_ascii_lowercase(), steps)
+        })
 }
 
 fn abbreviated(digits: &str, steps: &str) -> RefChoice {
@@ -261,7 +266,7 @@ fn abbreviated(digits: &str, steps: &str) -> RefChoice {
     }
 }
 
-/// Returns whether a text is a whole id.
+/// Returns true if a text is a whole id.
 pub(super) fn is_id(text: &str) -> bool {
     ID_DIGITS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

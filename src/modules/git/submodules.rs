@@ -29,18 +29,17 @@ pub(super) enum SubmodulePlan {
         /// The address, with a relative one made absolute.
         url: String,
     },
-    /// Its directory stays empty.
     Leave,
 }
 
-/// Reads what `git config --list -z` prints about `.gitmodules`; returns the settings by path.
+/// Reads the output of `git config --list -z` about `.gitmodules`; returns the settings by path.
 pub(super) fn read_settings(listed: &[u8]) -> BTreeMap<Vec<u8>, SubmoduleSettings> {
     let mut by_name: BTreeMap<Vec<u8>, (Option<Vec<u8>>, SubmoduleSettings)> = BTreeMap::new();
     for entry in listed.split(|byte| *byte == 0) {
-        let mut halves = entry.splitn(2, |byte| *byte == b'\n');
-        let (Some(key), Some(value)) = (halves.next(), halves.next()) else {
+        let Some(end) = entry.iter().position(|byte| *byte == b'\n') else {
             continue;
         };
+        let (key, value) = (&entry[..end], &entry[end + 1..]);
         let Some(key) = key.strip_prefix(b"submodule.") else {
             continue;
         };
@@ -48,13 +47,18 @@ pub(super) fn read_settings(listed: &[u8]) -> BTreeMap<Vec<u8>, SubmoduleSetting
             continue;
         };
         let (name, field) = (&key[..dot], &key[dot + 1..]);
-        if is_suspicious(name) {
+        // git skips such names: they become directories below `.git/modules`.
+        let leads_up = name
+            .split(|byte| matches!(byte, b'/' | b'\\'))
+            .any(|part| part == b"..");
+        if name.is_empty() || leads_up {
             continue;
         }
         let (path, settings) = by_name.entry(name.to_vec()).or_default();
-        let text = String::from_utf8(value.to_vec()).ok();
-        // git passes over values that look like options.
-        let plain = text.filter(|text| !text.starts_with('-'));
+        // git skips values that look like options.
+        let plain = String::from_utf8(value.to_vec())
+            .ok()
+            .filter(|text| !text.starts_with('-'));
         match field {
             b"path" if !value.starts_with(b"-") => *path = Some(value.to_vec()),
             b"url" => settings.url = plain,
@@ -62,34 +66,28 @@ pub(super) fn read_settings(listed: &[u8]) -> BTreeMap<Vec<u8>, SubmoduleSetting
             _ => {}
         }
     }
-    let with_path = by_name.into_values();
-    with_path
+    by_name
+        .into_values()
         .filter_map(|(path, settings)| Some((path?, settings)))
         .collect()
 }
 
-/// A name with a part `..` is passed over by git.
-fn is_suspicious(name: &[u8]) -> bool {
-    let mut parts = name.split(|byte| matches!(byte, b'/' | b'\\'));
-    name.is_empty() || parts.any(|part| part == b"..")
-}
-
-/// Says what is done about a submodule of a repository with an address.
+/// Decides the treatment of a submodule; `parent_url` is the address of the repository that names it.
 pub(super) fn plan(
     settings: &BTreeMap<Vec<u8>, SubmoduleSettings>,
     link: &Gitlink,
     parent_url: &str,
 ) -> Result<SubmodulePlan, GitFailure> {
     let bad = |what| Err(GitFailure::BadSubmodule { what });
-    let settings = settings.get(&*link.path);
     let Some(SubmoduleSettings {
         url: Some(url),
         update,
-    }) = settings
+    }) = settings.get(&*link.path)
     else {
         return bad("gives no URL for it");
     };
     match update.as_deref() {
+        // `update = none` leaves the directory empty (rules 7.4).
         Some("none") => return Ok(SubmodulePlan::Leave),
         Some(update) if update.starts_with('!') => {
             return Err(GitFailure::Refused {

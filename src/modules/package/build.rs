@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{
-    Directory, FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_PATH_BYTES, Node, PackageError,
-    PackageTree, is_configuration_name, is_kept,
+    Directory, FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_PATH_BYTES, PackageError, PackageTree,
+    TreeNode, is_configuration_name, is_kept,
 };
 
 /// The longest part of a path that common file systems take, in bytes.
@@ -32,7 +32,7 @@ pub struct PackageBuilder {
 }
 
 impl PackageBuilder {
-    /// Starts with a package in which nothing is.
+    /// Starts with an empty package.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -53,16 +53,11 @@ impl PackageBuilder {
     /// As [`PackageBuilder::directory`].
     pub fn file(&mut self, path: &[u8], content: FileContent) -> Result<(), PackageError> {
         let content = match content {
-            FileContent::Kept(bytes) if !is_kept(path, bytes.len() as u64) => {
-                FileContent::Passed(bytes.len() as u64)
-            }
-            content => content,
+            FileContent::Kept(bytes) if is_kept(path, bytes.len() as u64) => self.keep(path, bytes),
+            FileContent::Kept(bytes) => FileContent::Passed(bytes.len() as u64),
+            FileContent::Passed(bytes) => FileContent::Passed(bytes),
         };
-        let content = match content {
-            FileContent::Kept(bytes) => self.keep(path, bytes),
-            passed => passed,
-        };
-        self.put(path, Node::File(content))
+        self.put(path, TreeNode::File(content))
     }
 
     /// Adds a symbolic link with its target as it is written.
@@ -74,7 +69,7 @@ impl PackageBuilder {
             return Err(PackageError::UnusablePath { path: path.into() });
         }
         self.path_bytes += target.len();
-        self.put(path, Node::Link(target.into()))
+        self.put(path, TreeNode::Link(target.into()))
     }
 
     /// Puts all files of another package below a directory.
@@ -88,9 +83,9 @@ impl PackageBuilder {
         for (below, node) in rows {
             let path = [path, &below].join(&b'/');
             match node {
-                Node::Directory(_) => self.directory(&path)?,
-                Node::File(content) => self.file(&path, content.clone())?,
-                Node::Link(target) => self.link(&path, target)?,
+                TreeNode::Directory(_) => self.directory(&path)?,
+                TreeNode::File(content) => self.file(&path, content.clone())?,
+                TreeNode::Link(target) => self.link(&path, target)?,
             }
         }
         Ok(())
@@ -102,18 +97,18 @@ impl PackageBuilder {
         PackageTree { top: self.top }
     }
 
-    fn put(&mut self, path: &[u8], node: Node) -> Result<(), PackageError> {
+    fn put(&mut self, path: &[u8], node: TreeNode) -> Result<(), PackageError> {
         let parts = parts(path)?;
         let Some((name, above)) = parts.split_last() else {
             return Err(PackageError::UnusablePath { path: path.into() });
         };
         self.count(path)?;
         let dir = self.enter(above, path)?;
-        if let Some(Node::Directory(_)) = dir.get(*name) {
+        if let Some(TreeNode::Directory(_)) = dir.get(*name) {
             return Err(PackageError::FileAndDirectory { path: path.into() });
         }
         let old = dir.insert((*name).into(), node);
-        if let Some(Node::File(FileContent::Kept(bytes))) = old {
+        if let Some(TreeNode::File(FileContent::Kept(bytes))) = old {
             // The new content of that path may have been counted among the others as well.
             self.kept_bytes -= bytes.len() as u64;
         }
@@ -126,20 +121,22 @@ impl PackageBuilder {
         let mut missing = parts;
         while let Some((part, rest)) = missing.split_first() {
             match dir.get(*part) {
-                Some(Node::Directory(below)) => dir = below,
+                Some(TreeNode::Directory(below)) => dir = below,
                 Some(_) => return Err(PackageError::FileAndDirectory { path: path.into() }),
                 None => break,
             }
             missing = rest;
         }
+        // Directories above an entry count as entries: a zip can name thousands of them in a few bytes.
         for _ in missing {
             self.count(path)?;
         }
         let mut dir = &mut self.top;
         for part in parts {
-            let node = dir.entry((*part).into());
-            let node = node.or_insert_with(|| Node::Directory(Directory::new()));
-            let Node::Directory(below) = node else {
+            let node = dir
+                .entry((*part).into())
+                .or_insert_with(|| TreeNode::Directory(Directory::new()));
+            let TreeNode::Directory(below) = node else {
                 return Err(PackageError::FileAndDirectory { path: path.into() });
             };
             dir = below;
@@ -165,6 +162,8 @@ impl PackageBuilder {
     fn keep(&mut self, path: &[u8], bytes: Arc<[u8]>) -> FileContent {
         let size = bytes.len() as u64;
         let is_configuration = is_configuration_name(path);
+        // Configuration takes the room of other files (rules 1.3): without it the module could not be read
+        // at all.
         while self.kept_bytes + size > MAX_KEPT_BYTES && is_configuration {
             let Some(other) = self.others.pop_last() else {
                 break;
@@ -189,12 +188,12 @@ impl PackageBuilder {
         };
         let mut dir = &mut self.top;
         for part in above {
-            let Some(Node::Directory(below)) = dir.get_mut(*part) else {
+            let Some(TreeNode::Directory(below)) = dir.get_mut(*part) else {
                 return;
             };
             dir = below;
         }
-        if let Some(Node::File(content)) = dir.get_mut(*name)
+        if let Some(TreeNode::File(content)) = dir.get_mut(*name)
             && let FileContent::Kept(bytes) = content
         {
             let size = bytes.len() as u64;
@@ -213,6 +212,8 @@ fn parts(path: &[u8]) -> Result<Vec<&[u8]>, PackageError> {
     if parts.contains(&&b".."[..]) {
         return Err(PackageError::ParentInPath { path: path.into() });
     }
+    // A path that no file system takes would make `init` fail, and deep trees exhaust the stack of a
+    // reader.
     let is_too_long = path.len() >= MAX_ONE_PATH_BYTES
         || parts.len() > MAX_DEPTH
         || parts.iter().any(|part| part.len() > MAX_PART_BYTES);

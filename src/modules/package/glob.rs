@@ -3,11 +3,11 @@
 /// A pattern for one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GlobPattern {
-    pieces: Vec<Piece>,
+    pieces: Vec<GlobPiece>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum GlobPiece {
     /// Any characters, or none.
     Any,
     /// `?`: any one character.
@@ -24,10 +24,10 @@ enum Piece {
 /// A character of a name; a byte that is no UTF-8 counts as U+FFFD, as in the programs.
 type Letter = char;
 
-/// Returns whether a text has anything that makes it a pattern.
+/// Returns true if a text has a character that makes it a pattern.
 pub(super) fn has_meta(text: &str) -> bool {
-    let escapes = if cfg!(windows) { "" } else { "\\" };
-    text.contains(['*', '?', '[']) || (!escapes.is_empty() && text.contains(escapes))
+    // On Windows the library of the programs takes `\` for a separator, not for an escape.
+    text.contains(['*', '?', '[']) || (!cfg!(windows) && text.contains('\\'))
 }
 
 impl GlobPattern {
@@ -37,11 +37,11 @@ impl GlobPattern {
         let mut letters = text.chars().peekable();
         while let Some(letter) = letters.next() {
             pieces.push(match letter {
-                '*' => Piece::Any,
-                '?' => Piece::One,
+                '*' => GlobPiece::Any,
+                '?' => GlobPiece::One,
                 '[' => class(&mut letters)?,
-                '\\' if !cfg!(windows) => Piece::Letter(letters.next()?),
-                letter => Piece::Letter(letter),
+                '\\' if !cfg!(windows) => GlobPiece::Letter(letters.next()?),
+                letter => GlobPiece::Letter(letter),
             });
         }
         Some(Self { pieces })
@@ -49,18 +49,24 @@ impl GlobPattern {
 
     /// Returns whether a whole name matches.
     pub(super) fn matches(&self, name: &[u8]) -> bool {
-        let name = letters_of(name);
+        let name: Vec<Letter> = name
+            .utf8_chunks()
+            .flat_map(|chunk| {
+                let broken = chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER);
+                chunk.valid().chars().chain(broken)
+            })
+            .collect();
         // Where the last `*` was, and how much of the name it took.
         let mut star: Option<(usize, usize)> = None;
         let (mut piece, mut at) = (0, 0);
         loop {
             match self.pieces.get(piece) {
-                Some(Piece::Any) => {
+                Some(GlobPiece::Any) => {
                     star = Some((piece, at));
                     piece += 1;
                     continue;
                 }
-                Some(one) if at < name.len() && one.allows(name[at]) => {
+                Some(wanted) if at < name.len() && wanted.allows(name[at]) => {
                     piece += 1;
                     at += 1;
                     continue;
@@ -81,11 +87,11 @@ impl GlobPattern {
     }
 }
 
-impl Piece {
+impl GlobPiece {
     fn allows(&self, letter: Letter) -> bool {
         match self {
             Self::Any | Self::One => true,
-            Self::Letter(own) => *own == letter,
+            Self::Letter(wanted) => *wanted == letter,
             Self::Class { ranges, negated } => {
                 let is_inside = ranges
                     .iter()
@@ -97,12 +103,12 @@ impl Piece {
 }
 
 /// Reads a class behind its `[`.
-fn class(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<Piece> {
+fn class(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<GlobPiece> {
     let negated = letters.next_if_eq(&'^').is_some();
     let mut ranges = Vec::new();
     loop {
         if !ranges.is_empty() && letters.next_if_eq(&']').is_some() {
-            return Some(Piece::Class { ranges, negated });
+            return Some(GlobPiece::Class { ranges, negated });
         }
         let low = class_letter(letters)?;
         let high = match letters.next_if_eq(&'-') {
@@ -119,16 +125,6 @@ fn class_letter(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Optio
         '\\' if !cfg!(windows) => letters.next(),
         letter => Some(letter),
     }
-}
-
-fn letters_of(name: &[u8]) -> Vec<Letter> {
-    let chunks = name.utf8_chunks();
-    chunks
-        .flat_map(|chunk| {
-            let broken = chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER);
-            chunk.valid().chars().chain(broken)
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -50,10 +50,10 @@ pub struct PackageTree {
 /// The entries of a directory, by raw names: on Unix those of the file system, elsewhere UTF-8.
 ///
 /// Invariant: no name is empty, `.` or `..`, or holds `/` or NUL.
-type Directory = BTreeMap<Box<[u8]>, Node>;
+type Directory = BTreeMap<Box<[u8]>, TreeNode>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Node {
+enum TreeNode {
     Directory(Directory),
     File(FileContent),
     /// The target of the link, as it is written.
@@ -69,7 +69,7 @@ pub enum FileContent {
     Passed(u64),
 }
 
-/// Returns whether a name is that of a file which configuration is read from.
+/// Returns true if a name is that of a file which configuration is read from.
 #[must_use]
 pub fn is_configuration_name(name: &[u8]) -> bool {
     [".tf", ".tofu", ".json", ".tfvars", ".hcl"]

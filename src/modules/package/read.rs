@@ -1,11 +1,10 @@
 //! A package as files: paths are followed link by link, and never out of it.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
 use std::io::{self, Cursor};
 use std::path::{Component, Path, PathBuf};
 
-use super::{ContentNotKept, Directory, FileContent, Node, PackageTree, system_name};
+use super::{ContentNotKept, Directory, FileContent, PackageTree, TreeNode, system_name};
 use crate::remote_module::LeavesPackage;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
@@ -13,7 +12,7 @@ use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 const MAX_LINKS: usize = 40;
 
 /// The node at a path, with the names of the directories above it.
-pub(super) struct Place<'t> {
+pub(super) struct TreePlace<'t> {
     /// The names from the top on, without links.
     pub(super) path: Vec<&'t [u8]>,
     pub(super) node: PlaceNode<'t>,
@@ -31,40 +30,39 @@ pub(super) enum PlaceNode<'t> {
 /// The treatment of a link at the end of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LastLink {
-    /// The link is followed.
     Followed,
     /// The path leads to the link itself.
     Kept,
 }
 
 /// A part of a path that is still to be followed.
-enum Part {
+enum PathStep {
     Up,
     Name(Vec<u8>),
 }
 
 impl PackageTree {
     /// Follows a path to its end.
-    pub(super) fn place(&self, path: &Path, last: LastLink) -> io::Result<Place<'_>> {
+    pub(super) fn place(&self, path: &Path, last: LastLink) -> io::Result<TreePlace<'_>> {
         let mut left = parts_of_path(path)?;
         let mut above: Vec<(&[u8], &Directory)> = Vec::new();
         let mut links = 0;
         while let Some(part) = left.pop_front() {
             let dir = above.last().map_or(&self.top, |(_, dir)| dir);
             let name = match part {
-                Part::Up if above.pop().is_some() => continue,
-                Part::Up => return Err(LeavesPackage.into()),
-                Part::Name(name) => name,
+                PathStep::Up if above.pop().is_some() => continue,
+                PathStep::Up => return Err(LeavesPackage.into()),
+                PathStep::Name(name) => name,
             };
             let Some((name, node)) = dir.get_key_value(&*name) else {
                 return Err(io::ErrorKind::NotFound.into());
             };
             let node = match node {
-                Node::Directory(below) => {
+                TreeNode::Directory(below) => {
                     above.push((name, below));
                     continue;
                 }
-                Node::Link(target) if last == LastLink::Followed || !left.is_empty() => {
+                TreeNode::Link(target) if last == LastLink::Followed || !left.is_empty() => {
                     links += 1;
                     if links > MAX_LINKS {
                         return Err(io::Error::other("too many links in a row"));
@@ -74,22 +72,22 @@ impl PackageTree {
                     left.extend(rest);
                     continue;
                 }
-                Node::Link(target) => PlaceNode::Link(target),
-                Node::File(content) => PlaceNode::File(content),
+                TreeNode::Link(target) => PlaceNode::Link(target),
+                TreeNode::File(content) => PlaceNode::File(content),
             };
             if !left.is_empty() {
                 return Err(io::ErrorKind::NotADirectory.into());
             }
             let mut path: Vec<&[u8]> = above.iter().map(|(name, _)| *name).collect();
             path.push(name);
-            return Ok(Place { path, node });
+            return Ok(TreePlace { path, node });
         }
         let node = PlaceNode::Directory(above.last().map_or(&self.top, |(_, dir)| dir));
         let path = above.iter().map(|(name, _)| *name).collect();
-        Ok(Place { path, node })
+        Ok(TreePlace { path, node })
     }
 
-    /// Returns where a link leads, as it is written; `None` for what is no link, or not there.
+    /// Returns the target of a link, as it is written; `None` for a path that is no link or does not exist.
     #[must_use]
     pub fn link(&self, path: &Path) -> Option<PathBuf> {
         let place = self.place(path, LastLink::Kept).ok()?;
@@ -132,16 +130,18 @@ impl Files for PackageTree {
         let PlaceNode::Directory(dir) = self.place(dir, LastLink::Followed)?.node else {
             return Err(io::ErrorKind::NotADirectory.into());
         };
-        let entries = dir.iter().filter_map(|(name, node)| {
-            let kind = match node {
-                Node::Directory(_) => FileKind::Directory,
-                Node::File(_) => FileKind::File,
-                Node::Link(_) => FileKind::Symlink,
-            };
-            let name = system_name(name)?;
-            Some(DirEntry { name, kind })
-        });
-        Ok(entries.collect())
+        Ok(dir
+            .iter()
+            .filter_map(|(name, node)| {
+                let kind = match node {
+                    TreeNode::Directory(_) => FileKind::Directory,
+                    TreeNode::File(_) => FileKind::File,
+                    TreeNode::Link(_) => FileKind::Symlink,
+                };
+                let name = system_name(name)?;
+                Some(DirEntry { name, kind })
+            })
+            .collect())
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
@@ -157,38 +157,39 @@ impl Files for PackageTree {
     }
 }
 
-impl Place<'_> {
+impl TreePlace<'_> {
     /// Returns the path as the system spells it.
     pub(super) fn spelled(&self) -> io::Result<PathBuf> {
-        let names = self.path.iter().map(|name| system_name(name));
-        let names: Option<Vec<OsString>> = names.collect();
-        Ok(names
-            .ok_or(io::ErrorKind::InvalidFilename)?
+        self.path
             .iter()
-            .collect())
+            .map(|name| system_name(name))
+            .collect::<Option<PathBuf>>()
+            .ok_or_else(|| io::ErrorKind::InvalidFilename.into())
     }
 }
 
-fn parts_of_path(path: &Path) -> io::Result<VecDeque<Part>> {
-    let parts = path.components().filter_map(|part| match part {
-        Component::CurDir => None,
-        Component::ParentDir => Some(Ok(Part::Up)),
-        Component::Normal(name) => Some(Ok(Part::Name(name.as_encoded_bytes().to_vec()))),
-        Component::Prefix(_) | Component::RootDir => Some(Err(LeavesPackage.into())),
-    });
-    parts.collect()
+fn parts_of_path(path: &Path) -> io::Result<VecDeque<PathStep>> {
+    path.components()
+        .filter_map(|part| match part {
+            Component::CurDir => None,
+            Component::ParentDir => Some(Ok(PathStep::Up)),
+            Component::Normal(name) => Some(Ok(PathStep::Name(name.as_encoded_bytes().to_vec()))),
+            Component::Prefix(_) | Component::RootDir => Some(Err(LeavesPackage.into())),
+        })
+        .collect()
 }
 
-fn parts_of_link(target: &[u8]) -> io::Result<VecDeque<Part>> {
+fn parts_of_link(target: &[u8]) -> io::Result<VecDeque<PathStep>> {
+    // An absolute target is a file of this machine (rules 1.2).
     if target.starts_with(b"/") {
         return Err(LeavesPackage.into());
     }
-    let parts = target.split(|byte| *byte == b'/');
-    let parts = parts.filter(|part| !part.is_empty() && *part != b".");
-    Ok(parts
+    Ok(target
+        .split(|byte| *byte == b'/')
+        .filter(|part| !part.is_empty() && *part != b".")
         .map(|part| match part {
-            b".." => Part::Up,
-            name => Part::Name(name.to_vec()),
+            b".." => PathStep::Up,
+            name => PathStep::Name(name.to_vec()),
         })
         .collect())
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::{Directory, FileContent, Node, PackageBuilder, PackageError, PackageTree};
+use super::{Directory, FileContent, PackageBuilder, PackageError, PackageTree, TreeNode};
 
 /// The most bytes of a package that are read back: contents, paths, and what stands beside each.
 pub const MAX_STORED_BYTES: u64 = super::MAX_KEPT_BYTES
@@ -28,16 +28,13 @@ const LINK: u8 = b'l';
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoredTreeError {
-    /// They were written by another version, or are something else.
     #[error("it is no stored package of this version")]
     Header,
-    /// They are cut off or damaged.
     #[error("the stored package is damaged at byte {at}")]
     Damaged {
         /// The offset of the fault, in bytes.
         at: usize,
     },
-    /// An entry that no package has.
     #[error("the stored package is not valid")]
     Entry(#[from] PackageError),
 }
@@ -51,18 +48,18 @@ impl PackageTree {
         let mut out = HEADER.to_vec();
         for (path, node) in rows {
             let (kind, rest): (u8, &[u8]) = match node {
-                Node::Directory(_) => (DIRECTORY, b""),
-                Node::File(FileContent::Kept(bytes)) => (KEPT, bytes),
-                Node::File(FileContent::Passed(_)) => (PASSED, b""),
-                Node::Link(target) => (LINK, target),
+                TreeNode::Directory(_) => (DIRECTORY, b""),
+                TreeNode::File(FileContent::Kept(bytes)) => (KEPT, bytes),
+                TreeNode::File(FileContent::Passed(_)) => (PASSED, b""),
+                TreeNode::Link(target) => (LINK, target),
             };
             out.push(kind);
             put_number(&mut out, path.len() as u64);
             out.extend_from_slice(&path);
             match node {
-                Node::Directory(_) => {}
-                Node::File(FileContent::Passed(bytes)) => put_number(&mut out, *bytes),
-                Node::File(FileContent::Kept(_)) | Node::Link(_) => {
+                TreeNode::Directory(_) => {}
+                TreeNode::File(FileContent::Passed(bytes)) => put_number(&mut out, *bytes),
+                TreeNode::File(FileContent::Kept(_)) | TreeNode::Link(_) => {
                     put_number(&mut out, rest.len() as u64);
                     out.extend_from_slice(rest);
                 }
@@ -83,21 +80,21 @@ impl PackageTree {
             let at = bytes.len() - rest.len();
             let row = take_row(&mut rest).ok_or(StoredTreeError::Damaged { at })?;
             match row {
-                Row::Directory(path) => builder.directory(path)?,
-                Row::File(path, content) => builder.file(path, content)?,
-                Row::Link(path, target) => builder.link(path, target)?,
+                StoredEntry::Directory(path) => builder.directory(path)?,
+                StoredEntry::File(path, content) => builder.file(path, content)?,
+                StoredEntry::Link(path, target) => builder.link(path, target)?,
             }
         }
         Ok(builder.finish())
     }
 
     /// Lists everything in the package with its path, directories before what is in them.
-    pub(super) fn rows<'t>(&'t self, rows: &mut Vec<(Vec<u8>, &'t Node)>) {
+    pub(super) fn rows<'t>(&'t self, rows: &mut Vec<(Vec<u8>, &'t TreeNode)>) {
         rows_below(&self.top, &[], rows);
     }
 }
 
-fn rows_below<'t>(dir: &'t Directory, at: &[u8], rows: &mut Vec<(Vec<u8>, &'t Node)>) {
+fn rows_below<'t>(dir: &'t Directory, at: &[u8], rows: &mut Vec<(Vec<u8>, &'t TreeNode)>) {
     for (name, node) in dir {
         let path = if at.is_empty() {
             name.to_vec()
@@ -105,28 +102,28 @@ fn rows_below<'t>(dir: &'t Directory, at: &[u8], rows: &mut Vec<(Vec<u8>, &'t No
             [at, name].join(&b'/')
         };
         rows.push((path.clone(), node));
-        if let Node::Directory(below) = node {
+        if let TreeNode::Directory(below) = node {
             rows_below(below, &path, rows);
         }
     }
 }
 
 /// One entry, as it is stored.
-enum Row<'b> {
+enum StoredEntry<'b> {
     Directory(&'b [u8]),
     File(&'b [u8], FileContent),
     Link(&'b [u8], &'b [u8]),
 }
 
-fn take_row<'b>(rest: &mut &'b [u8]) -> Option<Row<'b>> {
+fn take_row<'b>(rest: &mut &'b [u8]) -> Option<StoredEntry<'b>> {
     let (kind, behind) = rest.split_first()?;
     *rest = behind;
     let path = take_bytes(rest)?;
     Some(match *kind {
-        DIRECTORY => Row::Directory(path),
-        KEPT => Row::File(path, FileContent::Kept(Arc::from(take_bytes(rest)?))),
-        PASSED => Row::File(path, FileContent::Passed(take_number(rest)?)),
-        LINK => Row::Link(path, take_bytes(rest)?),
+        DIRECTORY => StoredEntry::Directory(path),
+        KEPT => StoredEntry::File(path, FileContent::Kept(Arc::from(take_bytes(rest)?))),
+        PASSED => StoredEntry::File(path, FileContent::Passed(take_number(rest)?)),
+        LINK => StoredEntry::Link(path, take_bytes(rest)?),
         _ => return None,
     })
 }
@@ -152,6 +149,7 @@ fn take_number(rest: &mut &[u8]) -> Option<u64> {
         let (byte, behind) = rest.split_first()?;
         *rest = behind;
         let bits = u64::from(byte & 0x7f);
+        // The last group has one bit left for a number of 64 bits.
         if (bits << shift) >> shift != bits {
             return None;
         }

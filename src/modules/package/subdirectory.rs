@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::glob::{GlobPattern, has_meta};
 use super::read::{LastLink, PlaceNode};
-use super::{Directory, Node, PackageTree, system_name};
+use super::{Directory, PackageTree, TreeNode, system_name};
 use crate::remote_module::is_leaving;
 use crate::world::{FileKind, Files};
 
@@ -28,19 +28,14 @@ pub enum SubdirectoryPattern {
 /// A subdirectory that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubdirectoryError {
-    /// Nothing has that path.
     #[error("the package has no such directory")]
     Missing,
-    /// The pattern matches more than one name.
     #[error("the pattern matches more than one name of the package")]
     Ambiguous,
-    /// The pattern cannot be read.
     #[error("the pattern is not valid")]
     BadPattern,
-    /// Something is there, but no directory.
     #[error("it is no directory")]
     NotADirectory,
-    /// The path leads out of the package, by `..` or by a link. The programs read what is there.
     #[error("it leads out of the package")]
     Leaves,
 }
@@ -55,16 +50,18 @@ impl PackageTree {
         sub: &str,
         pattern: SubdirectoryPattern,
     ) -> Result<PathBuf, SubdirectoryError> {
-        let found = match pattern {
+        let dir = match pattern {
             SubdirectoryPattern::Glob if has_meta(sub) => self.only_match(sub)?,
+            // The programs join it to the directory of the package.
             SubdirectoryPattern::Glob | SubdirectoryPattern::Path => {
-                // The programs join it to the directory of the package.
-                let parts = Path::new(sub.trim_start_matches('/')).components();
-                parts.filter(|part| *part != Component::CurDir).collect()
+                Path::new(sub.trim_start_matches('/'))
+                    .components()
+                    .filter(|part| *part != Component::CurDir)
+                    .collect()
             }
         };
-        match self.kind(&found) {
-            Ok(FileKind::Directory) => Ok(found),
+        match self.kind(&dir) {
+            Ok(FileKind::Directory) => Ok(dir),
             Ok(_) => Err(SubdirectoryError::NotADirectory),
             Err(error) if is_leaving(&error) => Err(SubdirectoryError::Leaves),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
@@ -88,8 +85,8 @@ impl PackageTree {
         Ok(Self { top })
     }
 
-    /// Returns what a program has of this package for a second call: names that begin with a dot are left
-    /// out (rules 2.5).
+    /// Returns the package as a program has it for a second call: without names that begin with a dot
+    /// (rules 2.5).
     #[must_use]
     pub fn without_dot_names(&self) -> Self {
         let top = undotted(&self.top);
@@ -104,16 +101,18 @@ impl PackageTree {
             };
             let path = at.join(spelled);
             let node = match node {
-                Node::Directory(below) => Node::Directory(self.without_links(below, &path)?),
-                Node::File(content) => Node::File(content.clone()),
-                Node::Link(_) => match self.place(&path, LastLink::Followed) {
+                TreeNode::Directory(below) => {
+                    TreeNode::Directory(self.without_links(below, &path)?)
+                }
+                TreeNode::File(content) => TreeNode::File(content.clone()),
+                TreeNode::Link(_) => match self.place(&path, LastLink::Followed) {
                     Ok(place) => match place.node {
-                        PlaceNode::File(content) => Node::File(content.clone()),
+                        PlaceNode::File(content) => TreeNode::File(content.clone()),
                         PlaceNode::Directory(_) | PlaceNode::Link(_) => {
                             return Err(io::ErrorKind::IsADirectory.into());
                         }
                     },
-                    Err(error) if is_leaving(&error) => Node::Link(LEADS_OUT.into()),
+                    Err(error) if is_leaving(&error) => TreeNode::Link(LEADS_OUT.into()),
                     Err(error) => return Err(error),
                 },
             };
@@ -126,7 +125,7 @@ impl PackageTree {
     fn only_match(&self, sub: &str) -> Result<PathBuf, SubdirectoryError> {
         let mut dirs = vec![PathBuf::new()];
         // A link that leads out matches nothing, but is the reason if nothing else matches.
-        let mut none = SubdirectoryError::Missing;
+        let mut reason = SubdirectoryError::Missing;
         let parts: Vec<&str> = sub.split('/').filter(|part| !part.is_empty()).collect();
         for (at, part) in parts.iter().enumerate() {
             let is_last = at + 1 == parts.len();
@@ -135,49 +134,50 @@ impl PackageTree {
             } else {
                 None
             };
-            let mut found = Vec::new();
+            let mut matches = Vec::new();
             for dir in dirs {
                 let Some(pattern) = &pattern else {
                     let path = dir.join(part);
                     match self.place(&path, LastLink::Kept) {
-                        Ok(_) => found.push(path),
-                        Err(error) if is_leaving(&error) => none = SubdirectoryError::Leaves,
+                        Ok(_) => matches.push(path),
+                        Err(error) if is_leaving(&error) => reason = SubdirectoryError::Leaves,
                         Err(_) => {}
                     }
                     continue;
                 };
                 match self.list(&dir) {
-                    Ok(entries) => {
-                        let names = entries.into_iter().map(|entry| entry.name);
-                        let names = names.filter(|n| pattern.matches(n.as_encoded_bytes()));
-                        found.extend(names.map(|name| dir.join(name)));
-                    }
-                    Err(error) if is_leaving(&error) => none = SubdirectoryError::Leaves,
+                    Ok(entries) => matches.extend(
+                        entries
+                            .iter()
+                            .filter(|entry| pattern.matches(entry.name.as_encoded_bytes()))
+                            .map(|entry| dir.join(&entry.name)),
+                    ),
+                    Err(error) if is_leaving(&error) => reason = SubdirectoryError::Leaves,
                     // A file among directories has no names in it.
                     Err(_) => {}
                 }
             }
-            dirs = found;
+            dirs = matches;
             if dirs.len() > MAX_MATCHES {
                 return Err(SubdirectoryError::Ambiguous);
             }
             if dirs.is_empty() {
-                return Err(none);
+                return Err(reason);
             }
             if is_last && dirs.len() > 1 {
                 return Err(SubdirectoryError::Ambiguous);
             }
         }
-        dirs.pop().ok_or(none)
+        dirs.pop().ok_or(reason)
     }
 }
 
 fn undotted(dir: &Directory) -> Directory {
-    let visible = dir.iter().filter(|(name, _)| !name.starts_with(b"."));
-    visible
+    dir.iter()
+        .filter(|(name, _)| !name.starts_with(b"."))
         .map(|(name, node)| {
             let node = match node {
-                Node::Directory(below) => Node::Directory(undotted(below)),
+                TreeNode::Directory(below) => TreeNode::Directory(undotted(below)),
                 other => other.clone(),
             };
             (name.clone(), node)

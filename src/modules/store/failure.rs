@@ -11,9 +11,9 @@ use crate::sources::FetchError;
 use crate::sources::discovery::DiscoveryError;
 use crate::sources::modules::{DirectoryError, ModuleRegistryError, NoSelection};
 
-/// The rule of what is not fetched although a program would.
+/// The rule about modules that are not fetched although a program would.
 const UNSAFE: &str = rules::MODULE_UNSAFE;
-/// The rule of what leads out of its package.
+/// The rule about paths that lead out of their package.
 const ESCAPES: &str = rules::MODULE_ESCAPES_PACKAGE;
 
 /// The title of a kind of source that only the programs fetch.
@@ -22,9 +22,7 @@ const UNSUPPORTED: &str = "Unsupported kind of module source";
 /// The step that failed, by the title that the programs give to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Failing {
-    /// A package is being fetched.
     Download,
-    /// The directory of a module is looked for in its package.
     Subdirectory,
 }
 
@@ -36,7 +34,7 @@ impl Failing {
         }
     }
 
-    /// Makes the failure of what is not there, or broken.
+    /// Makes the failure of something that does not exist, or is broken.
     pub(super) fn missing(self, cause: impl Into<String>) -> ModuleFailure {
         failure(Kind::Missing, self.title(), cause)
     }
@@ -67,7 +65,7 @@ fn helped(failure: ModuleFailure, help: impl Into<String>) -> ModuleFailure {
     }
 }
 
-/// Joins an error and what caused it.
+/// Joins an error and its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -261,9 +259,10 @@ pub(super) fn registry_subdirectory(
     match error {
         SubdirectoryError::NotADirectory => unreadable(error, sub),
         error => {
-            let title = match flavor.is_opentofu() {
-                true => "Module subdirectory not found",
-                false => "Unreadable module subdirectory",
+            let title = if flavor.is_opentofu() {
+                "Module subdirectory not found"
+            } else {
+                "Unreadable module subdirectory"
             };
             ModuleFailure {
                 title,

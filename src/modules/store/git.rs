@@ -1,9 +1,7 @@
 //! Packages of repositories: which commit, and its files once and for all.
 
-use std::sync::Arc;
-
 use super::failure::{self, Failing};
-use super::{ModuleAccess, ModuleStore, NamedBy, Package};
+use super::{FetchedPackage, ModuleAccess, ModuleStore, NamedBy};
 use crate::addr::module::{Query, RemoteModule};
 use crate::flavor::Flavor;
 use crate::modules::cache::CacheKind;
@@ -20,17 +18,21 @@ impl ModuleStore<'_> {
         module: &RemoteModule,
         named_by: NamedBy,
         flavor: Flavor,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         let address = KeptAddress::read(module)?;
         let ref_question = format!("{flavor} {}", address.reference);
         let known = match (&address.commit, self.access) {
+            // A whole id never changes its meaning, so that no request is needed (rules 8.7).
             (Some(commit), _) => Some(commit.clone()),
-            // A branch may have moved, so that what it meant counts only where nothing may be asked.
-            (None, ModuleAccess::Cached) => self.known_commit(&ref_question),
+            // A branch may have moved, so that its former commit counts only where nothing may be asked.
+            (None, ModuleAccess::Cached) => self
+                .cache
+                .and_then(|cache| cache.find(CacheKind::Refs, &ref_question))
+                .and_then(|cached| String::from_utf8(cached.answer).ok()),
             (None, ModuleAccess::Fetched) => None,
         };
-        let kept = known.and_then(|commit| self.kept(Some(&address.question(&commit))));
-        if let Some(package) = kept {
+        if let Some(package) = known.and_then(|commit| self.kept(Some(&address.question(&commit))))
+        {
             return Ok(package);
         }
         if self.access == ModuleAccess::Cached {
@@ -48,28 +50,22 @@ impl ModuleStore<'_> {
         let mut session =
             GitSession::open(self.world, &request, GitLimits::MODULE).map_err(failed)?;
         let resolved = session.resolve().map_err(failed)?;
-        let kept = resolved.commit.as_deref();
-        if let Some(package) = kept.and_then(|commit| self.kept(Some(&address.question(commit)))) {
-            self.keep_commit(&ref_question, kept);
+        let commit = resolved.commit.as_deref();
+        if let Some(package) = commit.and_then(|commit| self.kept(Some(&address.question(commit))))
+        {
+            self.keep_commit(&ref_question, commit);
             return Ok(package);
         }
         let fetched = session.fetch(&resolved).map_err(failed)?;
-        let mut package = Package {
-            tree: Arc::new(fetched.tree),
+        let mut package = FetchedPackage {
             commit: fetched.commit,
-            kept_as: None,
-            place: None,
+            ..FetchedPackage::of(fetched.tree)
         };
         self.keep_commit(&ref_question, package.commit.as_deref());
         if let Some(commit) = package.commit.clone() {
             package = self.keep(&address.question(&commit), package);
         }
         Ok(package)
-    }
-
-    fn known_commit(&self, question: &str) -> Option<String> {
-        let known = self.cache?.find(CacheKind::Refs, question)?;
-        String::from_utf8(known.answer).ok()
     }
 
     fn keep_commit(&self, question: &str, commit: Option<&str>) {
@@ -116,7 +112,7 @@ impl KeptAddress {
         })
     }
 
-    /// Returns what the package of a commit is kept as.
+    /// Returns the question under which the package of a commit is kept.
     fn question(&self, commit: &str) -> String {
         format!("{} {commit}", self.url)
     }

@@ -1,15 +1,12 @@
 //! Encodes answers for the cache.
 
-use std::sync::Arc;
-
-use super::Package;
+use super::FetchedPackage;
 use crate::modules::package::PackageTree;
 use crate::sources::modules::ModuleVersions;
 
 /// An answer about a package in the cache.
 pub(super) enum KeptPackage {
-    /// The files of the package.
-    Here(Package),
+    Here(FetchedPackage),
     /// The question under which the same files are kept.
     Elsewhere(String),
 }
@@ -19,7 +16,7 @@ const ELSEWHERE: &[u8] = b"@";
 
 /// Writes a package: a line with the id of the commit, which may be empty, and the tree or the question under
 /// which it is kept already.
-pub(super) fn package(package: &Package) -> Vec<u8> {
+pub(super) fn package(package: &FetchedPackage) -> Vec<u8> {
     let commit = package.commit.as_deref().unwrap_or_default();
     let rest = match &package.kept_as {
         Some(question) => [ELSEWHERE, question.as_bytes()].concat(),
@@ -28,7 +25,7 @@ pub(super) fn package(package: &Package) -> Vec<u8> {
     [commit.as_bytes(), b"\n", &rest].concat()
 }
 
-/// Reads a package that is kept as the answer to a question; what was written by another version is none.
+/// Reads a package that is kept as the answer to a question; `None` for one of another version of the format.
 pub(super) fn read_package(bytes: &[u8], question: &str) -> Option<KeptPackage> {
     let at = bytes.iter().position(|b| *b == b'\n')?;
     let (commit, rest) = (std::str::from_utf8(&bytes[..at]).ok()?, &bytes[at + 1..]);
@@ -36,15 +33,14 @@ pub(super) fn read_package(bytes: &[u8], question: &str) -> Option<KeptPackage> 
         let question = std::str::from_utf8(question).ok()?;
         return Some(KeptPackage::Elsewhere(question.to_owned()));
     }
-    Some(KeptPackage::Here(Package {
-        tree: Arc::new(PackageTree::from_bytes(rest).ok()?),
+    Some(KeptPackage::Here(FetchedPackage {
         commit: (!commit.is_empty()).then(|| commit.into()),
         kept_as: Some(question.into()),
-        place: None,
+        ..FetchedPackage::of(PackageTree::from_bytes(rest).ok()?)
     }))
 }
 
-/// Writes a list of versions, a line each; what is no version begins with `!`.
+/// Writes a list of versions, a line each; a text that is no version has a `!` before it.
 pub(super) fn versions(versions: &ModuleVersions) -> String {
     let good = versions
         .versions
@@ -61,9 +57,9 @@ pub(super) fn versions(versions: &ModuleVersions) -> String {
 pub(super) fn read_versions(bytes: &[u8]) -> Option<ModuleVersions> {
     let text = std::str::from_utf8(bytes).ok()?;
     let (bad, good): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with('!'));
-    let mut found = ModuleVersions::read(good.iter().copied());
-    found
+    let mut versions = ModuleVersions::read(good);
+    versions
         .unreadable
         .extend(bad.iter().map(|line| line[1..].to_owned()));
-    Some(found)
+    Some(versions)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::failure::{self, Failing};
 use super::web::{WantedChecksum, archive_arguments, check, single_file};
-use super::{ModuleStore, Package};
+use super::{FetchedPackage, ModuleStore};
 use crate::addr::module::Query;
 use crate::flavor::Flavor;
 use crate::modules::archive::{MAX_ARCHIVE_BYTES, NamedArchive, read_archive};
@@ -22,7 +22,11 @@ const MAX_READ_BYTES: u64 = 16 << 20;
 
 impl ModuleStore<'_> {
     /// Reads a package from the disk; `rest` is a URL with the scheme `file` (rules 8.5).
-    pub(super) fn read_disk(&self, rest: &str, flavor: Flavor) -> Result<Package, ModuleFailure> {
+    pub(super) fn read_disk(
+        &self,
+        rest: &str,
+        flavor: Flavor,
+    ) -> Result<FetchedPackage, ModuleFailure> {
         let (_, path) = rest.split_once(':').unwrap_or(("", rest));
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut query = Query::parse_readable(query);
@@ -48,6 +52,7 @@ impl ModuleStore<'_> {
                 scratch.write_all(&bytes).map_err(unreadable)?;
                 let wanted = match checksum {
                     Some(WantedChecksum::Stated(checksum)) => Some(checksum),
+                    // Lists are taken over http and https only (`sources` rules 13.3).
                     Some(WantedChecksum::Listed(_)) => {
                         let cause = "a list of checksums is supported for URLs only";
                         return Err(Failing::Download.missing(cause));
@@ -62,11 +67,9 @@ impl ModuleStore<'_> {
                 self.directory(&path)?
             }
         };
-        Ok(Package {
-            tree: Arc::new(tree),
-            commit: None,
-            kept_as: None,
+        Ok(FetchedPackage {
             place,
+            ..FetchedPackage::of(tree)
         })
     }
 
@@ -94,12 +97,10 @@ impl ModuleStore<'_> {
                 .map_err(|error| unreadable(&here, &error))?;
             for entry in entries {
                 let (path, place) = (dir.join(&entry.name), here.join(&entry.name));
-                let name = path.as_os_str().as_encoded_bytes();
-                let name = name.to_vec();
+                let name = path.as_os_str().as_encoded_bytes().to_vec();
                 let put = match entry.kind {
                     FileKind::Directory => {
-                        let is_left_out = LEFT_OUT.iter().any(|out| entry.name == *out);
-                        if !is_left_out {
+                        if LEFT_OUT.iter().all(|name| entry.name != *name) {
                             open.push(path);
                         }
                         builder.directory(&name)
@@ -139,18 +140,14 @@ fn local_path(text: &str) -> PathBuf {
         Some((_, path)) if text.starts_with("//") => format!("/{path}"),
         _ => rest.to_owned(),
     };
-    let decoded = percent_decoded(&path);
-    PathBuf::from(decoded.unwrap_or(path))
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    // The library of the programs decodes a path; `+` means itself there.
-    let query = Query::parse(&format!("p={}", escaped(text))).ok()?;
-    query.get("p").map(str::to_owned)
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('+', "%2B")
+    // The library of the programs decodes percent escapes in a path. Unlike in a query, `+`, `&` and `;` have
+    // no meaning there.
+    let escaped = path
+        .replace('+', "%2B")
         .replace('&', "%26")
-        .replace(';', "%3B")
+        .replace(';', "%3B");
+    let decoded = Query::parse(&format!("p={escaped}"))
+        .ok()
+        .and_then(|query| query.get("p").map(PathBuf::from));
+    decoded.unwrap_or_else(|| PathBuf::from(path))
 }

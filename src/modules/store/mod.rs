@@ -66,17 +66,17 @@ pub struct ModuleStore<'a> {
     world: GitWorld<'a>,
     nets: Box<ModuleNets<'a>>,
     cache: Option<&'a ModuleCache<'a>>,
-    networks: Memo<Flavor, Option<Arc<Network<'a>>>>,
+    networks: Memo<Flavor, Option<Arc<FlavorNetwork<'a>>>>,
     versions: Memo<(Flavor, ModuleName), Result<Arc<ModuleVersions>, ModuleFailure>>,
     locations:
         Memo<(Flavor, ModuleName, Version), Result<Arc<registry::KnownLocation>, ModuleFailure>>,
-    packages: Memo<(Flavor, Box<str>), Result<Package, ModuleFailure>>,
+    packages: Memo<(Flavor, Box<str>), Result<FetchedPackage, ModuleFailure>>,
     /// Packages by what they are kept as, also where there is no cache.
-    known: Mutex<BTreeMap<Box<str>, Package>>,
+    known: Mutex<BTreeMap<Box<str>, FetchedPackage>>,
 }
 
 /// The network of a flavor as it is used.
-struct Network<'a> {
+struct FlavorNetwork<'a> {
     net: Net<'a>,
     registries: ModuleRegistries<'a>,
 }
@@ -97,7 +97,7 @@ enum NamedBy {
 
 /// A package that was found.
 #[derive(Clone)]
-struct Package {
+struct FetchedPackage {
     tree: Arc<PackageTree>,
     /// The id of the commit, if it is of a repository.
     commit: Option<Arc<str>>,
@@ -105,6 +105,18 @@ struct Package {
     kept_as: Option<Arc<str>>,
     /// The directory of this machine that it is, without links, if it is one.
     place: Option<Arc<Path>>,
+}
+
+impl FetchedPackage {
+    /// Makes a package of files that come from no repository and are not kept yet.
+    fn of(tree: PackageTree) -> Self {
+        Self {
+            tree: Arc::new(tree),
+            commit: None,
+            kept_as: None,
+            place: None,
+        }
+    }
 }
 
 impl<'a> ModuleStore<'a> {
@@ -133,33 +145,26 @@ impl<'a> ModuleStore<'a> {
     ///
     /// # Errors
     /// If none may be used.
-    fn network(&self, flavor: Flavor) -> Result<Arc<Network<'a>>, ModuleFailure> {
+    fn network(&self, flavor: Flavor) -> Result<Arc<FlavorNetwork<'a>>, ModuleFailure> {
         if self.access == ModuleAccess::Cached {
             return Err(failure::not_fetched());
         }
-        let network = self.networks.get(&flavor, || {
-            let ModuleNet { net, discovery } = (self.nets)(flavor)?;
-            let registries = ModuleRegistries::new(net.clone(), flavor, discovery);
-            Some(Arc::new(Network { net, registries }))
-        });
-        network.ok_or_else(failure::no_configuration)
+        self.networks
+            .get(&flavor, || {
+                let ModuleNet { net, discovery } = (self.nets)(flavor)?;
+                let registries = ModuleRegistries::new(net.clone(), flavor, discovery);
+                Some(Arc::new(FlavorNetwork { net, registries }))
+            })
+            .ok_or_else(failure::no_configuration)
     }
 
-    /// Finds a module with a full address.
-    fn remote(&self, module: &RemoteModule, flavor: Flavor) -> Result<FoundModule, ModuleFailure> {
-        let package = self.package(module, NamedBy::Configuration, flavor)?;
-        let dir = package.tree.expand(&module.sub, SubdirectoryPattern::Glob);
-        let dir = dir.map_err(|error| failure::subdirectory(error, &module.sub))?;
-        Ok(found(module, package, dir))
-    }
-
-    /// Finds the package of an address: the one of an earlier call, or what is where the address says.
+    /// Finds the package of an address, which may be that of an earlier call.
     fn package(
         &self,
         module: &RemoteModule,
         named_by: NamedBy,
         flavor: Flavor,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         permit(module, named_by)?;
         let question = (flavor, module.package.clone());
         self.packages.get(&question, || {
@@ -167,15 +172,15 @@ impl<'a> ModuleStore<'a> {
         })
     }
 
-    /// Fetches a package, as far as it is not kept, from where its address says; so many answers that name
-    /// another address are still followed.
+    /// Fetches a package, as far as it is not kept, from its address; at most `steps` answers that name another
+    /// address are followed.
     fn fetch(
         &self,
         module: &RemoteModule,
         named_by: NamedBy,
         flavor: Flavor,
         steps: usize,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         let (force, rest) = module.forced_kind();
         let scheme = scheme_of(rest);
         match (force.unwrap_or(&scheme), &*scheme) {
@@ -188,15 +193,16 @@ impl<'a> ModuleStore<'a> {
         }
     }
 
-    /// Follows an address that a server named: what stands behind `//` in it becomes the package.
+    /// Follows an address that a server named: its subdirectory becomes the package (`sources` rules 13.4).
     fn step(
         &self,
         named: &RemoteModule,
         named_by: NamedBy,
         flavor: Flavor,
         steps: usize,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         permit(named, named_by)?;
+        // The programs fetch the whole package and cut the directory out of it (`sources` rules 13.4).
         let package = RemoteModule {
             sub: "".into(),
             ..named.clone()
@@ -206,29 +212,30 @@ impl<'a> ModuleStore<'a> {
             return Ok(whole);
         }
         let of_sub = |error| Failing::Download.subdirectory(error, &named.sub);
-        let dir = whole.tree.expand(&named.sub, SubdirectoryPattern::Glob);
-        let tree = match whole.tree.below(&dir.map_err(of_sub)?) {
-            Ok(tree) => tree,
-            Err(error) if is_leaving(&error) => {
-                return Err(of_sub(SubdirectoryError::Leaves));
+        let dir = whole
+            .tree
+            .expand(&named.sub, SubdirectoryPattern::Glob)
+            .map_err(of_sub)?;
+        let tree = whole.tree.below(&dir).map_err(|error| {
+            if is_leaving(&error) {
+                of_sub(SubdirectoryError::Leaves)
+            } else {
+                Failing::Download.missing(error.to_string())
             }
-            Err(error) => return Err(Failing::Download.missing(error.to_string())),
-        };
-        Ok(Package {
-            tree: Arc::new(tree),
+        })?;
+        Ok(FetchedPackage {
             commit: whole.commit,
-            kept_as: None,
-            place: None,
+            ..FetchedPackage::of(tree)
         })
     }
 
-    /// Returns what is known of a package, from this run or an earlier one.
-    fn kept(&self, question: Option<&str>) -> Option<Package> {
+    /// Returns a package that this run or an earlier one kept.
+    fn kept(&self, question: Option<&str>) -> Option<FetchedPackage> {
         let question = question?;
         if let Some(package) = self.known().get(question) {
             return Some(package.clone());
         }
-        let found = match self.read_kept(question)? {
+        let package = match self.read_kept(question)? {
             KeptPackage::Here(package) => package,
             // An answer that names another one is written only for one that holds the files.
             KeptPackage::Elsewhere(other) => match self.read_kept(&other)? {
@@ -236,8 +243,8 @@ impl<'a> ModuleStore<'a> {
                 KeptPackage::Elsewhere(_) => return None,
             },
         };
-        self.known().insert(question.into(), found.clone());
-        Some(found)
+        self.known().insert(question.into(), package.clone());
+        Some(package)
     }
 
     fn read_kept(&self, question: &str) -> Option<KeptPackage> {
@@ -247,11 +254,11 @@ impl<'a> ModuleStore<'a> {
 
     /// Keeps a package for this run and for later ones; of one that is kept already only the question is
     /// written.
-    fn keep(&self, question: &str, package: Package) -> Package {
+    fn keep(&self, question: &str, package: FetchedPackage) -> FetchedPackage {
         if let Some(cache) = self.cache {
             cache.keep(CacheKind::Packages, question, &kept::package(&package));
         }
-        let package = Package {
+        let package = FetchedPackage {
             kept_as: package.kept_as.or_else(|| Some(question.into())),
             ..package
         };
@@ -259,7 +266,7 @@ impl<'a> ModuleStore<'a> {
         package
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Box<str>, Package>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Box<str>, FetchedPackage>> {
         // No step under the lock leaves it half done, so that a panic of another thread does not matter.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -268,14 +275,21 @@ impl<'a> ModuleStore<'a> {
 impl RemoteModules for ModuleStore<'_> {
     fn find(&self, request: &ModuleRequest<'_>) -> Result<FoundModule, ModuleFailure> {
         match request.source {
-            RequestedSource::Remote(module) => self.remote(module, request.flavor),
+            RequestedSource::Remote(module) => {
+                let package = self.package(module, NamedBy::Configuration, request.flavor)?;
+                let dir = package
+                    .tree
+                    .expand(&module.sub, SubdirectoryPattern::Glob)
+                    .map_err(|error| failure::subdirectory(error, &module.sub))?;
+                Ok(found(module, package, dir))
+            }
             RequestedSource::Registry(module, wanted) => {
                 self.registry_module(module, wanted, request.flavor)
             }
         }
     }
 
-    /// Finds all of them; what that came to is known when each is asked for (rules 8.8).
+    /// Finds all of them side by side; each result is kept until it is asked for (rules 8.8).
     fn prepare(&self, requests: &[ModuleRequest<'_>]) {
         // What is kept is read faster than threads start.
         if self.access == ModuleAccess::Fetched {
@@ -302,8 +316,10 @@ fn permit(module: &RemoteModule, named_by: NamedBy) -> Result<(), ModuleFailure>
     let (force, rest) = module.forced_kind();
     match (named_by, &*scheme_of(rest)) {
         (NamedBy::Configuration, _) => Ok(()),
+        // A registry could otherwise have files of this machine read and shown (rules 8.4).
         (_, "file") => Err(failure::local_path(module)),
         _ if force == Some("file") => Err(failure::local_path(module)),
+        // Who asked by https would get a module that anybody on the way could have changed (rules 8.4).
         (NamedBy::Server, "http") => Err(failure::unencrypted(module)),
         _ => Ok(()),
     }
@@ -311,12 +327,12 @@ fn permit(module: &RemoteModule, named_by: NamedBy) -> Result<(), ModuleFailure>
 
 /// Returns the scheme of a URL in lower case.
 fn scheme_of(url: &str) -> String {
-    let scheme = url.split(':').next().unwrap_or_default();
+    let (scheme, _) = url.split_once(':').unwrap_or((url, ""));
     scheme.to_ascii_lowercase()
 }
 
 /// Makes the answer about a module of a package.
-fn found(package_address: &RemoteModule, package: Package, dir: PathBuf) -> FoundModule {
+fn found(package_address: &RemoteModule, package: FetchedPackage, dir: PathBuf) -> FoundModule {
     let address = RemoteModule {
         sub: "".into(),
         ..package_address.clone()

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::failure::Failing;
 use super::{
-    ModuleAccess, ModuleStore, NamedBy, Package, failure, found, kept, name_of, permit, scheme_of,
+    FetchedPackage, ModuleAccess, ModuleStore, NamedBy, failure, found, kept, name_of, permit,
+    scheme_of,
 };
 use crate::addr::Url;
 use crate::addr::module::{RegistryModule, RemoteModule};
@@ -46,10 +48,14 @@ impl ModuleStore<'_> {
         flavor: Flavor,
     ) -> Result<FoundModule, ModuleFailure> {
         let versions = self.versions_for(module, wanted, flavor)?;
-        let version = versions.select(wanted, flavor);
-        let version = version.map_err(|error| failure::selection(&error))?.clone();
+        let version = versions
+            .select(wanted, flavor)
+            .map_err(|error| failure::selection(&error))?
+            .clone();
         let mut known = self.location(module, &version, flavor)?;
         let mut package = self.located(module, &version, &known.location, flavor);
+        // Signed URLs and moved repositories fail after some time, while a cached location has no end
+        // (rules 8.2).
         if package.is_err() && known.by == LocationBy::Cache && self.access == ModuleAccess::Fetched
         {
             // The package may have moved since, and its old place be gone.
@@ -63,15 +69,27 @@ impl ModuleStore<'_> {
             ("", sub) | (sub, "") => sub.to_owned(),
             (outer, inner) => format!("{outer}/{inner}"),
         };
-        let dir = package.tree.expand(&sub, SubdirectoryPattern::Path);
-        let dir = dir.map_err(|error| failure::registry_subdirectory(error, &sub, flavor))?;
+        let dir = package
+            .tree
+            .expand(&sub, SubdirectoryPattern::Path)
+            .map_err(|error| failure::registry_subdirectory(error, &sub, flavor))?;
         let shown = RegistryModule {
             sub: "".into(),
             ..module.clone()
         };
         Ok(FoundModule {
             shown: format!("{shown} {version}").into(),
-            warnings: odd_versions(module, &versions),
+            warnings: versions
+                .unreadable
+                .iter()
+                .take(MAX_SHOWN)
+                .map(|text| {
+                    let host = &module.host;
+                    let sentence =
+                        format!("the registry at {host} lists {text:?}, which is no version");
+                    (ODD_LIST, sentence)
+                })
+                .collect(),
             version: Some(version),
             ..found(&address, package, dir)
         })
@@ -86,18 +104,20 @@ impl ModuleStore<'_> {
         flavor: Flavor,
     ) -> Result<Arc<ModuleVersions>, ModuleFailure> {
         let question = question(module);
-        let known = self.cache;
-        let known = known.and_then(|cache| cache.find(CacheKind::Versions, &question));
-        let known = known.and_then(|known| kept::read_versions(&known.answer));
-        let is_enough = |versions: &ModuleVersions| {
-            self.access == ModuleAccess::Cached || versions.settles(wanted)
-        };
-        if let Some(versions) = known.filter(is_enough) {
+        let cached = self
+            .cache
+            .and_then(|cache| cache.find(CacheKind::Versions, &question))
+            .and_then(|cached| kept::read_versions(&cached.answer))
+            .filter(|versions| self.access == ModuleAccess::Cached || versions.settles(wanted));
+        if let Some(versions) = cached {
             return Ok(Arc::new(versions));
         }
         self.versions.get(&(flavor, name_of(module)), || {
-            let asked = self.network(flavor)?.registries.versions(module);
-            let versions = asked.map_err(|error| failure::registry(&error, flavor))?;
+            let versions = self
+                .network(flavor)?
+                .registries
+                .versions(module)
+                .map_err(|error| failure::registry(&error, flavor))?;
             if let Some(cache) = self.cache {
                 let text = kept::versions(&versions);
                 cache.keep(CacheKind::Versions, &question, text.as_bytes());
@@ -106,7 +126,7 @@ impl ModuleStore<'_> {
         })
     }
 
-    /// Returns where the package of a version is, by the cache or by the registry.
+    /// Returns the location of a version's package, by the cache or by the registry.
     fn location(
         &self,
         module: &RegistryModule,
@@ -135,8 +155,11 @@ impl ModuleStore<'_> {
     ) -> Result<Arc<KnownLocation>, ModuleFailure> {
         let question = (flavor, name_of(module), version.clone());
         self.locations.get(&question, || {
-            let asked = self.network(flavor)?.registries.location(module, version);
-            let location = asked.map_err(|error| failure::registry(&error, flavor))?;
+            let location = self
+                .network(flavor)?
+                .registries
+                .location(module, version)
+                .map_err(|error| failure::registry(&error, flavor))?;
             if let (Some(cache), Some(text)) = (self.cache, location_text(&location)) {
                 let question = version_question(module, version, flavor);
                 cache.keep(CacheKind::Locations, &question, text.as_bytes());
@@ -155,7 +178,7 @@ impl ModuleStore<'_> {
         version: &Version,
         location: &ModuleLocation,
         flavor: Flavor,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         let address = address_of(location);
         // What may be secret is left out of it, and is not what the package depends on.
         let place = RemoteModule {
@@ -181,8 +204,8 @@ impl ModuleStore<'_> {
         Ok(self.keep(&kept_as, package))
     }
 
-    /// Returns how a registry named a location: its own URL may be plain http, by a `host` block. Only for a
-    /// plain location that matters, and is looked up.
+    /// Returns the way in which a registry named a location: its own URL may be plain http, by a `host` block.
+    /// Only for a plain location that matters, and is looked up.
     fn named_by(
         &self,
         module: &RegistryModule,
@@ -191,9 +214,10 @@ impl ModuleStore<'_> {
     ) -> NamedBy {
         let is_plain = scheme_of(location.forced_kind().1) == "http";
         let network = self.network(flavor).ok().filter(|_| is_plain);
-        match network.is_none_or(|network| network.registries.is_encrypted(module)) {
-            true => NamedBy::Server,
-            false => NamedBy::PlainServer,
+        if network.is_none_or(|network| network.registries.is_encrypted(module)) {
+            NamedBy::Server
+        } else {
+            NamedBy::PlainServer
         }
     }
 
@@ -204,25 +228,20 @@ impl ModuleStore<'_> {
         url: &Url,
         token: DirectToken,
         flavor: Flavor,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         let network = self.network(flavor)?;
-        let downloaded = network
+        let mut file = network
             .registries
             .direct(self.world.disk, module, url, token, MAX_ARCHIVE_BYTES)
-            .map_err(|error| failure::download(&error))?;
-        let mut file = downloaded.file;
-        let kind = ArchiveKind::of_content(&mut file);
-        let kind = kind.map_err(|error| failure::Failing::Download.missing(error.to_string()))?;
-        let kind = kind.ok_or_else(|| {
-            failure::Failing::Download.missing("the package is no archive of a known kind")
-        })?;
+            .map_err(|error| failure::download(&error))?
+            .file;
+        let kind = ArchiveKind::of_content(&mut file)
+            .map_err(|error| Failing::Download.missing(error.to_string()))?
+            .ok_or_else(|| {
+                Failing::Download.missing("the package is no archive of a known kind")
+            })?;
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
-        Ok(Package {
-            tree: Arc::new(tree),
-            commit: None,
-            kept_as: None,
-            place: None,
-        })
+        Ok(FetchedPackage::of(tree))
     }
 }
 
@@ -281,14 +300,4 @@ fn read_location(text: &str) -> Option<ModuleLocation> {
     };
     let url = address.parse().ok()?;
     Some(ModuleLocation::Direct { url, token })
-}
-
-fn odd_versions(module: &RegistryModule, versions: &ModuleVersions) -> Vec<(&'static str, String)> {
-    let shown = versions.unreadable.iter().take(MAX_SHOWN);
-    let shown = shown.map(|text| {
-        let host = &module.host;
-        let sentence = format!("the registry at {host} lists {text:?}, which is no version");
-        (ODD_LIST, sentence)
-    });
-    shown.collect()
 }

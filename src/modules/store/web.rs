@@ -1,18 +1,18 @@
 //! Packages over http: archives, and directories whose server says where the package is.
 
 use std::io::Seek as _;
-use std::sync::Arc;
 
 use super::failure::{self, Failing};
-use super::{MAX_STEPS, ModuleStore, NamedBy, Package};
-use crate::addr::Url;
+use super::{FetchedPackage, MAX_STEPS, ModuleStore, NamedBy};
 use crate::addr::module::{Query, RemoteModule};
+use crate::addr::{Url, UrlError};
 use crate::flavor::Flavor;
 use crate::hash::{Checksum, ChecksumKind};
 use crate::modules::archive::{ArchiveKind, MAX_ARCHIVE_BYTES, NamedArchive, read_archive};
 use crate::remote_module::ModuleFailure;
-use crate::sources::download::{Check, PackageRequest, Transfer, download_as};
+use crate::sources::download::{Check, PackageRequest, Transfer, download};
 use crate::sources::modules::{checksum_of, directory};
+use crate::sources::net::Net;
 use crate::world::Scratch;
 
 /// The value of `checksum=` that names a list.
@@ -44,7 +44,7 @@ impl ModuleStore<'_> {
         rest: &str,
         flavor: Flavor,
         steps: usize,
-    ) -> Result<Package, ModuleFailure> {
+    ) -> Result<FetchedPackage, ModuleFailure> {
         let address = WebAddress::read(rest, flavor)?;
         let Some(kind) = address.archive else {
             if address.checksum.is_some() {
@@ -54,11 +54,12 @@ impl ModuleStore<'_> {
             let Some(steps) = steps.checked_sub(1) else {
                 return Err(failure::too_many_steps(MAX_STEPS));
             };
-            let named = directory(&self.network(flavor)?.net, &address.url);
-            let named = named.map_err(|error| failure::directory(&error))?;
-            let named_by = match address.url.origin().encrypted {
-                true => NamedBy::Server,
-                false => NamedBy::PlainServer,
+            let named = directory(&self.network(flavor)?.net, &address.url)
+                .map_err(|error| failure::directory(&error))?;
+            let named_by = if address.url.origin().encrypted {
+                NamedBy::Server
+            } else {
+                NamedBy::PlainServer
             };
             return self.step(&named, named_by, flavor, steps);
         };
@@ -70,17 +71,7 @@ impl ModuleStore<'_> {
             return Ok(package);
         }
         let network = self.network(flavor)?;
-        let wanted = match &address.checksum {
-            None => None,
-            Some(WantedChecksum::Stated(checksum)) => Some(checksum.clone()),
-            Some(WantedChecksum::Listed(list)) => {
-                let name = address.url.path().rsplit('/').next().unwrap_or_default();
-                let found = checksum_of(&network.net, list, name);
-                let found = found.map_err(|error| failure::download(&error))?;
-                let missing = || format!("{list} has no checksum of {name:?}");
-                Some(found.ok_or_else(|| Failing::Download.missing(missing()))?)
-            }
-        };
+        let checksum = address.wanted_checksum(&network.net)?;
         let request = PackageRequest {
             url: &address.url,
             check: Check::Address,
@@ -89,17 +80,12 @@ impl ModuleStore<'_> {
             bytes: None,
             transfer: Transfer::Encoded,
         };
-        let downloaded = download_as(&network.net, self.world.disk, request);
-        let downloaded = downloaded.map_err(|error| failure::download(&error))?;
-        let mut file = downloaded.file;
-        check(&mut file, wanted.as_ref(), &module.shown())?;
+        let mut file = download(&network.net, self.world.disk, request)
+            .map_err(|error| failure::download(&error))?
+            .file;
+        check(&mut file, checksum.as_ref(), &module.shown())?;
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
-        let package = Package {
-            tree: Arc::new(tree),
-            commit: None,
-            kept_as: None,
-            place: None,
-        };
+        let package = FetchedPackage::of(tree);
         Ok(match kept_as {
             Some(question) => self.keep(&question, package),
             None => package,
@@ -114,8 +100,7 @@ pub(super) fn check(
     shown: &str,
 ) -> Result<(), ModuleFailure> {
     let Some(wanted) = wanted else { return Ok(()) };
-    let is_of = file.rewind().and_then(|()| wanted.is_of(&mut *file));
-    match is_of {
+    match file.rewind().and_then(|()| wanted.is_of(&mut *file)) {
         Ok(true) => Ok(()),
         Ok(false) => {
             Err(Failing::Download.missing(format!("{shown} does not have the checksum {wanted}")))
@@ -128,7 +113,7 @@ pub(super) fn single_file() -> ModuleFailure {
     Failing::Download.missing("a single compressed file is no module")
 }
 
-/// Takes what `archive=` and `checksum=` say out of a query (`sources` rules 13.1, 13.3).
+/// Takes `archive=` and `checksum=` out of a query (`sources` rules 13.1, 13.3).
 pub(super) fn archive_arguments(
     query: &mut Query,
     path: &str,
@@ -137,6 +122,7 @@ pub(super) fn archive_arguments(
     /// Values of `archive` that say that there is no archive.
     const NONE: [&str; 6] = ["0", "f", "F", "false", "FALSE", "False"];
     let archive = match query.get("archive").filter(|value| !value.is_empty()) {
+        // go-getter reads the value as a Go boolean first: these spellings mean false.
         Some(value) if NONE.contains(&value) => None,
         Some(value) => NamedArchive::of_value(value, flavor),
         None => NamedArchive::of_path(path, flavor),
@@ -146,12 +132,14 @@ pub(super) fn archive_arguments(
         None => None,
         Some(value) => Some(match value.strip_prefix(LIST_PREFIX) {
             Some(list) => {
-                let url = list.parse::<Url>();
-                WantedChecksum::Listed(url.map_err(|error| bad(error.to_string()))?)
+                let url = list
+                    .parse()
+                    .map_err(|error: UrlError| bad(error.to_string()))?;
+                WantedChecksum::Listed(url)
             }
             None => {
-                let checksum = Checksum::parse(value);
-                WantedChecksum::Stated(checksum.map_err(|error| bad(error.to_string()))?)
+                let checksum = Checksum::parse(value).map_err(|error| bad(error.to_string()))?;
+                WantedChecksum::Stated(checksum)
             }
         }),
     };
@@ -164,14 +152,14 @@ impl WebAddress {
     fn read(text: &str, flavor: Flavor) -> Result<Self, ModuleFailure> {
         let url: Url = text
             .parse()
-            .map_err(|error: crate::addr::UrlError| Failing::Download.missing(error.to_string()))?;
-        let mut found = Ok((None, None));
+            .map_err(|error: UrlError| Failing::Download.missing(error.to_string()))?;
+        let mut arguments = Ok((None, None));
         let url = url.map_query(|query| {
             let mut query = Query::parse_readable(query);
-            found = archive_arguments(&mut query, url.path(), flavor);
+            arguments = archive_arguments(&mut query, url.path(), flavor);
             query.encode()
         });
-        let (archive, checksum) = found?;
+        let (archive, checksum) = arguments?;
         Ok(Self {
             url,
             archive,
@@ -179,12 +167,31 @@ impl WebAddress {
         })
     }
 
-    /// Returns what the archive is kept as: only a checksum that nobody can forge names one archive for ever
-    /// (rules 8.3).
+    /// Returns the checksum of the archive; one of a list is fetched.
+    fn wanted_checksum(&self, net: &Net<'_>) -> Result<Option<Checksum>, ModuleFailure> {
+        match &self.checksum {
+            None => Ok(None),
+            Some(WantedChecksum::Stated(checksum)) => Ok(Some(checksum.clone())),
+            Some(WantedChecksum::Listed(list)) => {
+                let name = self.url.path().rsplit('/').next().unwrap_or_default();
+                let checksum =
+                    checksum_of(net, list, name).map_err(|error| failure::download(&error))?;
+                if checksum.is_none() {
+                    let cause = format!("{list} has no checksum of {name:?}");
+                    return Err(Failing::Download.missing(cause));
+                }
+                Ok(checksum)
+            }
+        }
+    }
+
+    /// Returns the question under which the archive is kept: only a checksum that nobody can forge names one
+    /// archive for ever (rules 8.3).
     fn kept_as(&self, kind: ArchiveKind) -> Option<String> {
         let Some(WantedChecksum::Stated(checksum)) = &self.checksum else {
             return None;
         };
+        // MD5 and SHA-1 collide: two archives can be made that have the same checksum.
         let is_strong = matches!(checksum.kind(), ChecksumKind::Sha256 | ChecksumKind::Sha512);
         is_strong.then(|| format!("archive {} {checksum}", kind.as_str()))
     }

@@ -105,7 +105,7 @@ pub(crate) fn registry<'a>(
     tokens: &Arc<HostTokens<'a>>,
 ) -> Registry<'a> {
     let discovery = Arc::new(discovery(net, config, tokens));
-    Registry::of(net.clone(), flavor, discovery)
+    Registry::new(net.clone(), flavor, discovery)
 }
 
 /// Makes what finds the services of hosts.

@@ -4,7 +4,7 @@ use super::meta::{self, MarkupError};
 use crate::addr::Url;
 use crate::addr::module::{ModuleSourceError, Query, RemoteModule};
 use crate::sources::FetchError;
-use crate::sources::net::{Ask, Net, Route};
+use crate::sources::net::{Ask, Net, Redirects};
 
 /// Maximum size of the answer, in bytes; of a web page the start is enough.
 const MAX_DIRECTORY_BYTES: u64 = 1024 * 1024;
@@ -19,29 +19,23 @@ const DIRECTORY_HOPS: usize = 9;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirectoryError {
-    /// The server gave no answer, or refused one.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The answer names no place.
     #[error("{url} is no archive, and does not say where the module is")]
     Nothing {
         /// The URL that answered, as it may be shown.
         url: String,
     },
-    /// The answer cannot be read.
     #[error("{url} is no archive, and its answer cannot be read: {cause}")]
     Markup {
         /// The URL that answered, as it may be shown.
         url: String,
-        /// The fault of the page.
         cause: MarkupError,
     },
-    /// The place is none.
     #[error("{url} names no full address: {cause}")]
     Address {
         /// The URL that answered, as it may be shown.
         url: String,
-        /// The fault of the address.
         cause: ModuleSourceError,
     },
 }
@@ -51,6 +45,7 @@ pub enum DirectoryError {
 /// # Errors
 /// If the server does not say so.
 pub fn directory(net: &Net<'_>, url: &Url) -> Result<RemoteModule, DirectoryError> {
+    // go-getter adds this argument, and sorts and encodes the query anew (rules 13.1, 13.4).
     let asked = url.map_query(|query| {
         let mut query = Query::parse_readable(query);
         query.set("terraform-get", "1");
@@ -64,14 +59,14 @@ pub fn directory(net: &Net<'_>, url: &Url) -> Result<RemoteModule, DirectoryErro
         hops: DIRECTORY_HOPS,
         limit: MAX_DIRECTORY_BYTES,
         timeout: net.policy.document_timeout,
-        route: Route::NoDowngrade,
+        redirects: Redirects::NoDowngrade,
     };
     let answer = net.document(&ask, net.policy.packages())?;
     if !(200..300).contains(&answer.status) {
-        let (url, status) = (answer.url, answer.status);
-        return Err(FetchError::refusal(url, status).into());
+        return Err(answer.refusal().into());
     }
     let url = || answer.url.to_string();
+    // The header comes before the body (rules 13.4).
     let named = match answer.location {
         Some(named) => Some(named),
         None => meta::terraform_get(&answer.body)

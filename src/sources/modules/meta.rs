@@ -1,9 +1,8 @@
-//! Loose markup, in which one element says where a module is (rules 13.5).
+//! Loose markup, in which one element states the address of a module (rules 13.5).
 
 /// Markup that is not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MarkupError {
-    /// Its characters are written in another way than UTF-8.
     #[error("its characters are not in UTF-8")]
     Charset,
 }
@@ -21,7 +20,7 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, MarkupError>
         if let Some(comment) = rest.strip_prefix("!--") {
             rest = behind(comment, "-->");
         } else if let Some(instruction) = rest.strip_prefix('?') {
-            if !declares_utf8(until(instruction, "?>")) {
+            if !declares_utf8(instruction.split("?>").next().unwrap_or_default()) {
                 return Err(MarkupError::Charset);
             }
             rest = behind(instruction, "?>");
@@ -68,10 +67,6 @@ fn name_of(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-fn until<'a>(text: &'a str, end: &str) -> &'a str {
-    text.split(end).next().unwrap_or_default()
-}
-
 fn behind<'a>(text: &'a str, end: &str) -> &'a str {
     text.split_once(end).map_or("", |(_, behind)| behind)
 }
@@ -114,9 +109,10 @@ fn attributes(text: &str) -> (Vec<(&str, String)>, &str) {
 }
 
 fn value<'a>(attributes: &'a [(&str, String)], name: &str) -> Option<&'a str> {
-    let mut attributes = attributes.iter();
-    let (_, value) = attributes.find(|(other, _)| other.eq_ignore_ascii_case(name))?;
-    Some(value)
+    attributes
+        .iter()
+        .find(|(other, _)| other.eq_ignore_ascii_case(name))
+        .map(|(_, value)| &**value)
 }
 
 /// Replaces the entities that a URL may need; an unknown one stays as it is.
@@ -126,8 +122,10 @@ fn decoded(text: &str) -> String {
     while let Some(at) = rest.find('&') {
         found.push_str(&rest[..at]);
         rest = &rest[at..];
-        let entity = rest[1..].split_once(';');
-        match entity.and_then(|(name, behind)| Some((character(name)?, behind))) {
+        let entity = rest[1..]
+            .split_once(';')
+            .and_then(|(name, behind)| Some((character(name)?, behind)));
+        match entity {
             Some((character, behind)) => {
                 found.push(character);
                 rest = behind;

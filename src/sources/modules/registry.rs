@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use super::versions::ModuleVersions;
 use super::{LocationFault, ModuleRegistryError};
+use crate::addr::Url;
 use crate::addr::module::{RegistryModule, RemoteModule};
-use crate::addr::{Hostname, Origin, Url};
 use crate::flavor::Flavor;
-use crate::sources::discovery::{Discovery, DiscoveryError, Service};
-use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download_as};
-use crate::sources::net::{Answer, Ask, Net, Route};
-use crate::sources::{FetchError, Sent, Unauthorized, read_json};
+use crate::sources::discovery::{Discovery, Service};
+use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download};
+use crate::sources::net::{Answer, Ask, Net, Redirects};
+use crate::sources::{FetchError, read_json};
 use crate::version::Version;
 use crate::world::Disk;
 
@@ -41,12 +41,7 @@ pub enum ModuleLocation {
     /// At an address as in a source, perhaps with a subdirectory.
     Source(RemoteModule),
     /// At a URL that only OpenTofu fetches: an archive of any kind, with one request.
-    Direct {
-        /// The URL of the archive.
-        url: Url,
-        /// The treatment of the token of the registry's host.
-        token: DirectToken,
-    },
+    Direct { url: Url, token: DirectToken },
 }
 
 /// The treatment of a host's token in the request for a package.
@@ -54,7 +49,6 @@ pub enum ModuleLocation {
 pub enum DirectToken {
     /// The token is sent there: the registry asks for that.
     Sent,
-    /// The token is not sent there.
     Withheld,
 }
 
@@ -112,13 +106,14 @@ impl<'a> ModuleRegistries<'a> {
             Ok(list) => list,
             Err(reason) => return Err(ModuleRegistryError::BadDocument { url, reason }),
         };
+        // The programs read the first module only, whatever its name (rules 12.4).
         let Some(first) = list.modules.unwrap_or_default().into_iter().next() else {
             return Err(ModuleRegistryError::NoModule { url });
         };
         let versions = first.versions.unwrap_or_default();
-        let texts = versions.iter();
-        let texts = texts.map(|one| one.version.as_deref().unwrap_or_default());
-        Ok(ModuleVersions::read(texts))
+        Ok(ModuleVersions::read(versions.iter().map(|listed| {
+            listed.version.as_deref().unwrap_or_default()
+        })))
     }
 
     /// Asks where the package of a version is.
@@ -147,12 +142,13 @@ impl<'a> ModuleRegistries<'a> {
     /// counts as that.
     #[must_use]
     pub fn is_encrypted(&self, module: &RegistryModule) -> bool {
-        let base = self.discovery.registry(&module.host, Service::Modules);
-        base.map_or(true, |base| base.origin().encrypted)
+        self.discovery
+            .registry(&module.host, Service::Modules)
+            .map_or(true, |base| base.origin().encrypted)
     }
 
-    /// Downloads a package of at most `limit` bytes that only OpenTofu fetches, by one request. The token of the registry's host is sent
-    /// over encrypted connections only (rules 12.8).
+    /// Downloads a package of at most `limit` bytes that only OpenTofu fetches, by one request. The token of
+    /// the registry's host is sent over encrypted connections only (rules 12.8).
     ///
     /// # Errors
     /// The last failure, when all repetitions failed.
@@ -164,36 +160,34 @@ impl<'a> ModuleRegistries<'a> {
         token: DirectToken,
         limit: u64,
     ) -> Result<Downloaded, FetchError> {
-        let may_send = token == DirectToken::Sent && url.origin().encrypted;
-        let credentials = match may_send {
-            true => (self.discovery.hosts.credentials)(&module.host),
-            false => None,
+        let credentials = match token {
+            // OpenTofu sends the token to any origin; here at least nobody on the way can read it (rules
+            // 12.8).
+            DirectToken::Sent => self.discovery.credentials(&module.host, url),
+            DirectToken::Withheld => None,
         };
         let net = Net {
             package_credentials: Arc::new(move |_| credentials.clone()),
             ..self.net.clone()
         };
-        let [version] = self.headers();
         let accept = ("accept", "application/zip, application/x-tar; *;q=0.1");
         let request = PackageRequest {
             url,
             check: Check::Address,
-            headers: &[accept, version],
+            headers: &[accept, self.version_header()],
             limit,
             bytes: None,
             transfer: Transfer::Encoded,
         };
-        download_as(&net, disk, request)
+        download(&net, disk, request)
     }
 
-    /// Returns the header fields of requests to a registry.
-    fn headers(&self) -> [(&'static str, &'static str); 1] {
-        [("x-terraform-version", self.flavor.observed_version())]
+    fn version_header(&self) -> (&'static str, &'static str) {
+        ("x-terraform-version", self.flavor.observed_version())
     }
 
-    /// Asks the registry of a module about it; returns the URL that was asked and the answer: it, or 404.
-    ///
-    /// Credentials are sent over encrypted connections only, whatever the host says.
+    /// Requests a document about a module from its registry; returns the URL before redirects, and the answer
+    /// with the status 200, 204 or 404.
     fn ask(
         &self,
         module: &RegistryModule,
@@ -201,67 +195,41 @@ impl<'a> ModuleRegistries<'a> {
         limit: u64,
     ) -> Result<(Url, Answer), ModuleRegistryError> {
         let host = &module.host;
-        let base = self.discovery.registry(host, Service::Modules);
-        let base = base.map_err(|cause| self.not_found(host, cause))?;
-        // Here a missing slash at the end is added, unlike with providers (rules 12.3).
-        let base = base.as_directory();
+        let base = self
+            .discovery
+            .registry(host, Service::Modules)
+            .map_err(|cause| match self.discovery.rejection(host, &cause) {
+                Some(rejection) => ModuleRegistryError::Unauthorized(rejection),
+                None => ModuleRegistryError::Discovery {
+                    host: host.clone(),
+                    by: self.discovery.found_by(host),
+                    cause,
+                },
+            })?
+            // Here a missing slash at the end is added, unlike with providers (rules 12.3).
+            .as_directory();
         let start = [&*module.namespace, &*module.name, &*module.system];
         let url = base.below(start.iter().chain(path).copied());
-        let credentials = (self.discovery.hosts.credentials)(host);
-        let credentials = credentials.filter(|_| base.origin().encrypted);
+        let credentials = self.discovery.credentials(host, &base);
         let ask = Ask {
             url: &url,
-            headers: &self.headers(),
+            headers: &[self.version_header()],
             credentials: credentials.as_ref(),
             hops: DOCUMENT_HOPS,
             limit,
             timeout: self.net.policy.document_timeout,
             // Unlike a provider, a module is proved by nothing else.
-            route: Route::NoDowngrade,
+            redirects: Redirects::NoDowngrade,
         };
         let answer = self.net.document(&ask, self.net.policy.documents())?;
         match answer.status {
             200 | 204 | 404 => Ok((url, answer)),
-            status @ (401 | 403) => {
-                Err(self.unauthorized(host, &answer.url, status, Some(&base.origin())))
-            }
-            status => Err(ModuleRegistryError::Fetch(FetchError::refusal(
-                answer.url, status,
-            ))),
+            status @ (401 | 403) => Err(ModuleRegistryError::Unauthorized(
+                self.discovery
+                    .unauthorized(host, &answer.url, status, Some(&base.origin())),
+            )),
+            _ => Err(ModuleRegistryError::Fetch(answer.refusal())),
         }
-    }
-
-    fn not_found(&self, host: &Hostname, cause: DiscoveryError) -> ModuleRegistryError {
-        if let DiscoveryError::Fetch(FetchError::Status { url, status, .. }) = &cause
-            && matches!(status, 401 | 403)
-        {
-            let asked = Url::discovery(host).map(|asked| asked.origin());
-            return self.unauthorized(host, url, *status, asked.ok().as_ref());
-        }
-        ModuleRegistryError::Discovery {
-            host: host.clone(),
-            by: self.discovery.found_by(host),
-            cause,
-        }
-    }
-
-    /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
-    fn unauthorized(
-        &self,
-        host: &Hostname,
-        url: &Url,
-        status: u16,
-        home: Option<&Origin>,
-    ) -> ModuleRegistryError {
-        let hosts = &self.discovery.hosts;
-        let has_credentials = (hosts.credentials)(host).is_some();
-        ModuleRegistryError::Unauthorized(Unauthorized {
-            host: host.clone(),
-            url: url.clone(),
-            status,
-            sent: Sent::to(url, home, has_credentials),
-            helper: (hosts.helper)(host),
-        })
     }
 }
 
@@ -274,14 +242,16 @@ fn location(
 ) -> Result<ModuleLocation, ModuleRegistryError> {
     let url = || answer.url.to_string();
     let mut stated = None;
+    // Only OpenTofu reads the body, and then it must be JSON (rules 12.5).
     if flavor.is_opentofu() && answer.status == 200 {
         let document: LocationDocument = read_json(&answer.body)
             .map_err(|reason| ModuleRegistryError::BadDocument { url: url(), reason })?;
         stated = document.location.filter(|text| !text.is_empty());
         if let (Some(text), Some(sends)) = (&stated, document.use_registry_credentials) {
-            let token = match sends {
-                true => DirectToken::Sent,
-                false => DirectToken::Withheld,
+            let token = if sends {
+                DirectToken::Sent
+            } else {
+                DirectToken::Withheld
             };
             let package = asked.join(text).map_err(|cause| {
                 let (url, cause) = (url(), cause.into());
@@ -297,16 +267,17 @@ fn location(
     let Some(text) = stated.filter(|text| text.len() <= MAX_ADDRESS_BYTES) else {
         return Err(ModuleRegistryError::NoLocation { url: url() });
     };
-    address(asked, &text)
+    source(asked, &text)
         .map(ModuleLocation::Source)
         .map_err(|cause| ModuleRegistryError::BadLocation { url: url(), cause })
 }
 
 /// Reads a location as a source that may be a reference as well; it never is a path of this machine.
-fn address(asked: &Url, text: &str) -> Result<RemoteModule, LocationFault> {
+fn source(asked: &Url, text: &str) -> Result<RemoteModule, LocationFault> {
     let is_reference = ["/", "./", "../"]
         .iter()
         .any(|start| text.starts_with(start));
+    // A bare word, such as `p.zip`, is no reference but an address without a scheme (rules 12.6, 12.7).
     if !is_reference {
         return Ok(RemoteModule::parse(text)?);
     }

@@ -3,7 +3,7 @@
 use crate::addr::Url;
 use crate::hash::Checksum;
 use crate::sources::FetchError;
-use crate::sources::net::{Ask, Net, Route};
+use crate::sources::net::{Ask, Net, Redirects};
 
 /// Maximum size of a checksum file, in bytes.
 const MAX_SUMS_BYTES: u64 = 1024 * 1024;
@@ -24,11 +24,11 @@ pub fn checksum_of(net: &Net<'_>, url: &Url, name: &str) -> Result<Option<Checks
         hops: SUMS_HOPS,
         limit: MAX_SUMS_BYTES,
         timeout: net.policy.document_timeout,
-        route: Route::NoDowngrade,
+        redirects: Redirects::NoDowngrade,
     };
     let answer = net.document(&ask, net.policy.packages())?;
     if answer.status != 200 {
-        return Err(FetchError::refusal(answer.url, answer.status));
+        return Err(answer.refusal());
     }
     Ok(find(&String::from_utf8_lossy(&answer.body), name))
 }
@@ -47,6 +47,7 @@ fn find(text: &str, name: &str) -> Option<Checksum> {
                 None => (line.to_owned(), name),
             },
         };
+        // `sha256sum --binary` marks a name by `*`, and `find` writes `./` before it.
         let listed = listed.strip_prefix('*').unwrap_or(listed);
         let listed = listed.strip_prefix("./").unwrap_or(listed);
         (listed == name).then(|| Checksum::parse(&digits).ok())?

@@ -19,29 +19,24 @@ pub struct ModuleVersions {
 /// A requirement for which no version is selected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSelection {
-    /// There is no version that could be selected, whatever the constraints.
     #[error("the registry lists no release of it")]
     NoVersions,
-    /// The constraints allow none of the versions.
     #[error("no version meets the constraint; the newest is {newest}")]
-    Unmet {
-        /// The newest of the listed versions.
-        newest: Version,
-    },
+    Unmet { newest: Version },
 }
 
 impl ModuleVersions {
     /// Reads what a registry lists.
     #[must_use]
     pub fn read<'a>(listed: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut found = Self::default();
+        let mut list = Self::default();
         for text in listed.into_iter().take(MAX_VERSIONS) {
             match Version::parse_listed(text) {
-                Ok(version) => found.versions.push(version),
-                Err(_) => found.unreadable.push(cut(text)),
+                Ok(version) => list.versions.push(version),
+                Err(_) => list.unreadable.push(cut(text)),
             }
         }
-        found
+        list
     }
 
     /// Selects the newest version that the constraints allow; of equal ones the first.
@@ -55,12 +50,15 @@ impl ModuleVersions {
         wanted: Option<&CoreConstraints>,
         flavor: Flavor,
     ) -> Result<&Version, NoSelection> {
-        let named = wanted.and_then(CoreConstraints::exact);
-        let named = named.map(|text| match text.strip_prefix('v') {
-            Some(version) if flavor.is_opentofu() => version,
-            _ => text,
-        });
+        let named =
+            wanted
+                .and_then(CoreConstraints::exact)
+                .map(|text| match text.strip_prefix('v') {
+                    Some(version) if flavor.is_opentofu() => version,
+                    _ => text,
+                });
         let may_be_selected = |version: &&Version| {
+            // A pre-release is selected only if the constraint names it alone (`version` rules 6.4).
             !version.is_prerelease() || named.is_some_and(|named| version.to_string() == named)
         };
         let candidates = || self.versions.iter().filter(may_be_selected);
@@ -76,23 +74,25 @@ impl ModuleVersions {
     #[must_use]
     pub fn settles(&self, wanted: Option<&CoreConstraints>) -> bool {
         let Some(wanted) = wanted else { return false };
-        match wanted.only_release() {
-            Some(release) => {
-                let mut versions = self.versions.iter();
-                versions.any(|one| !one.is_prerelease() && one.without_suffixes() == release)
-            }
-            None => {
-                let exact = wanted.exact().map(|text| text.trim_start_matches('v'));
-                let mut versions = self.versions.iter();
-                exact.is_some_and(|exact| versions.any(|one| one.to_string() == exact))
-            }
+        if let Some(release) = wanted.only_release() {
+            return self
+                .versions
+                .iter()
+                .any(|version| !version.is_prerelease() && version.without_suffixes() == release);
         }
+        wanted.exact().is_some_and(|text| {
+            let exact = text.trim_start_matches('v');
+            self.versions
+                .iter()
+                .any(|version| version.to_string() == exact)
+        })
     }
 }
 
 /// Returns the first of the newest versions.
 fn newest<'a>(versions: impl Iterator<Item = &'a Version>) -> Option<&'a Version> {
     versions.reduce(|best, next| match next.precedence(best) {
+        // Of equal versions the first in the order of the registry stays (rules 12.1).
         std::cmp::Ordering::Greater => next,
         _ => best,
     })

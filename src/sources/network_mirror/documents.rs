@@ -30,13 +30,11 @@ pub(super) struct Archive {
 }
 
 impl Archives {
-    /// Returns the package for a platform.
     pub(super) fn of(&self, platform: &Platform) -> Option<&Archive> {
-        let archives = self.archives.as_ref()?;
-        archives.get(&platform.to_string())?.as_ref()
+        self.archives.as_ref()?.get(&platform.to_string())?.as_ref()
     }
 
-    /// Lists the platforms, sorted, at most so many; names that are none are passed over.
+    /// Returns the platforms, sorted, at most `limit`; names that are none are skipped.
     pub(super) fn platforms(&self, limit: usize) -> Vec<Platform> {
         let mut platforms: Vec<Platform> = self.iter().map(|(platform, _)| platform).collect();
         platforms.truncate(limit);
@@ -44,10 +42,11 @@ impl Archives {
         platforms
     }
 
-    /// Iterates over all packages; names that are no platform are passed over.
+    /// Returns an iterator over all packages; names that are no platform are skipped.
     pub(super) fn iter(&self) -> impl Iterator<Item = (Platform, &Archive)> {
-        let archives = self.archives.iter().flatten();
-        let known = archives.filter_map(|(name, archive)| Some((name, archive.as_ref()?)));
-        known.filter_map(|(name, archive)| Some((name.parse().ok()?, archive)))
+        self.archives
+            .iter()
+            .flatten()
+            .filter_map(|(name, archive)| Some((name.parse().ok()?, archive.as_ref()?)))
     }
 }

@@ -11,67 +11,39 @@ use crate::version::Version;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MirrorError {
-    /// The mirror has no version of the provider.
     #[error("the mirror {mirror} has no package of {provider}")]
     UnknownProvider {
-        /// The URL of the mirror.
         mirror: MirrorUrl,
-        /// The provider that was wanted.
         provider: ProviderAddr,
         /// The mirror has a list of its versions, which is empty.
         is_listed: bool,
     },
-    /// The mirror has no list of the packages of a version.
     #[error("the mirror {mirror} has no list of the packages of {provider} {version}")]
     UnknownVersion {
-        /// The URL of the mirror.
         mirror: MirrorUrl,
-        /// The provider that was wanted.
         provider: ProviderAddr,
-        /// The version that was wanted.
         version: Version,
     },
-    /// The mirror has the version, but not for the platform.
     #[error("the mirror {mirror} has no package of {id}")]
     NoSuchPackage {
-        /// The URL of the mirror.
         mirror: MirrorUrl,
-        /// The package that was wanted.
         id: PackageId,
-        /// The platforms that the version has.
         offered: Vec<Platform>,
     },
-    /// The mirror requires credentials, or rejects those that were sent.
     #[error(transparent)]
     Unauthorized(Unauthorized),
-    /// A document could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// A document is not what it should be.
     #[error("{url} is not what a network mirror answers: {reason}")]
-    BadDocument {
-        /// The URL that was requested.
-        url: Url,
-        /// The fault of the document.
-        reason: String,
-    },
-    /// A document names a URL that cannot be used.
+    BadDocument { url: Url, reason: String },
     #[error("{url} names a URL that cannot be used")]
     BadUrl {
-        /// The URL that was requested.
         url: Url,
-        /// The fault of the URL.
         #[source]
         cause: UrlError,
     },
-    /// Nothing protects a package on its way.
     #[error("{url} states no hash of {package}, which does not use https")]
-    Unprotected {
-        /// The URL of the document.
-        url: Url,
-        /// The URL of the package.
-        package: Url,
-    },
+    Unprotected { url: Url, package: Url },
 }
 
 impl MirrorError {
@@ -87,8 +59,8 @@ impl MirrorError {
                     reason: other_reason,
                 },
             ) => url.origin() == other_url.origin() && reason == other_reason,
-            (Self::Unauthorized(one), Self::Unauthorized(other)) => {
-                one.host == other.host && one.status == other.status
+            (Self::Unauthorized(error), Self::Unauthorized(other)) => {
+                error.host == other.host && error.status == other.status
             }
             _ => false,
         }

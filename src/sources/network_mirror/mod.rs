@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use self::documents::{Archive, Archives, Index};
-use super::net::{Answer, Ask, Net, Route};
-use super::registry::{HostCredentials, HostHelper};
-use super::{FetchError, Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
+use super::discovery::{HostCredentials, HostHelper};
+use super::net::{Answer, Ask, Net, Redirects};
+use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
@@ -59,14 +59,14 @@ pub struct NetworkMirror<'a> {
     flavor: Flavor,
     access: MirrorAccess<'a>,
     versions: Memo<ProviderAddr, Shared<Arc<BTreeSet<Version>>>>,
-    archives: Memo<(ProviderAddr, Version), Shared<Arc<Found>>>,
+    archives: Memo<(ProviderAddr, Version), Shared<Arc<ArchiveListing>>>,
 }
 
 /// An answer that many packages may share, or why there is none.
 type Shared<T> = Result<T, Arc<MirrorError>>;
 
 /// The packages of a version, and the URL of the document that lists them.
-struct Found {
+struct ArchiveListing {
     document: Url,
     archives: Archives,
     claims: Option<Arc<Claims>>,
@@ -91,6 +91,7 @@ impl<'a> NetworkMirror<'a> {
         let (namespace, type_name) = (provider.namespace(), provider.type_name());
         let mirror = &self.access.url;
         let url = mirror.url().below([hostname, namespace, type_name, name]);
+        // The token of the mirror's own host, never that of the provider's (rules 8.6).
         let credentials = (self.access.credentials)(mirror.host());
         let ask = Ask {
             url: &url,
@@ -100,10 +101,12 @@ impl<'a> NetworkMirror<'a> {
             limit,
             timeout: self.net.policy.document_timeout,
             // Nothing signs what a mirror states, so it must not be changed on the way.
-            route: Route::Encrypted,
+            redirects: Redirects::Encrypted,
         };
-        let answer = self.net.document(&ask, self.net.policy.documents());
-        let answer = answer.map_err(MirrorError::from)?;
+        let answer = self
+            .net
+            .document(&ask, self.net.policy.documents())
+            .map_err(MirrorError::from)?;
         match answer.status {
             404 => Ok(answer),
             200 => match answer.media_type_fault() {
@@ -120,9 +123,7 @@ impl<'a> NetworkMirror<'a> {
                 status,
                 helper: (self.access.helper)(mirror.host()),
             }))),
-            status => Err(Arc::new(MirrorError::Fetch(FetchError::refusal(
-                answer.url, status,
-            )))),
+            _ => Err(Arc::new(MirrorError::Fetch(answer.refusal()))),
         }
     }
 
@@ -139,8 +140,12 @@ impl<'a> NetworkMirror<'a> {
             }
             let index: Index = read(&answer)?;
             // Unlike those of a registry, names that are no version hide nothing else (rules 8.2).
-            let names = index.versions.iter().flat_map(|versions| versions.keys());
-            let versions: BTreeSet<Version> = names.filter_map(|name| name.parse().ok()).collect();
+            let versions: BTreeSet<Version> = index
+                .versions
+                .iter()
+                .flatten()
+                .filter_map(|(name, _)| name.parse().ok())
+                .collect();
             if versions.is_empty() {
                 return Err(Arc::new(unknown(&answer)));
             }
@@ -148,7 +153,7 @@ impl<'a> NetworkMirror<'a> {
         })
     }
 
-    fn found(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<Found>> {
+    fn listing(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<ArchiveListing>> {
         let question = (provider.clone(), version.clone());
         self.archives.get(&question, || {
             let answer = self.ask(provider, &format!("{version}.json"), MAX_ARCHIVES_BYTES)?;
@@ -160,7 +165,7 @@ impl<'a> NetworkMirror<'a> {
                 }));
             }
             let archives: Archives = read(&answer)?;
-            Ok(Arc::new(Found {
+            Ok(Arc::new(ArchiveListing {
                 claims: self.claims(&archives),
                 document: answer.url,
                 archives,
@@ -170,34 +175,37 @@ impl<'a> NetworkMirror<'a> {
 
     /// Returns what the mirror states of the packages of all platforms, if that counts.
     fn claims(&self, archives: &Archives) -> Option<Arc<Claims>> {
+        // Without the setting only hashes of the package at hand count (rules 8.5).
         if !self.access.trusts_all_hashes {
             return None;
         }
-        let packages = archives.iter().take(MAX_PLATFORMS);
-        let packages = packages.map(|(platform, archive)| {
-            let texts = archive.hashes.iter().flatten().take(MAX_HASHES);
-            // A text that is no hash is a fault only of the package at hand.
-            let hashes = texts.filter_map(|text| text.parse::<Hash>().ok());
-            let hashes = hashes
+        let mut packages = BTreeMap::new();
+        for (platform, archive) in archives.iter().take(MAX_PLATFORMS) {
+            let hashes = archive
+                .hashes
+                .iter()
+                .flatten()
+                .take(MAX_HASHES)
+                // A text that is no hash is a fault only of the package at hand.
+                .filter_map(|text| text.parse::<Hash>().ok())
                 .filter(|hash| hash.scheme() != Scheme::Other)
                 .collect();
-            (platform, ClaimedPackage { hashes, size: None })
-        });
-        let packages: BTreeMap<_, _> = packages.collect();
+            packages.insert(platform, ClaimedPackage { hashes, size: None });
+        }
         let by = self.access.url.to_string();
         (!packages.is_empty()).then(|| Arc::new(Claims { by, packages }))
     }
 
     fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
-        let found = self.found(&id.provider, &id.version)?;
-        let Some(archive) = found.archives.of(&id.platform) else {
+        let listing = self.listing(&id.provider, &id.version)?;
+        let Some(archive) = listing.archives.of(&id.platform) else {
             return Err(Arc::new(MirrorError::NoSuchPackage {
                 mirror: self.access.url.clone(),
                 id: id.clone(),
-                offered: found.archives.platforms(MAX_PLATFORMS),
+                offered: listing.archives.platforms(MAX_PLATFORMS),
             }));
         };
-        let url = &found.document;
+        let url = &listing.document;
         let stated = stated(url, archive)?;
         let place = archive.url.as_deref().unwrap_or_default();
         if place.is_empty() {
@@ -210,6 +218,8 @@ impl<'a> NetworkMirror<'a> {
             let url = url.clone();
             Arc::new(MirrorError::BadUrl { url, cause })
         })?;
+        // Without a hash only the connection protects the package; the programs fetch it over plain http
+        // (rules 8.3).
         if stated.is_empty() && !place.origin().encrypted {
             return Err(Arc::new(MirrorError::Unprotected {
                 url: url.clone(),
@@ -221,7 +231,7 @@ impl<'a> NetworkMirror<'a> {
             location: Location::Remote(place),
             evidence: None,
             stated,
-            claims: found.claims.clone(),
+            claims: listing.claims.clone(),
             download_retries: None,
         })
     }
@@ -244,9 +254,8 @@ impl Source for NetworkMirror<'_> {
 
     /// Returns what the document of the version lists; nothing where it could not be fetched.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
-        let found = self.found(provider, version);
-        found
-            .map(|found| found.archives.platforms(MAX_PLATFORMS))
+        self.listing(provider, version)
+            .map(|listing| listing.archives.platforms(MAX_PLATFORMS))
             .unwrap_or_default()
     }
 
@@ -263,16 +272,19 @@ fn stated(document: &Url, archive: &Archive) -> Shared<Hashes> {
         Arc::new(MirrorError::BadDocument { url, reason })
     };
     let texts = archive.hashes.as_deref().unwrap_or_default();
+    // With `trust_all_hashes` each of them becomes a line of the lock file (rules 8.5).
     if texts.len() > MAX_HASHES {
         return Err(bad(format!(
             "it states more than {MAX_HASHES} hashes of a package"
         )));
     }
-    let hash = |text: &String| {
-        let hash: Result<Hash, _> = text.parse();
-        hash.map_err(|_| bad(format!("it states {:?}, which is no hash", cut(text))))
-    };
-    texts.iter().map(hash).collect()
+    texts
+        .iter()
+        .map(|text| {
+            text.parse::<Hash>()
+                .map_err(|_| bad(format!("it states {:?}, which is no hash", cut(text))))
+        })
+        .collect()
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {

@@ -16,21 +16,12 @@ pub struct MirrorUrl {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MirrorUrlError {
-    /// The text is no URL.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// Its connection is not encrypted, so that everybody on the way could hand out packages.
     #[error("{url} is no URL of a network mirror, which must use https")]
-    NotEncrypted {
-        /// The URL as it was given.
-        url: Url,
-    },
-    /// Its host is none that credentials could be given for.
+    NotEncrypted { url: Url },
     #[error("{url} is no URL of a network mirror: its host is no hostname")]
-    Host {
-        /// The URL as it was given.
-        url: Url,
-    },
+    Host { url: Url },
 }
 
 impl MirrorUrl {

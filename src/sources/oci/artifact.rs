@@ -28,10 +28,9 @@ const SHA256: &str = "sha256:";
 /// A manifest of either kind. A field that is missing or `null` is empty.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(super) struct Manifest {
+pub(super) struct OciManifest {
     media_type: Option<String>,
     artifact_type: Option<String>,
-    /// The manifests of an index.
     manifests: Option<Vec<Descriptor>>,
     /// Of an image manifest.
     layers: Option<Vec<Descriptor>>,
@@ -45,13 +44,13 @@ pub(super) struct Descriptor {
     artifact_type: Option<String>,
     pub(super) digest: Option<String>,
     pub(super) size: Option<u64>,
-    platform: Option<Target>,
+    platform: Option<StatedPlatform>,
 }
 
 /// The platform of a manifest.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Target {
+struct StatedPlatform {
     os: Option<String>,
     architecture: Option<String>,
     #[serde(rename = "os.version")]
@@ -98,15 +97,16 @@ pub(super) fn check_content(body: &[u8], stated: &str) -> Checked<()> {
 /// Reads the digest that names something.
 pub(super) fn digest(stated: &str) -> Checked<Digest> {
     // The digits of a digest are in lower case, else it is another name.
-    let digits = stated.strip_prefix(SHA256);
-    let digits = digits.filter(|digits| !digits.contains(|c: char| c.is_ascii_uppercase()));
-    let digest = digits.and_then(digest_of_hex);
-    digest.ok_or_else(|| ArtifactFault::DigestAlgorithm {
-        digest: cut(stated),
-    })
+    stated
+        .strip_prefix(SHA256)
+        .filter(|digits| !digits.contains(|c: char| c.is_ascii_uppercase()))
+        .and_then(digest_of_hex)
+        .ok_or_else(|| ArtifactFault::DigestAlgorithm {
+            digest: cut(stated),
+        })
 }
 
-impl Manifest {
+impl OciManifest {
     /// Checks that it is the index of the packages of a version.
     pub(super) fn check_index(&self) -> Checked<()> {
         self.check(INDEX, PROVIDER)
@@ -135,15 +135,16 @@ impl Manifest {
 
     /// Finds the manifest for a platform; `None` if there are only some for others.
     pub(super) fn entry(&self, platform: &Platform) -> Checked<Option<&Descriptor>> {
-        let mut found = Vec::new();
+        let mut matching = Vec::new();
         let mut for_others = 0;
         let mut foreign = None;
         for entry in self.manifests.iter().flatten() {
             let artifact_type = entry.artifact_type.as_deref().unwrap_or_default();
+            // An index may hold other artifacts, such as signatures, beside the packages (rules 14.6).
             if artifact_type != TARGET {
-                foreign = Some(artifact_type)
-                    .filter(|one| !one.is_empty())
-                    .or(foreign);
+                if !artifact_type.is_empty() {
+                    foreign = Some(artifact_type);
+                }
                 continue;
             }
             if entry.media_type.as_deref() != Some(MANIFEST) {
@@ -153,33 +154,37 @@ impl Manifest {
                 });
             }
             let target = entry.platform.as_ref().ok_or(ArtifactFault::NoPlatform)?;
-            match target.is_any_version() && target.is(platform) {
-                true => found.push(entry),
-                false => for_others += 1,
+            if target.is_any_version() && target.is(platform) {
+                matching.push(entry);
+            } else {
+                for_others += 1;
             }
         }
-        match *found {
+        match *matching {
             [] if for_others > 0 => Ok(None),
             [] => Err(ArtifactFault::NoPackages {
                 found: foreign.map(cut),
             }),
             [only] => Ok(Some(only)),
             _ => Err(ArtifactFault::Ambiguous {
-                count: found.len(),
+                count: matching.len(),
                 platform: platform.clone(),
             }),
         }
     }
 
-    /// Lists the platforms that there are manifests for, sorted, at most so many.
+    /// Returns the platforms with a manifest, sorted, at most `limit`.
     pub(super) fn platforms(&self, limit: usize) -> Vec<Platform> {
-        let entries = self.manifests.iter().flatten();
-        let targets = entries
+        let mut platforms: Vec<Platform> = self
+            .manifests
+            .iter()
+            .flatten()
             .filter(|entry| entry.artifact_type.as_deref() == Some(TARGET))
             .filter_map(|entry| entry.platform.as_ref())
-            .filter(|target| target.is_any_version());
-        let platforms = targets.filter_map(|target| target.name().parse().ok());
-        let mut platforms: Vec<Platform> = platforms.take(limit).collect();
+            .filter(|target| target.is_any_version())
+            .filter_map(|target| target.name().parse().ok())
+            .take(limit)
+            .collect();
         platforms.sort();
         platforms.dedup();
         platforms
@@ -188,8 +193,11 @@ impl Manifest {
     /// Finds the only zip, which must not be for another platform.
     pub(super) fn zip(&self, platform: &Platform) -> Checked<&Descriptor> {
         let layers = self.layers.as_deref().unwrap_or_default();
-        let is_zip = |layer: &&Descriptor| layer.media_type.as_deref() == Some(ZIP);
-        let zips: Vec<&Descriptor> = layers.iter().filter(is_zip).collect();
+        let zips: Vec<&Descriptor> = layers
+            .iter()
+            .filter(|layer| layer.media_type.as_deref() == Some(ZIP))
+            .collect();
+        // Exactly one layer must be a zip; layers of other types are ignored (rules 14.7).
         let only = match *zips {
             [only] => only,
             [] => {
@@ -209,12 +217,12 @@ impl Manifest {
     }
 }
 
-impl Target {
+impl StatedPlatform {
     fn is(&self, platform: &Platform) -> bool {
         self.name() == platform.to_string()
     }
 
-    /// Returns whether it is for every version of its system; the others are passed over.
+    /// Returns true if it is for every version of its system; the programs skip the others (rules 14.6).
     fn is_any_version(&self) -> bool {
         self.os_version.as_deref().is_none_or(str::is_empty)
     }
@@ -225,7 +233,7 @@ impl Target {
     }
 }
 
-/// Returns what a message repeats of a field.
+/// Cuts a field for a message.
 fn shown(field: Option<&str>) -> String {
     cut(field.unwrap_or_default())
 }

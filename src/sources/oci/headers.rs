@@ -9,7 +9,6 @@ pub(super) enum Challenge {
     Basic,
     /// By a token that is to be had elsewhere.
     Bearer {
-        /// The URL of the token service.
         realm: String,
         /// The name of the service, in words of the registry.
         service: Option<String>,
@@ -19,10 +18,10 @@ pub(super) enum Challenge {
 /// Maximum number of characters that are read of a field; real ones have some hundreds.
 const MAX_CHARS: usize = 8 * 1024;
 
-/// Reads what fields `WWW-Authenticate` ask for: a token if there is a choice.
+/// Reads the fields `WWW-Authenticate`; a token is preferred to a password.
 ///
 /// # Errors
-/// In words, if there is nothing that could be given.
+/// In words, if no known scheme is among them.
 pub(super) fn challenge<'a>(fields: impl Iterator<Item = &'a str>) -> Result<Challenge, String> {
     let mut basic = None;
     let mut other = None;
@@ -44,8 +43,7 @@ pub(super) fn challenge<'a>(fields: impl Iterator<Item = &'a str>) -> Result<Cha
             }
         }
     }
-    let nothing = || other.unwrap_or_else(|| "it names no scheme".to_owned());
-    basic.ok_or_else(nothing)
+    basic.ok_or_else(|| other.unwrap_or_else(|| "it names no scheme".to_owned()))
 }
 
 /// Splits a field into schemes with their parameters, the names of these in lower case.
@@ -96,35 +94,35 @@ fn value_of(text: &str) -> (String, &str) {
 
 /// Finds the next page in fields `Link`: what is marked as next, or the first link without any mark.
 pub(super) fn next_page<'a>(fields: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let links = fields.flat_map(links);
-    let mut links = links.filter(|(_, rel)| match rel {
-        Some(rel) => rel
-            .split_whitespace()
-            .any(|one| one.eq_ignore_ascii_case("next")),
-        None => true,
-    });
-    links.next().map(|(target, _)| target)
+    fields
+        .flat_map(links)
+        .find(|(_, relation)| match relation {
+            Some(relation) => relation
+                .split_whitespace()
+                .any(|word| word.eq_ignore_ascii_case("next")),
+            None => true,
+        })
+        .map(|(target, _)| target)
 }
 
 /// Splits a field into targets, each with the relation that is stated for it.
 fn links(field: &str) -> Vec<(&str, Option<String>)> {
-    let mut found = Vec::new();
+    let mut links = Vec::new();
     let mut rest = field;
     while let Some((_, behind)) = rest.split_once('<') {
         let Some((target, behind)) = behind.split_once('>') else {
-            return found;
+            return links;
         };
         let end = behind.find('<').unwrap_or(behind.len());
-        let mut parameters = behind[..end].split([';', ',']).map(str::trim);
-        let rel = parameters.find_map(|one| {
-            let (name, value) = one.split_once('=')?;
-            let is_rel = name.trim().eq_ignore_ascii_case("rel");
-            is_rel.then(|| value_of(value.trim()).0)
+        let relation = behind[..end].split([';', ',']).find_map(|parameter| {
+            let (name, value) = parameter.split_once('=')?;
+            let is_relation = name.trim().eq_ignore_ascii_case("rel");
+            is_relation.then(|| value_of(value.trim()).0)
         });
-        found.push((target, rel));
+        links.push((target, relation));
         rest = &behind[end..];
     }
-    found
+    links
 }
 
 #[cfg(test)]

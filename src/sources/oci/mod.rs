@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use self::artifact::Manifest;
-use self::session::Request;
+use self::artifact::OciManifest;
+use self::session::DocumentRequest;
 use super::net::Answer;
 use super::{FetchError, Offer, Source, SourceError, read_json};
 use crate::addr::{ProviderAddr, RepositoryAddr, Url};
@@ -58,22 +58,22 @@ pub struct OciMirror<'a> {
     registries: Arc<OciRegistries<'a>>,
     repository: Box<RepositoryOf<'a>>,
     versions: Memo<ProviderAddr, Shared<Arc<BTreeSet<Version>>>>,
-    indexes: Memo<(ProviderAddr, Version), Shared<Arc<Found>>>,
+    indexes: Memo<(ProviderAddr, Version), Shared<Arc<VersionIndex>>>,
 }
 
 /// An answer that many packages may share, or why there is none.
 type Shared<T> = Result<T, Arc<OciError>>;
 
 /// The packages of a version.
-struct Found {
+struct VersionIndex {
     repository: RepositoryAddr,
     url: Url,
-    index: Manifest,
+    manifest: OciManifest,
 }
 
 /// A page of tags.
 #[derive(Deserialize)]
-struct Tags {
+struct TagPage {
     #[serde(default)]
     tags: Option<Vec<String>>,
 }
@@ -110,19 +110,22 @@ impl<'a> OciMirror<'a> {
                 })
             };
             let tags = match self.tags(&repository) {
+                Ok(Some(tags)) => tags,
+                // Registries answer for a repository that does not exist in one of two ways: at `/v2/`, or
+                // at the tags (rules 14.4).
+                Ok(None) => return Err(unknown(false)),
                 Err(error) if is_absent(&error, &repository) => return Err(unknown(false)),
-                tags => tags?,
+                Err(error) => return Err(error),
             };
-            let Some(tags) = tags else {
-                return Err(unknown(false));
-            };
-            // A tag has no `+`, and whatever is no version hides nothing else (rules 14.3).
-            let versions = tags.iter().map(|tag| tag.replace('_', "+"));
-            let versions: BTreeSet<Version> = versions.filter_map(|it| it.parse().ok()).collect();
-            match versions.is_empty() {
-                true => Err(unknown(true)),
-                false => Ok(Arc::new(versions)),
+            // A tag has no `+`, and a tag that is no version hides nothing else (rules 14.3).
+            let versions: BTreeSet<Version> = tags
+                .iter()
+                .filter_map(|tag| tag.replace('_', "+").parse().ok())
+                .collect();
+            if versions.is_empty() {
+                return Err(unknown(true));
             }
+            Ok(Arc::new(versions))
         })
     }
 
@@ -132,21 +135,20 @@ impl<'a> OciMirror<'a> {
         let mut url = first.clone();
         let mut tags = Vec::new();
         for _ in 0..MAX_PAGES {
-            let answer = self.registries.document(Request {
+            let answer = self.registries.document(DocumentRequest {
                 repository,
                 url: &url,
                 accept: "application/json",
                 limit: MAX_TAGS_BYTES,
             })?;
-            if answer.status != 200 {
-                return match session::is_unknown_name(&answer) {
-                    true => Ok(None),
-                    false => Err(refusal(answer)),
-                };
+            if answer.status != 200 && session::is_unknown_name(&answer) {
+                return Ok(None);
             }
-            let page: Tags = read(&answer)?;
+            let answer = success(answer)?;
+            let page: TagPage = read(&answer)?;
             tags.extend(page.tags.unwrap_or_default());
             match next(&answer, repository)? {
+                // A page that links to itself would be read a thousand times.
                 Some(next) if next == url => {
                     return Err(bad_link(&answer, "it leads to the same page"));
                 }
@@ -160,20 +162,21 @@ impl<'a> OciMirror<'a> {
         }))
     }
 
-    fn found(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<Found>> {
+    fn index(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<VersionIndex>> {
         let question = (provider.clone(), version.clone());
         self.indexes.get(&question, || {
             let repository = self.repository(provider)?;
             let tag = version.to_string().replace('+', "_");
             let url = below(&repository, &["manifests", &tag]);
-            let answer = self.manifest(&repository, &url);
-            let answer = answer.map_err(|error| match is_absent(&error, &repository) {
-                true => Arc::new(OciError::UnknownProvider {
+            let answer = self.manifest(&repository, &url).map_err(|error| {
+                if !is_absent(&error, &repository) {
+                    return error;
+                }
+                Arc::new(OciError::UnknownProvider {
                     repository: repository.clone(),
                     provider: provider.clone(),
                     is_there: false,
-                }),
-                false => error,
+                })
             })?;
             if answer.status == 404 {
                 return Err(Arc::new(OciError::UnknownVersion {
@@ -192,18 +195,18 @@ impl<'a> OciMirror<'a> {
             if let Some(stated) = stated.filter(|stated| artifact::digest(stated).is_ok()) {
                 artifact::check_content(&answer.body, stated).map_err(fault)?;
             }
-            let index: Manifest = read(&answer)?;
-            index.check_index().map_err(fault)?;
-            Ok(Arc::new(Found {
+            let manifest: OciManifest = read(&answer)?;
+            manifest.check_index().map_err(fault)?;
+            Ok(Arc::new(VersionIndex {
                 repository,
                 url,
-                index,
+                manifest,
             }))
         })
     }
 
     fn manifest(&self, repository: &RepositoryAddr, url: &Url) -> Shared<Answer> {
-        self.registries.document(Request {
+        self.registries.document(DocumentRequest {
             repository,
             url,
             accept: ANY_MANIFEST,
@@ -212,20 +215,20 @@ impl<'a> OciMirror<'a> {
     }
 
     fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
-        let found = self.found(&id.provider, &id.version)?;
-        let in_index = |fault| of_manifest(&found.url, fault);
-        let Some(entry) = found.index.entry(&id.platform).map_err(in_index)? else {
+        let index = self.index(&id.provider, &id.version)?;
+        let in_index = |fault| of_manifest(&index.url, fault);
+        let Some(entry) = index.manifest.entry(&id.platform).map_err(in_index)? else {
             return Err(Arc::new(OciError::NoSuchPackage {
-                repository: found.repository.clone(),
+                repository: index.repository.clone(),
                 id: id.clone(),
-                offered: found.index.platforms(MAX_PLATFORMS),
+                offered: index.manifest.platforms(MAX_PLATFORMS),
             }));
         };
         let stated = entry.digest.as_deref().unwrap_or_default();
-        // What is no digest must not become a part of a URL.
+        // The digest becomes a part of a URL: a text such as `../x` would name another document.
         artifact::digest(stated).map_err(in_index)?;
-        let url = below(&found.repository, &["manifests", stated]);
-        let answer = success(self.manifest(&found.repository, &url)?)?;
+        let url = below(&index.repository, &["manifests", stated]);
+        let answer = success(self.manifest(&index.repository, &url)?)?;
         let in_manifest = |fault| of_manifest(&answer.url, fault);
         artifact::check_image(answer.media_type()).map_err(in_manifest)?;
         artifact::check_content(&answer.body, stated).map_err(in_manifest)?;
@@ -236,7 +239,7 @@ impl<'a> OciMirror<'a> {
                 found: length,
             }));
         }
-        let manifest: Manifest = read(&answer)?;
+        let manifest: OciManifest = read(&answer)?;
         manifest.check_target().map_err(in_manifest)?;
         let zip = manifest.zip(&id.platform).map_err(in_manifest)?;
         let stated = zip.digest.as_deref().unwrap_or_default();
@@ -244,8 +247,10 @@ impl<'a> OciMirror<'a> {
         Ok(PackageMeta {
             id: id.clone(),
             location: Location::Blob(Blob {
-                url: below(&found.repository, &["blobs", stated]),
+                url: below(&index.repository, &["blobs", stated]),
                 digest,
+                // Without a stated size only an empty zip would do: the length must be the stated one
+                // (rules 14.8).
                 bytes: zip.size.unwrap_or_default(),
             }),
             evidence: None,
@@ -273,9 +278,8 @@ impl Source for OciMirror<'_> {
 
     /// Returns what the index of the version lists; nothing where it could not be fetched.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
-        let found = self.found(provider, version);
-        found
-            .map(|found| found.index.platforms(MAX_PLATFORMS))
+        self.index(provider, version)
+            .map(|index| index.manifest.platforms(MAX_PLATFORMS))
             .unwrap_or_default()
     }
 
@@ -286,10 +290,8 @@ impl Source for OciMirror<'_> {
 
 /// Returns the URL of something in a repository.
 fn below(repository: &RepositoryAddr, parts: &[&str]) -> Url {
-    let name = repository.name().split('/');
-    repository
-        .registry()
-        .below(name.chain(parts.iter().copied()))
+    let path = repository.name().split('/').chain(parts.iter().copied());
+    repository.registry().below(path)
 }
 
 /// Returns whether an error says that there is no registry of OCI artifacts (rules 14.4).
@@ -307,8 +309,11 @@ fn next(answer: &Answer, repository: &RepositoryAddr) -> Shared<Option<Url>> {
     let Some(link) = headers::next_page(answer.header("link")) else {
         return Ok(None);
     };
-    let url = answer.url.join(link);
-    let url = url.map_err(|error| bad_link(answer, &error.to_string()))?;
+    let url = answer
+        .url
+        .join(link)
+        .map_err(|error| bad_link(answer, &error.to_string()))?;
+    // The request for the next page carries the token of this registry.
     if url.origin() != repository.registry().origin() {
         return Err(bad_link(answer, "it leads to another server"));
     }
@@ -332,13 +337,8 @@ fn of_manifest(url: &Url, fault: ArtifactFault) -> Arc<OciError> {
 fn success(answer: Answer) -> Shared<Answer> {
     match answer.status {
         200 => Ok(answer),
-        _ => Err(refusal(answer)),
+        _ => Err(Arc::new(OciError::Fetch(answer.refusal()))),
     }
-}
-
-fn refusal(answer: Answer) -> Arc<OciError> {
-    let error = FetchError::refusal(answer.url, answer.status);
-    Arc::new(OciError::Fetch(error))
 }
 
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {

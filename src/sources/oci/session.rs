@@ -15,8 +15,8 @@ use super::error::OciError;
 use super::headers::{self, Challenge};
 use crate::addr::{RepositoryAddr, Url, module::Query};
 use crate::parallel::Memo;
-use crate::sources::net::{Answer, Ask, Net, PackageCredentials, Route};
-use crate::sources::{FetchError, Sent, read_json};
+use crate::sources::net::{Answer, Ask, Net, PackageCredentials, Redirects};
+use crate::sources::{Sent, read_json};
 use crate::world::{Credentials, Secret};
 
 /// Returns the credentials for a repository, or why there are none though there should be some.
@@ -54,13 +54,13 @@ pub struct OciRegistries<'a> {
 /// The authentication for requests about one repository.
 #[derive(Default)]
 struct Session {
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
 }
 
 #[derive(Default)]
-struct State {
+struct SessionState {
     /// The credentials to send, once the registry has asked for them.
-    held: Option<Held>,
+    login: Option<Login>,
     /// The fault of the place where credentials are kept, if that is why there are none.
     reason: Option<String>,
     /// There are credentials that were not sent to the token service.
@@ -69,7 +69,7 @@ struct State {
 
 /// Credentials that a registry has asked for.
 #[derive(Clone)]
-struct Held {
+struct Login {
     credentials: Credentials,
     /// The challenge that the token answers, and its expiry; `None` for a password, which does not expire.
     token: Option<(Challenge, SystemTime)>,
@@ -85,7 +85,7 @@ struct TokenAnswer {
 
 /// A request to a registry.
 #[derive(Clone, Copy)]
-pub(super) struct Request<'r> {
+pub(super) struct DocumentRequest<'r> {
     pub(super) repository: &'r RepositoryAddr,
     pub(super) url: &'r Url,
     /// The media types that are understood.
@@ -105,8 +105,8 @@ impl<'a> OciRegistries<'a> {
         }
     }
 
-    /// Returns what packages are downloaded with: for zips of these registries what authenticates requests to them,
-    /// for all others what is given.
+    /// Returns the credentials for the download of packages: those of these registries for their zips, and those
+    /// of `others` for all others.
     #[must_use]
     pub fn package_credentials(
         self: &Arc<Self>,
@@ -120,12 +120,18 @@ impl<'a> OciRegistries<'a> {
     }
 
     /// Asks for a document; the status of the answer is none that credentials could change.
-    pub(super) fn document(&self, request: Request<'_>) -> Shared<Answer> {
+    pub(super) fn document(&self, request: DocumentRequest<'_>) -> Shared<Answer> {
         let repository = request.repository;
         let registry = repository.registry();
         let challenge = self.ping(&registry, repository)?;
         let session = self.session(repository);
-        let mut sent = self.first(&session, repository, challenge.as_ref())?;
+        let mut sent = {
+            let mut state = session.lock();
+            if let (None, Some(challenge)) = (&state.login, &challenge) {
+                state.login = self.answer(&mut state, repository, challenge)?;
+            }
+            state.login.as_ref().map(|login| login.credentials.clone())
+        };
         let mut answer = self.ask(request, sent.as_ref())?;
         if answer.status == 401
             && let Some(other) = self.renewed(&session, repository, &answer, sent.as_ref())?
@@ -139,9 +145,10 @@ impl<'a> OciRegistries<'a> {
                 let home = registry.origin();
                 Err(Arc::new(OciError::Unauthorized {
                     repository: repository.clone(),
-                    sent: match state.is_withheld {
-                        true => Sent::Withheld,
-                        false => Sent::to(&answer.url, Some(&home), sent.is_some()),
+                    sent: if state.is_withheld {
+                        Sent::Withheld
+                    } else {
+                        Sent::to(&answer.url, Some(&home), sent.is_some())
                     },
                     status: answer.status,
                     url: answer.url,
@@ -156,7 +163,7 @@ impl<'a> OciRegistries<'a> {
     /// repositories.
     fn ping(&self, registry: &Url, repository: &RepositoryAddr) -> Shared<Option<Challenge>> {
         self.pings.get(&registry.secret_text().to_owned(), || {
-            let request = Request {
+            let request = DocumentRequest {
                 repository,
                 url: registry,
                 accept: "application/json",
@@ -166,14 +173,16 @@ impl<'a> OciRegistries<'a> {
             match answer.status {
                 200 => Ok(None),
                 401 => challenge_of(&answer, registry).map(Some),
-                status => Err(Arc::new(OciError::Fetch(FetchError::refusal(
-                    answer.url, status,
-                )))),
+                _ => Err(Arc::new(OciError::Fetch(answer.refusal()))),
             }
         })
     }
 
-    fn ask(&self, request: Request<'_>, credentials: Option<&Credentials>) -> Shared<Answer> {
+    fn ask(
+        &self,
+        request: DocumentRequest<'_>,
+        credentials: Option<&Credentials>,
+    ) -> Shared<Answer> {
         let ask = Ask {
             url: request.url,
             headers: &[("accept", request.accept)],
@@ -182,10 +191,11 @@ impl<'a> OciRegistries<'a> {
             limit: request.limit,
             timeout: self.net.policy.document_timeout,
             // Nothing signs what a registry states, so it must not be changed on the way.
-            route: Route::Encrypted,
+            redirects: Redirects::Encrypted,
         };
-        let answer = self.net.document(&ask, self.net.policy.documents());
-        answer.map_err(|error| Arc::new(OciError::Fetch(error)))
+        self.net
+            .document(&ask, self.net.policy.documents())
+            .map_err(|error| Arc::new(OciError::Fetch(error)))
     }
 
     fn session(&self, repository: &RepositoryAddr) -> Arc<Session> {
@@ -196,32 +206,18 @@ impl<'a> OciRegistries<'a> {
     /// Finds the repository that a zip is in.
     fn owner(&self, url: &Url) -> Option<(RepositoryAddr, Arc<Session>)> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_of = |repository: &RepositoryAddr| {
-            let registry = repository.registry();
-            let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
-            registry.origin() == url.origin() && url.path().starts_with(&blobs)
-        };
-        let mut sessions = sessions.iter();
-        let (repository, session) = sessions.find(|(repository, _)| is_of(repository))?;
-        Some((repository.clone(), Arc::clone(session)))
+        sessions
+            .iter()
+            .find(|(repository, _)| {
+                let registry = repository.registry();
+                let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
+                registry.origin() == url.origin() && url.path().starts_with(&blobs)
+            })
+            .map(|(repository, session)| (repository.clone(), Arc::clone(session)))
     }
 
-    /// Returns what a registry is sent that has asked for it, before any document.
-    fn first(
-        &self,
-        session: &Session,
-        repository: &RepositoryAddr,
-        challenge: Option<&Challenge>,
-    ) -> Shared<Option<Credentials>> {
-        let mut state = session.lock();
-        if let (None, Some(challenge)) = (&state.held, challenge) {
-            state.held = self.answer(&mut state, repository, challenge)?;
-        }
-        Ok(state.held.as_ref().map(|held| held.credentials.clone()))
-    }
-
-    /// Returns what is sent in the place of something that a registry has just rejected; `None` if there
-    /// is nothing else.
+    /// Returns the credentials to send in the place of those that a registry has just rejected; `None` if there
+    /// are no others.
     fn renewed(
         &self,
         session: &Session,
@@ -231,36 +227,36 @@ impl<'a> OciRegistries<'a> {
     ) -> Shared<Option<Credentials>> {
         let challenge = challenge_of(answer, &repository.registry())?;
         let mut state = session.lock();
-        let held = state.held.as_ref().map(|held| &held.credentials);
+        let login = state.login.as_ref().map(|login| &login.credentials);
         // Another thread may have renewed it meanwhile.
-        if held == rejected {
-            state.held = self.answer(&mut state, repository, &challenge)?;
+        if login == rejected {
+            state.login = self.answer(&mut state, repository, &challenge)?;
         }
-        let held = state.held.as_ref().map(|held| held.credentials.clone());
-        Ok(held.filter(|held| Some(held) != rejected))
+        let login = state.login.as_ref().map(|login| login.credentials.clone());
+        Ok(login.filter(|login| Some(login) != rejected))
     }
 
-    /// Returns what a zip is downloaded with; a token that no longer holds is renewed.
+    /// Returns the credentials for the download of a zip; an expired token is renewed.
     fn current(&self, repository: &RepositoryAddr, session: &Session) -> Option<Credentials> {
         let mut state = session.lock();
-        let held = state.held.clone()?;
+        let login = state.login.clone()?;
         let now = self.net.clock.now();
-        if let Some((challenge, until)) = &held.token
+        if let Some((challenge, until)) = &login.token
             && *until <= now
             && let Ok(Some(renewed)) = self.answer(&mut state, repository, challenge)
         {
-            state.held = Some(renewed);
+            state.login = Some(renewed);
         }
-        state.held.as_ref().map(|held| held.credentials.clone())
+        state.login.as_ref().map(|login| login.credentials.clone())
     }
 
     /// Answers a challenge; `None` if there is nothing to answer with.
     fn answer(
         &self,
-        state: &mut State,
+        state: &mut SessionState,
         repository: &RepositoryAddr,
         challenge: &Challenge,
-    ) -> Shared<Option<Held>> {
+    ) -> Shared<Option<Login>> {
         let login = match (self.credentials)(repository) {
             Ok(login) => login,
             Err(reason) => {
@@ -268,7 +264,7 @@ impl<'a> OciRegistries<'a> {
                 None
             }
         };
-        let as_it_is = |credentials| Held {
+        let as_it_is = |credentials| Login {
             credentials,
             token: None,
         };
@@ -283,12 +279,15 @@ impl<'a> OciRegistries<'a> {
             (Challenge::Bearer { realm, service }, login) => {
                 let place = realm_url(realm, &repository.registry())?;
                 let may_be_sent = belongs(&place, &repository.registry());
+                // A registry may name any token service: without this check it could collect the passwords
+                // of others (rules 14.10).
                 state.is_withheld = login.is_some() && !may_be_sent;
                 let login = login.filter(|_| may_be_sent);
                 let token = self.token(&place, service.as_deref(), repository, login.as_ref());
                 let (token, life) = token?;
+                // A download that begins just before the expiry may be redirected after it.
                 let until = self.net.clock.now() + life.saturating_sub(MARGIN);
-                Ok(Some(Held {
+                Ok(Some(Login {
                     credentials: Credentials::Bearer(token),
                     token: Some((challenge.clone(), until)),
                 }))
@@ -312,7 +311,7 @@ impl<'a> OciRegistries<'a> {
             query.set("scope", &format!("repository:{}:pull", repository.name()));
             query.encode()
         });
-        let request = Request {
+        let request = DocumentRequest {
             repository,
             url: &url,
             accept: "application/json",
@@ -330,10 +329,7 @@ impl<'a> OciRegistries<'a> {
                     reason: None,
                 }));
             }
-            status => {
-                let error = FetchError::refusal(answer.url, status);
-                return Err(Arc::new(OciError::Fetch(error)));
-            }
+            _ => return Err(Arc::new(OciError::Fetch(answer.refusal()))),
         }
         let bad = |reason: &str| {
             Arc::new(OciError::BadDocument {
@@ -341,16 +337,17 @@ impl<'a> OciRegistries<'a> {
                 reason: reason.to_owned(),
             })
         };
-        // What is wrong with it is not repeated, since that may be a piece of a token.
-        let read: Result<TokenAnswer, String> = read_json(&answer.body);
-        let read = read.map_err(|_| bad("it is no JSON object with a token"))?;
-        let token = read.token.filter(|token| !token.is_empty());
-        let token = token
-            .or(read.access_token)
-            .filter(|token| !token.is_empty());
-        let token = token.ok_or_else(|| bad("it states no token"))?;
-        let life = read.expires_in.filter(|seconds| *seconds > 0);
-        let life = life
+        // The message of the parser is not repeated, since it may quote a piece of a token.
+        let stated: TokenAnswer =
+            read_json(&answer.body).map_err(|_| bad("it is no JSON object with a token"))?;
+        let token = [stated.token, stated.access_token]
+            .into_iter()
+            .flatten()
+            .find(|token| !token.is_empty())
+            .ok_or_else(|| bad("it states no token"))?;
+        let life = stated
+            .expires_in
+            .filter(|seconds| *seconds > 0)
             .map_or(USUAL_LIFE, Duration::from_secs)
             .min(LONGEST_LIFE);
         Ok((Secret::new(token), life))
@@ -364,16 +361,17 @@ impl std::fmt::Debug for OciRegistries<'_> {
 }
 
 impl Session {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Reads what a registry asks for. What another server asks for, to which it redirected, does not count.
+/// Reads the challenge of a registry; one of another server, to which it redirected, does not count.
 fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
-    let challenge = match answer.url.origin() == registry.origin() {
-        true => headers::challenge(answer.header("www-authenticate")),
-        false => Err("a redirect led to another server".to_owned()),
+    let challenge = if answer.url.origin() == registry.origin() {
+        headers::challenge(answer.header("www-authenticate"))
+    } else {
+        Err("a redirect led to another server".to_owned())
     };
     challenge.map_err(|reason| {
         Arc::new(OciError::Challenge {
@@ -383,7 +381,7 @@ fn challenge_of(answer: &Answer, registry: &Url) -> Shared<Challenge> {
     })
 }
 
-/// Reads where tokens are to be had: at an encrypted connection only.
+/// Parses the URL of a token service, which must use https.
 fn realm_url(realm: &str, registry: &Url) -> Shared<Url> {
     let fault = |reason: &str| {
         Arc::new(OciError::Challenge {
@@ -403,14 +401,16 @@ fn realm_url(realm: &str, registry: &Url) -> Shared<Url> {
     Ok(url)
 }
 
-/// Returns whether a place for tokens belongs to a registry, so that passwords for that may be sent there:
-/// it has the same host, or one below the same domain.
+/// Returns true if a token service belongs to a registry, so that its passwords may be sent there: it has the same
+/// host, or one below the same domain.
 fn belongs(place: &Url, registry: &Url) -> bool {
     let (place, registry) = (place.origin().host, registry.origin().host);
     let is_named = |host: &str| host.ends_with(|c: char| c.is_ascii_alphabetic());
     // A domain of one part, as `com`, has nothing in common but that.
-    let parent = registry.split_once('.').map(|(_, parent)| parent);
-    let parent = parent.filter(|parent| is_named(parent) && parent.contains('.'));
+    let parent = registry
+        .split_once('.')
+        .map(|(_, parent)| parent)
+        .filter(|parent| is_named(parent) && parent.contains('.'));
     place == registry
         || parent.is_some_and(|parent| {
             place == parent
@@ -422,26 +422,28 @@ fn belongs(place: &Url, registry: &Url) -> bool {
 
 /// The errors that a registry states in its answer.
 #[derive(Deserialize)]
-struct Failures {
+struct StatedErrors {
     #[serde(default)]
-    errors: Vec<Failure>,
+    errors: Vec<StatedError>,
 }
 
 #[derive(Deserialize)]
-struct Failure {
+struct StatedError {
     #[serde(default)]
     code: String,
 }
 
-/// Returns whether an answer says that there is no such repository (rules 14.4).
+/// Returns true if an answer states that there is no such repository (rules 14.4).
 pub(super) fn is_unknown_name(answer: &Answer) -> bool {
-    let failures = serde_json::from_slice::<Failures>(&answer.body);
-    let failures = failures.map(|one| one.errors).unwrap_or_default();
-    if failures.is_empty() {
+    let errors = serde_json::from_slice::<StatedErrors>(&answer.body)
+        .map(|stated| stated.errors)
+        .unwrap_or_default();
+    if errors.is_empty() {
         return answer.status == 404;
     }
-    let is_unknown = |one: &Failure| matches!(&*one.code, "NAME_UNKNOWN" | "NAME_INVALID");
-    failures.iter().any(is_unknown)
+    errors
+        .iter()
+        .any(|error| matches!(&*error.code, "NAME_UNKNOWN" | "NAME_INVALID"))
 }
 
 #[cfg(test)]

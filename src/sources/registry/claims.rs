@@ -25,12 +25,12 @@ struct StatedPackage {
     package_size: Option<i64>,
 }
 
-/// Reads the field `packages` of a document; `by` is who states it.
+/// Reads the field `packages` of a document; `by` is the host that states it.
 ///
 /// A field that is missing, `null` or empty states nothing.
 ///
 /// # Errors
-/// What is wrong with the field, as OpenTofu sees it: it is no object, a platform or a hash is none, or
+/// The fault of the field, as OpenTofu sees it: it is no object, a platform or a hash is none, or
 /// there are more than anybody publishes. The values of hashes are not looked at.
 pub(super) fn claims(field: Option<Value>, by: &str) -> Result<Option<Claims>, String> {
     let Some(field) = field.filter(|field| !field.is_null()) else {
@@ -42,14 +42,13 @@ pub(super) fn claims(field: Option<Value>, by: &str) -> Result<Option<Claims>, S
         let count = stated.len();
         return Err(format!("packages holds {count} platforms"));
     }
-    let package = |(name, stated): (String, Option<StatedPackage>)| {
+    let mut packages = BTreeMap::new();
+    for (name, stated) in stated {
         let platform: Platform = name
             .parse()
             .map_err(|_| format!("packages holds {:?}, which is no platform", cut(&name)))?;
-        Ok((platform, claimed(stated.unwrap_or_default())?))
-    };
-    let packages: Result<BTreeMap<_, _>, String> = stated.into_iter().map(package).collect();
-    let packages = packages?;
+        packages.insert(platform, claimed(stated.unwrap_or_default())?);
+    }
     Ok((!packages.is_empty()).then(|| Claims {
         by: by.to_owned(),
         packages,
@@ -68,6 +67,7 @@ fn claimed(stated: StatedPackage) -> Result<ClaimedPackage, String> {
         let hash: Hash = text
             .parse()
             .map_err(|_| format!("packages holds {:?}, which is no hash", cut(&text)))?;
+        // OpenTofu compares and records known schemes only (rules 3.8).
         if hash.scheme() != Scheme::Other {
             hashes.insert(hash);
         }

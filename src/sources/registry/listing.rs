@@ -20,48 +20,62 @@ const MAX_WARNINGS: usize = 20;
 
 /// The versions that a registry lists of a provider.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) versions: BTreeMap<Version, Listed>,
+pub(super) struct ProviderListing {
+    pub(super) versions: BTreeMap<Version, VersionListing>,
     pub(super) warnings: Vec<String>,
 }
 
 /// The list's entry about a version.
 #[derive(Debug, Default)]
-pub(super) struct Listed {
+pub(super) struct VersionListing {
     pub(super) protocols: Vec<String>,
     pub(super) platforms: Vec<Platform>,
 }
 
 /// Reads a list of versions; missing numbers are zero, and duplicates become one.
-pub(super) fn listing(list: VersionList, flavor: Flavor) -> Result<Listing, String> {
+pub(super) fn listing(list: VersionList, flavor: Flavor) -> Result<ProviderListing, String> {
     let mut versions = BTreeMap::new();
     for listed in list.versions.unwrap_or_default() {
         let written = text(&listed.version);
         match written.parse::<Version>() {
             // `1.0` and `1.0.0` are one version here; what the later entry says of it counts.
             Ok(version) => {
-                versions.insert(version, reduce(listed));
+                versions.insert(version, listed_version(listed));
             }
+            // Terraform from 1.15 on skips it; to the others one such text fails the whole query (rules
+            // 2.3).
             Err(_) if flavor.skips_unreadable_versions() => {}
             Err(_) => return Err(format!("it lists {:?}, which is no version", cut(written))),
         }
     }
     let warnings = list.warnings.unwrap_or_default();
-    Ok(Listing {
+    Ok(ProviderListing {
         versions,
-        warnings: warnings.iter().take(MAX_WARNINGS).map(|w| cut(w)).collect(),
+        warnings: warnings
+            .iter()
+            .take(MAX_WARNINGS)
+            .map(|warning| cut(warning))
+            .collect(),
     })
 }
 
-fn reduce(listed: ListedVersion) -> Listed {
-    let platforms = listed.platforms.unwrap_or_default().into_iter();
-    let mut platforms: Vec<Platform> = platforms
+/// Reads the entry of a version; names that are no platform are left out.
+fn listed_version(listed: ListedVersion) -> VersionListing {
+    let mut platforms: Vec<Platform> = listed
+        .platforms
+        .unwrap_or_default()
+        .iter()
         .take(MAX_PLATFORMS)
-        .filter_map(|p| format!("{}_{}", text(&p.os), text(&p.arch)).parse().ok())
+        .filter_map(|stated| {
+            let name = format!("{}_{}", text(&stated.os), text(&stated.arch));
+            name.parse().ok()
+        })
         .collect();
+    // The order of the registry means nothing: `all` and messages list platforms in the order of their
+    // names.
     platforms.sort();
     platforms.dedup();
-    Listed {
+    VersionListing {
         protocols: listed.protocols.unwrap_or_default(),
         platforms,
     }
@@ -75,8 +89,4 @@ pub(super) fn supported(protocols: &[String]) -> Result<bool, &str> {
         any |= PROTOCOLS.contains(&version.major);
     }
     Ok(any)
-}
-
-pub(super) fn supported_or_not(protocols: &[String]) -> bool {
-    supported(protocols).unwrap_or(false)
 }

@@ -14,14 +14,14 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use self::documents::{LegacyProvider, PackageDocument, PublicKey, VersionList};
-use self::listing::{Listing, listing, supported, supported_or_not};
+use self::documents::{LegacyProvider, PackageDocument, VersionList};
+use self::listing::{ProviderListing, listing, supported};
 use self::published::PublishedDates;
 use super::FetchError;
-use super::discovery::{Discovery, DiscoveryError, Service};
-use super::net::{Answer, Ask, Net, Route};
-use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
-use crate::addr::{Hostname, Origin, ProviderAddr, Url};
+use super::discovery::{Discovery, Service};
+use super::net::{Answer, Ask, Net, Redirects};
+use super::{Offer, Source, SourceError, cut, read_json};
+use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::hash::{self, Hashes};
 use crate::package::{
@@ -66,7 +66,7 @@ pub struct Registry<'a> {
     net: Net<'a>,
     flavor: Flavor,
     discovery: Arc<Discovery<'a>>,
-    versions: Memo<ProviderAddr, Shared<Arc<Listing>>>,
+    versions: Memo<ProviderAddr, Shared<Arc<ProviderListing>>>,
     checksum_lists: Memo<Url, Shared<DatedList>>,
     signatures: Memo<Url, Shared<Arc<[u8]>>>,
     /// The claims of the first document of a release, which those of other platforms repeat.
@@ -77,14 +77,7 @@ pub struct Registry<'a> {
 impl<'a> Registry<'a> {
     /// Makes the registries of all hosts; makes no request yet.
     #[must_use]
-    pub fn new(net: Net<'a>, flavor: Flavor, hosts: Hosts<'a>) -> Self {
-        let discovery = Arc::new(Discovery::new(net.clone(), hosts));
-        Self::of(net, flavor, discovery)
-    }
-
-    /// Makes the registries of all hosts, with documents that others ask for as well.
-    #[must_use]
-    pub fn of(net: Net<'a>, flavor: Flavor, discovery: Arc<Discovery<'a>>) -> Self {
+    pub fn new(net: Net<'a>, flavor: Flavor, discovery: Arc<Discovery<'a>>) -> Self {
         Self {
             net,
             flavor,
@@ -99,52 +92,27 @@ impl<'a> Registry<'a> {
 
     /// Returns the URL below which a host's provider registry answers.
     fn service(&self, host: &Hostname) -> Shared<Url> {
-        let found = self.discovery.registry(host, Service::Providers);
-        found.map_err(|cause| Arc::new(self.not_found(host, cause)))
+        self.discovery
+            .registry(host, Service::Providers)
+            .map_err(|cause| {
+                Arc::new(match self.discovery.rejection(host, &cause) {
+                    Some(rejection) => RegistryError::Unauthorized(rejection),
+                    None => RegistryError::Discovery {
+                        host: host.clone(),
+                        by: self.discovery.found_by(host),
+                        cause,
+                    },
+                })
+            })
     }
 
-    /// Says why the registry of a host cannot be found.
-    fn not_found(&self, host: &Hostname, cause: DiscoveryError) -> RegistryError {
-        if let DiscoveryError::Fetch(FetchError::Status { url, status, .. }) = &cause
-            && matches!(status, 401 | 403)
-        {
-            let asked = Url::discovery(host).map(|asked| asked.origin());
-            return self.unauthorized(host, url, *status, asked.ok().as_ref());
-        }
-        RegistryError::Discovery {
-            host: host.clone(),
-            by: self.discovery.found_by(host),
-            cause,
-        }
-    }
-
-    /// Makes the error of a host that requires credentials; `home` is the origin that they may be sent to.
-    fn unauthorized(
-        &self,
-        host: &Hostname,
-        url: &Url,
-        status: u16,
-        home: Option<&Origin>,
-    ) -> RegistryError {
-        let has_credentials = (self.discovery.hosts.credentials)(host).is_some();
-        RegistryError::Unauthorized(Unauthorized {
-            host: host.clone(),
-            url: url.clone(),
-            status,
-            sent: Sent::to(url, home, has_credentials),
-            helper: (self.discovery.hosts.helper)(host),
-        })
-    }
-
-    /// Asks the registry of a provider's host for a document.
-    ///
-    /// Credentials are sent over encrypted connections only, whatever the host says.
+    /// Requests a document from the registry of a host; the status of the answer is 200 or 404.
     fn ask(&self, host: &Hostname, path: &[&str], limit: u64) -> Shared<Answer> {
         let delays = self.net.policy.documents();
         self.ask_by(host, path, limit, |ask| self.net.document(ask, delays))
     }
 
-    /// As [`Registry::ask`], in the way of `fetch`.
+    /// Requests a document as [`Registry::ask`] does, with the repetitions of `fetch`.
     fn ask_by(
         &self,
         host: &Hostname,
@@ -153,36 +121,34 @@ impl<'a> Registry<'a> {
         fetch: impl FnOnce(&Ask<'_>) -> Result<Answer, FetchError>,
     ) -> Shared<Answer> {
         let base = self.service(host)?;
-        // A service URL may be plain http (rules 1.6). The programs send the token there all the same,
-        // where anything on the way can read it.
         let url = base.below(path.iter().copied());
-        let credentials =
-            (self.discovery.hosts.credentials)(host).filter(|_| base.origin().encrypted);
+        let credentials = self.discovery.credentials(host, &base);
         let ask = Ask {
             url: &url,
+            // Both programs send their version (rules 2.1).
             headers: &[("x-terraform-version", self.flavor.observed_version())],
             credentials: credentials.as_ref(),
             hops: DOCUMENT_HOPS,
             limit,
             timeout: self.net.policy.document_timeout,
-            route: Route::Any,
+            // The documents need no protection of their own: the signature proves the package.
+            redirects: Redirects::Any,
         };
         let answer = fetch(&ask).map_err(RegistryError::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
-            status @ (401 | 403) => Err(Arc::new(self.unauthorized(
-                host,
-                &answer.url,
-                status,
-                Some(&base.origin()),
-            ))),
-            status => Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
-                answer.url, status,
-            )))),
+            status @ (401 | 403) => {
+                let home = base.origin();
+                let error = self
+                    .discovery
+                    .unauthorized(host, &answer.url, status, Some(&home));
+                Err(Arc::new(RegistryError::Unauthorized(error)))
+            }
+            _ => Err(Arc::new(RegistryError::Fetch(answer.refusal()))),
         }
     }
 
-    fn listing(&self, provider: &ProviderAddr) -> Shared<Arc<Listing>> {
+    fn listing(&self, provider: &ProviderAddr) -> Shared<Arc<ProviderListing>> {
         self.versions.get(provider, || {
             let path = [provider.namespace(), provider.type_name(), "versions"];
             let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES)?;
@@ -201,6 +167,7 @@ impl<'a> Registry<'a> {
                 let url = answer.url.clone();
                 RegistryError::BadDocument { url, reason }
             })?;
+            // An empty list means that the registry does not have the provider (rules 2.5).
             if listing.versions.is_empty() {
                 let provider = provider.clone();
                 return Err(Arc::new(RegistryError::NoVersions { provider }));
@@ -220,15 +187,18 @@ impl<'a> Registry<'a> {
         // A failure from here on only costs the hint: the message that it would be part of is
         // an error already.
         let path = ["-", provider.type_name(), "versions"];
-        let answer = self.ask(provider.hostname(), &path, MAX_VERSIONS_BYTES);
-        let answer = answer.ok().filter(|answer| answer.status == 200)?;
+        let answer = self
+            .ask(provider.hostname(), &path, MAX_VERSIONS_BYTES)
+            .ok()
+            .filter(|answer| answer.status == 200)?;
         let legacy: LegacyProvider = read_json(&answer.body).ok()?;
-        let moved = legacy.moved_to.filter(|text| !text.is_empty());
-        let found = ProviderAddr::parse(&moved.or(legacy.id)?, self.flavor).ok()?;
-        (found != *provider && !found.is_legacy()).then_some(found)
+        let moved_to = legacy.moved_to.filter(|text| !text.is_empty());
+        let successor = ProviderAddr::parse(&moved_to.or(legacy.id)?, self.flavor).ok()?;
+        (successor != *provider && !successor.is_legacy()).then_some(successor)
     }
 
-    fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
+    /// Fetches the document of a package, which must be about its platform; returns it with its URL.
+    fn document(&self, id: &PackageId) -> Shared<(Url, PackageDocument)> {
         let (os, arch) = (id.platform.os(), id.platform.arch());
         let (provider, version) = (&id.provider, id.version.to_string());
         let (namespace, type_name) = (provider.namespace(), provider.type_name());
@@ -242,33 +212,41 @@ impl<'a> Registry<'a> {
         }
         // The checks have the order of the programs, so that of several faults the same one is reported
         // (rules 3.2 to 3.5).
-        let mut document: PackageDocument = read(&answer)?;
+        let document: PackageDocument = read(&answer)?;
         self.check_protocols(id, &document, &answer.url)?;
-        let stated = format!("{}_{}", text(&document.os), text(&document.arch));
         if document.os.as_deref() != Some(os) || document.arch.as_deref() != Some(arch) {
-            let (id, url, stated) = (id.clone(), answer.url, cut(&stated));
-            return Err(Arc::new(RegistryError::OtherPlatform { id, url, stated }));
-        }
-        let claims = self.claims(id, document.packages.take(), &answer.url)?;
-        if text(&document.filename).len() > MAX_FILENAME_BYTES {
-            return Err(Arc::new(RegistryError::BadDocument {
+            let stated = format!("{}_{}", text(&document.os), text(&document.arch));
+            return Err(Arc::new(RegistryError::OtherPlatform {
+                id: id.clone(),
                 url: answer.url,
-                reason: format!("filename has more than {MAX_FILENAME_BYTES} bytes"),
+                stated: cut(&stated),
             }));
         }
-        let zip = link(&answer.url, "download_url", &document.download_url)?;
+        Ok((answer.url, document))
+    }
+
+    fn find(&self, id: &PackageId) -> Shared<PackageMeta> {
+        let (url, mut document) = self.document(id)?;
+        let claims = self.claims(id, document.packages.take(), &url)?;
+        if text(&document.filename).len() > MAX_FILENAME_BYTES {
+            let reason = format!("filename has more than {MAX_FILENAME_BYTES} bytes");
+            return Err(Arc::new(RegistryError::BadDocument { url, reason }));
+        }
+        let zip = link(&url, "download_url", &document.download_url)?;
         let shasum_text = text(&document.shasum);
         let shasum =
             hash::digest_of_hex(shasum_text).ok_or_else(|| RegistryError::BadDocument {
-                url: answer.url.clone(),
+                url: url.clone(),
                 reason: format!("shasum is {:?}, which is no SHA-256", cut(shasum_text)),
             })?;
         let (sums, signature) = (&document.shasums_url, &document.shasums_signature_url);
-        let sums = link(&answer.url, "shasums_url", sums)?;
-        let signature = link(&answer.url, "shasums_signature_url", signature)?;
+        let sums = link(&url, "shasums_url", sums)?;
+        let signature = link(&url, "shasums_signature_url", signature)?;
         let ((sums, sums_changed), signature) = self.evidence(&sums, &signature)?;
-        let keys = document.signing_keys.and_then(|keys| keys.gpg_public_keys);
-        let keys = keys.unwrap_or_default().into_iter().map(signing_key);
+        let keys = document
+            .signing_keys
+            .and_then(|keys| keys.gpg_public_keys)
+            .unwrap_or_default();
         Ok(PackageMeta {
             id: id.clone(),
             location: Location::Remote(zip),
@@ -279,7 +257,13 @@ impl<'a> Registry<'a> {
                 sums,
                 sums_changed,
                 signature,
-                keys: keys.collect(),
+                keys: keys
+                    .into_iter()
+                    .map(|key| SigningKey {
+                        ascii_armor: key.ascii_armor.unwrap_or_default(),
+                        trust_signature: key.trust_signature.unwrap_or_default(),
+                    })
+                    .collect(),
             }),
             stated: Hashes::default(),
             claims,
@@ -310,11 +294,14 @@ impl<'a> Registry<'a> {
             return Ok(None);
         };
         if !self.flavor.reads_stated_hashes() {
-            let packages = claims.packages.values_mut();
-            packages.for_each(|package| package.size = None);
+            for package in claims.packages.values_mut() {
+                package.size = None;
+            }
         }
         let claims = Arc::new(claims);
         let release = (id.provider.clone(), id.version.clone());
+        // The documents of all platforms of a release state the same hashes as a rule; they share one
+        // value.
         let first = self.claims.get(&release, || Arc::clone(&claims));
         Ok(Some(if first == claims { first } else { claims }))
     }
@@ -323,21 +310,23 @@ impl<'a> Registry<'a> {
     /// through, as in both programs.
     fn check_protocols(&self, id: &PackageId, document: &PackageDocument, url: &Url) -> Shared<()> {
         let spoken = document.protocols.clone().unwrap_or_default();
-        let supported = supported(&spoken).map_err(|text| RegistryError::BadDocument {
+        let is_supported = supported(&spoken).map_err(|text| RegistryError::BadDocument {
             url: url.clone(),
             reason: format!("protocols holds {:?}, which is no version", cut(text)),
         })?;
-        if spoken.is_empty() || supported {
+        if spoken.is_empty() || is_supported {
             return Ok(());
         }
         // The programs ask for the list again to name a version that would do; here the answer is kept.
         let listing = self.listing(&id.provider)?;
-        let newest = listing.versions.iter().rev();
-        let newest = newest.filter(|(version, listed)| {
-            **version != id.version && supported_or_not(&listed.protocols)
-        });
+        let newest = listing
+            .versions
+            .iter()
+            .rev()
+            .filter(|(version, _)| **version != id.version)
+            .find(|(_, listed)| supported(&listed.protocols).unwrap_or(false));
         Err(Arc::new(RegistryError::Protocol {
-            newest: newest.map(|(version, _)| version.clone()).next(),
+            newest: newest.map(|(version, _)| version.clone()),
             id: id.clone(),
             spoken: spoken
                 .iter()
@@ -378,15 +367,14 @@ impl<'a> Registry<'a> {
             hops: DOCUMENT_HOPS,
             limit,
             timeout: self.net.policy.document_timeout,
-            route: Route::Any,
+            redirects: Redirects::Any,
         };
-        let answer = self.net.document(&ask, self.net.policy.documents());
-        let answer = answer.map_err(RegistryError::from)?;
+        let answer = self
+            .net
+            .document(&ask, self.net.policy.documents())
+            .map_err(RegistryError::from)?;
         if answer.status != 200 {
-            return Err(Arc::new(RegistryError::Fetch(FetchError::refusal(
-                answer.url,
-                answer.status,
-            ))));
+            return Err(Arc::new(RegistryError::Fetch(answer.refusal())));
         }
         // Some hosts answer every unknown path with a page and status 200. Read as checksums it would
         // be a bad line, which hides what is wrong.
@@ -417,11 +405,10 @@ impl Source for Registry<'_> {
 
     /// Returns what the list of versions states; nothing where the list could not be fetched.
     fn platforms(&self, provider: &ProviderAddr, version: &Version) -> Vec<Platform> {
-        let Ok(listing) = self.listing(provider) else {
-            return Vec::new();
-        };
-        let listed = listing.versions.get(version);
-        listed.map(|l| l.platforms.clone()).unwrap_or_default()
+        self.listing(provider)
+            .ok()
+            .and_then(|listing| Some(listing.versions.get(version)?.platforms.clone()))
+            .unwrap_or_default()
     }
 
     fn package(&self, id: &PackageId) -> Result<PackageMeta, SourceError> {
@@ -443,8 +430,9 @@ fn link(document: &Url, field: &'static str, value: &Option<String>) -> Shared<U
         let reason = format!("it states no {field}");
         return Err(Arc::new(RegistryError::BadDocument { url, reason }));
     }
-    let link = document.join(value);
-    link.map_err(|cause| Arc::new(RegistryError::BadUrl { url, field, cause }))
+    document
+        .join(value)
+        .map_err(|cause| Arc::new(RegistryError::BadUrl { url, field, cause }))
 }
 
 fn text(field: &Option<String>) -> &str {
@@ -456,13 +444,6 @@ fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
         let url = answer.url.clone();
         Arc::new(RegistryError::BadDocument { url, reason })
     })
-}
-
-fn signing_key(key: PublicKey) -> SigningKey {
-    SigningKey {
-        ascii_armor: key.ascii_armor.unwrap_or_default(),
-        trust_signature: key.trust_signature.unwrap_or_default(),
-    }
 }
 
 #[cfg(test)]

@@ -9,11 +9,12 @@ use std::time::SystemTime;
 
 use super::documents::{DocumentedProvider, ReleaseDocument};
 use super::{DOCUMENT_HOPS, Registry, text};
-use crate::addr::{Hostname, ProviderAddr, Url};
+use crate::addr::{ProviderAddr, Url};
 use crate::flavor::Flavor;
 use crate::package::calendar::read_timestamp;
 use crate::parallel::Memo;
-use crate::sources::net::{Ask, Route};
+use crate::sources::discovery::FoundBy;
+use crate::sources::net::{Ask, Redirects};
 use crate::sources::read_json;
 use crate::version::Version;
 
@@ -55,7 +56,11 @@ impl Registry<'_> {
         provider: &ProviderAddr,
         version: &Version,
     ) -> Option<SystemTime> {
-        if self.is_documented_by_opentofu(provider.hostname()) {
+        // A `host` block puts another registry in the place of OpenTofu's own, which documents its releases.
+        let host = provider.hostname();
+        if host.ascii() == Flavor::OpenTofu1_12.default_host()
+            && self.discovery.found_by(host) == FoundBy::Host
+        {
             let documented = self
                 .published
                 .providers
@@ -63,14 +68,9 @@ impl Registry<'_> {
             return documented?.get(version).copied();
         }
         let question = (provider.clone(), version.clone());
-        let release = || self.release(provider, version);
-        self.published.releases.get(&question, release)
-    }
-
-    /// Returns whether a host is OpenTofu's own registry, rather than another one in its place.
-    fn is_documented_by_opentofu(&self, host: &Hostname) -> bool {
-        let own = Flavor::OpenTofu1_12.default_host();
-        host.ascii() == own && !self.discovery.hosts.services.contains_key(host)
+        self.published
+            .releases
+            .get(&question, || self.release(provider, version))
     }
 
     /// Asks a registry about a release as the one of Terraform answers.
@@ -81,10 +81,10 @@ impl Registry<'_> {
         }
         let asked = version.to_string();
         let path = [provider.namespace(), provider.type_name(), &asked];
-        let answer = self.ask_by(host, &path, MAX_DOCUMENT_BYTES, |ask| {
-            self.net.optional_document(ask)
-        });
-        let answer = answer
+        let answer = self
+            .ask_by(host, &path, MAX_DOCUMENT_BYTES, |ask| {
+                self.net.optional_document(ask)
+            })
             .inspect_err(|_| self.published.give_up(host.ascii()))
             .ok()
             .filter(|answer| answer.status == 200)?;
@@ -109,21 +109,27 @@ impl Registry<'_> {
             hops: DOCUMENT_HOPS,
             limit: MAX_DOCUMENT_BYTES,
             timeout: self.net.policy.document_timeout,
-            route: Route::Encrypted,
+            // Nothing signs a date, so it must not be changed on the way.
+            redirects: Redirects::Encrypted,
         };
-        let answer = self.net.optional_document(&ask);
-        let answer = answer
+        let answer = self
+            .net
+            .optional_document(&ask)
             .inspect_err(|_| self.published.give_up(&host))
             .ok()
             .filter(|answer| answer.status == 200)?;
         let document: DocumentedProvider = read_json(&answer.body).ok()?;
-        let versions = document.versions.unwrap_or_default().into_iter();
-        let dates = versions.filter_map(|one| {
-            let id = text(&one.id);
-            let version = id.strip_prefix('v').unwrap_or(id).parse().ok()?;
-            Some((version, read_timestamp(text(&one.published))?))
-        });
-        Some(dates.collect())
+        let dates = document
+            .versions
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|release| {
+                let id = text(&release.id);
+                let version = id.strip_prefix('v').unwrap_or(id).parse().ok()?;
+                Some((version, read_timestamp(text(&release.published))?))
+            })
+            .collect();
+        Some(dates)
     }
 }
 
@@ -133,6 +139,7 @@ mod tests {
 
     use super::*;
     use crate::package::calendar::day;
+    use crate::sources::discovery::Discovery;
     use crate::sources::net::Net;
     use crate::sources::registry::Hosts;
     use crate::sources::retry::Policy;
@@ -173,7 +180,8 @@ mod tests {
             credentials: Box::new(|_| Some(Credentials::Bearer(Secret::new("word")))),
             helper: Box::new(|_| None),
         };
-        let registry = Registry::new(net, FLAVOR, hosts);
+        let discovery = Arc::new(Discovery::new(net.clone(), hosts));
+        let registry = Registry::new(net, FLAVOR, discovery);
         let days = releases.iter().map(|release| {
             let (addr, version) = release.split_once(' ').expect("two words");
             let provider = ProviderAddr::parse(addr, FLAVOR).expect("valid");

@@ -46,7 +46,8 @@ fn ask(flavor: Flavor, fields: [&'static str; 2]) -> [Result<PackageMeta, String
         credentials: Box::new(|_| None),
         helper: Box::new(|_| None),
     };
-    let registry = Registry::new(net, flavor, hosts);
+    let discovery = Arc::new(Discovery::new(net.clone(), hosts));
+    let registry = Registry::new(net, flavor, discovery);
     let package = |platform: &str| {
         let id = PackageId {
             provider: ProviderAddr::parse("example.com/acme/demo", flavor).expect("valid"),
