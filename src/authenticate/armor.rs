@@ -18,7 +18,7 @@ pub(super) fn public_key(text: &str) -> Result<Vec<u8>, KeyFault> {
     }
 }
 
-/// Returns the content of the first block of a text, whatever it says it is, as Terraform does.
+/// Returns the content of the first block of a text, whatever its label is, as Terraform does.
 pub(super) fn signature(text: &str) -> Result<Vec<u8>, SignatureFault> {
     if text.len() > MAX_ARMOR_BYTES {
         return Err(SignatureFault::TooLong);
@@ -29,25 +29,19 @@ pub(super) fn signature(text: &str) -> Result<Vec<u8>, SignatureFault> {
 }
 
 fn dearmor(text: &str) -> Option<(BlockType, Vec<u8>)> {
-    let lines = tidy(text);
+    // The programs refuse white space around lines. It does not change the key, and people paste keys into
+    // forms; nothing in a header matters.
+    let mut lines = text.lines().map(str::trim);
+    let start = lines.find(|line| line.starts_with("-----BEGIN "));
+    let rest = lines.skip_while(|line| line.contains(':'));
+    let lines: String = start
+        .into_iter()
+        .chain(rest)
+        .flat_map(|line| [line, "\n"])
+        .collect();
     let options = DearmorOptions::default().set_limit(MAX_ARMOR_BYTES);
     let mut reader = Dearmor::with_options(lines.as_bytes(), options);
     let mut bytes = Vec::new();
     reader.read_to_end(&mut bytes).ok()?;
     Some((reader.typ?, bytes))
-}
-
-/// Returns the text from the first block on, without white space around its lines and without the
-/// headers of the block: people paste keys into forms, and nothing in a header matters. The programs
-/// refuse white space before and behind lines; it does not change what the key is.
-fn tidy(text: &str) -> String {
-    let is_start = |line: &&str| line.starts_with("-----BEGIN ");
-    let mut lines = text.lines().map(str::trim);
-    let start = lines.find(is_start);
-    let rest = lines.skip_while(|line| line.contains(':'));
-    start
-        .into_iter()
-        .chain(rest)
-        .flat_map(|line| [line, "\n"])
-        .collect()
 }

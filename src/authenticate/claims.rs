@@ -5,9 +5,8 @@ use crate::hash::Scheme;
 use crate::package::{Claims, Evidence};
 use crate::platform::Platform;
 
-/// Makes sure that what a registry states beside its signed list includes the package at hand, with a
-/// size and no other `zh:` than beside the download address. What it states of other platforms is not
-/// looked at.
+/// Checks that the hashes that a registry states beside its signed list include the package at hand, with a size
+/// and no other `zh:` than beside the download address. Those of other platforms are not looked at.
 ///
 /// Texts are compared as they are spelled, as OpenTofu does: upper case in one of the two differs. The
 /// size is compared with the zip where that is read; OpenTofu compares the `h1:` with nothing.
@@ -23,6 +22,7 @@ pub fn check_claims(
     let Some(package) = claims.packages.get(&platform) else {
         return Err(AuthError::ClaimsLackPackage { platform });
     };
+    // OpenTofu requires a size above 0 (rules 4.4).
     if package.size.is_none() {
         return Err(AuthError::ClaimsLackSize { platform });
     }
@@ -37,10 +37,10 @@ pub fn check_claims(
         }
         any = true;
     }
-    match any {
-        true => Ok(()),
-        false => Err(AuthError::ClaimsLackHash { platform }),
+    if !any {
+        return Err(AuthError::ClaimsLackHash { platform });
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,21 +5,21 @@ use pgp::packet::{Packet, PublicKey, PublicSubkey, Signature, SignatureType, Use
 use pgp::types::{EcdsaPublicParams, KeyDetails, KeyVersion, PublicParams, Tag};
 
 use super::error::KeyFault;
-use super::facts::{Facts, KeyId, Unread, can_sign, id_of, spell};
 use super::limits::{MAX_PACKETS, MAX_SELF_SIGNATURES};
-use super::packets::{Trouble, packets};
+use super::packets::{PacketFault, packets};
+use super::signature_info::{KeyId, SignatureInfo, UnusableSignature, can_sign, id_of, spell};
 
-/// The keys of one block. May be empty, as the programs have it.
+/// The keys of one block. May be empty: the programs accept an empty block.
 #[derive(Debug)]
 pub(super) struct Keyring {
-    keys: Vec<Key>,
+    keys: Vec<BoundKey>,
 }
 
 /// A primary key with what it has signed.
 #[derive(Debug)]
-pub(super) struct Key {
+pub(super) struct BoundKey {
     pub(super) primary: PublicKey,
-    pub(super) revocations: Vec<Facts>,
+    pub(super) revocations: Vec<SignatureInfo>,
     users: Vec<User>,
     subkeys: Vec<Subkey>,
 }
@@ -29,8 +29,8 @@ pub(super) struct Key {
 pub(super) struct User {
     id: UserId,
     /// The newest confirmation; none if there are only revocations.
-    confirmation: Option<Facts>,
-    pub(super) revocations: Vec<Facts>,
+    confirmation: Option<SignatureInfo>,
+    pub(super) revocations: Vec<SignatureInfo>,
 }
 
 /// A subkey, bound to its primary key; if it may sign, it has agreed to that.
@@ -38,28 +38,27 @@ pub(super) struct User {
 pub(super) struct Subkey {
     pub(super) key: PublicSubkey,
     /// The newest signature that binds it.
-    pub(super) binding: Facts,
-    /// The agreement of the subkey.
-    pub(super) agreement: Option<Facts>,
-    pub(super) revocations: Vec<Facts>,
+    pub(super) binding: SignatureInfo,
+    pub(super) agreement: Option<SignatureInfo>,
+    pub(super) revocations: Vec<SignatureInfo>,
 }
 
 /// A key that may have made a signature.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate<'a> {
-    pub(super) key: &'a Key,
+pub(super) struct SignerCandidate<'a> {
+    pub(super) key: &'a BoundKey,
     /// The subkey in question; none for the primary key itself.
     pub(super) subkey: Option<&'a Subkey>,
 }
 
-/// One packet of a key block, as far as it matters.
-enum Part {
+/// A packet of a key block.
+enum KeyPart {
     Primary(PublicKey),
     /// A primary key of a kind that counts for nothing, with all that belongs to it.
     Foreign,
     Subkey(PublicSubkey),
     User(UserId),
-    Signature(Box<Signature>, Facts),
+    Signature(Box<Signature>, SignatureInfo),
     Ignored,
     /// Spoils the key that it belongs to.
     Broken,
@@ -75,8 +74,8 @@ impl Keyring {
         Self::read_with(block, OwnSignatures::Checked)
     }
 
-    /// Reads the keys of a block that this program carries with it: what they say about themselves is known
-    /// to be signed by them, and to check it would cost more than all else.
+    /// Reads the keys of a block that this program carries with it. A test has checked their signatures over
+    /// themselves; to check them in each run would cost more than everything else.
     pub(super) fn read_known(block: &[u8]) -> Result<Self, KeyFault> {
         Self::read_with(block, OwnSignatures::Known)
     }
@@ -88,15 +87,17 @@ impl Keyring {
         let mut keys = Vec::new();
         let mut parts = parts.into_iter().peekable();
         while let Some(part) = parts.next() {
-            let Part::Primary(primary) = part else {
+            let KeyPart::Primary(primary) = part else {
                 continue;
             };
-            let mut own = Vec::new();
-            while let Some(part) = parts.next_if(|part| !part.is_primary()) {
-                own.push(part);
+            let is_other = |part: &KeyPart| matches!(part, KeyPart::Primary(_) | KeyPart::Foreign);
+            let mut key_parts = Vec::new();
+            while let Some(part) = parts.next_if(|part| !is_other(part)) {
+                key_parts.push(part);
             }
-            let builder = Builder::new(primary, own_signatures, &mut allowance);
-            let key = builder.build(own);
+            let key = Builder::new(primary, own_signatures, &mut allowance).build(key_parts);
+            // Each check of a signature takes up to some milliseconds, and a registry may repeat them as it
+            // likes.
             if allowance == 0 {
                 return Err(KeyFault::TooManySignatures);
             }
@@ -108,35 +109,34 @@ impl Keyring {
         Ok(Self { keys })
     }
 
-    /// Returns the IDs of the primary keys.
     pub(super) fn key_ids(&self) -> impl Iterator<Item = String> {
-        self.keys.iter().map(Key::spelled_id)
+        self.keys.iter().map(BoundKey::spelled_id)
     }
 
     /// Returns the keys and subkeys of this ID that may sign.
     ///
     /// Permission must be stated: a key that says nothing about its use counts for nothing.
-    pub(super) fn candidates(&self, id: KeyId) -> Vec<Candidate<'_>> {
-        let mut found = Vec::new();
+    pub(super) fn candidates(&self, id: KeyId) -> Vec<SignerCandidate<'_>> {
+        let mut candidates = Vec::new();
         for key in &self.keys {
-            let primary_may_sign = key.primary_facts().and_then(|facts| facts.may_sign);
+            let primary_may_sign = key.primary_info().and_then(|info| info.may_sign);
             if id_of(&key.primary) == id && primary_may_sign == Some(true) {
-                found.push(Candidate { key, subkey: None });
+                candidates.push(SignerCandidate { key, subkey: None });
             }
-            let subkeys = key
-                .subkeys
-                .iter()
-                .filter(|subkey| id_of(&subkey.key) == id && subkey.binding.may_sign == Some(true));
-            found.extend(subkeys.map(|subkey| Candidate {
-                key,
-                subkey: Some(subkey),
-            }));
+            for subkey in &key.subkeys {
+                if id_of(&subkey.key) == id && subkey.binding.may_sign == Some(true) {
+                    candidates.push(SignerCandidate {
+                        key,
+                        subkey: Some(subkey),
+                    });
+                }
+            }
         }
-        found
+        candidates
     }
 }
 
-impl Key {
+impl BoundKey {
     /// Returns the ID of the primary key as the programs spell it.
     pub(super) fn spelled_id(&self) -> String {
         spell(id_of(&self.primary))
@@ -149,28 +149,22 @@ impl Key {
             let confirmation = user.confirmation.as_ref();
             (
                 std::cmp::Reverse(user.revocations.len()),
-                confirmation.map(|facts| (facts.is_primary_user, facts.created)),
+                confirmation.map(|info| (info.is_primary_user, info.created)),
             )
         };
         // The first of equals wins, as `max_by_key` would not have it.
         self.users.iter().rev().max_by_key(|user| rank(user))
     }
 
-    /// Returns what the key says about itself.
-    pub(super) fn primary_facts(&self) -> Option<&Facts> {
+    /// Returns the confirmation of the primary user, which states the use and the lifetime of the key.
+    pub(super) fn primary_info(&self) -> Option<&SignatureInfo> {
         self.primary_user()
             .and_then(|user| user.confirmation.as_ref())
     }
 }
 
-impl Part {
-    fn is_primary(&self) -> bool {
-        matches!(self, Self::Primary(_) | Self::Foreign)
-    }
-}
-
 /// Cuts a key block into packets.
-fn parts(block: &[u8]) -> Result<Vec<Part>, KeyFault> {
+fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
     let mut parts = Vec::new();
     for packet in packets(block) {
         if parts.len() == MAX_PACKETS {
@@ -178,22 +172,22 @@ fn parts(block: &[u8]) -> Result<Vec<Part>, KeyFault> {
         }
         parts.push(match packet {
             Ok(Packet::PublicKey(key)) if is_known(&key) && can_sign(key.algorithm()) => {
-                Part::Primary(key)
+                KeyPart::Primary(key)
             }
-            Ok(Packet::PublicKey(_)) => Part::Foreign,
-            Ok(Packet::PublicSubkey(key)) if is_known(&key) => Part::Subkey(key),
-            Ok(Packet::PublicSubkey(_)) => Part::Broken,
-            Ok(Packet::UserId(user)) => Part::User(user),
-            Ok(Packet::Signature(signature)) => match Facts::read(&signature) {
-                Ok(facts) => Part::Signature(Box::new(signature), facts),
-                Err(Unread::Skipped) => continue,
-                Err(Unread::Broken(_)) => Part::Broken,
+            Ok(Packet::PublicKey(_)) => KeyPart::Foreign,
+            Ok(Packet::PublicSubkey(key)) if is_known(&key) => KeyPart::Subkey(key),
+            Ok(Packet::PublicSubkey(_)) => KeyPart::Broken,
+            Ok(Packet::UserId(user)) => KeyPart::User(user),
+            Ok(Packet::Signature(signature)) => match SignatureInfo::read(&signature) {
+                Ok(info) => KeyPart::Signature(Box::new(signature), info),
+                Err(UnusableSignature::Skipped) => continue,
+                Err(UnusableSignature::Broken(_)) => KeyPart::Broken,
             },
             Ok(Packet::Marker(_) | Packet::Trust(_)) => continue,
-            Ok(_) => Part::Ignored,
-            Err(Trouble::Unsupported) => continue,
-            Err(Trouble::Broken) => Part::Broken,
-            Err(Trouble::Damaged) => return Err(KeyFault::Damaged),
+            Ok(_) => KeyPart::Ignored,
+            Err(PacketFault::Unsupported) => continue,
+            Err(PacketFault::Broken) => KeyPart::Broken,
+            Err(PacketFault::Damaged) => return Err(KeyFault::Damaged),
         });
     }
     Ok(parts)
@@ -219,7 +213,7 @@ fn is_known(key: &impl KeyDetails) -> bool {
 
 /// The subject of the signatures that come next.
 #[derive(Clone, Copy)]
-enum About {
+enum SignatureSubject {
     Key,
     User,
     Subkey,
@@ -228,8 +222,8 @@ enum About {
 /// A subkey, perhaps not bound yet.
 struct Unbound {
     key: PublicSubkey,
-    binding: Option<(Facts, Option<Facts>)>,
-    revocations: Vec<Facts>,
+    binding: Option<(SignatureInfo, Option<SignatureInfo>)>,
+    revocations: Vec<SignatureInfo>,
 }
 
 /// The treatment of the signatures of a key over its own parts.
@@ -254,10 +248,10 @@ struct Builder<'a> {
     primary: PublicKey,
     own_signatures: OwnSignatures,
     allowance: &'a mut usize,
-    about: About,
+    about: SignatureSubject,
     users: Vec<User>,
     subkeys: Vec<Unbound>,
-    revocations: Vec<Facts>,
+    revocations: Vec<SignatureInfo>,
 }
 
 impl<'a> Builder<'a> {
@@ -266,46 +260,44 @@ impl<'a> Builder<'a> {
             primary,
             own_signatures,
             allowance,
-            about: About::Key,
+            about: SignatureSubject::Key,
             users: Vec::new(),
             subkeys: Vec::new(),
             revocations: Vec::new(),
         }
     }
 
-    fn build(mut self, parts: Vec<Part>) -> Result<Key, Spoiled> {
+    fn build(mut self, parts: Vec<KeyPart>) -> Result<BoundKey, Spoiled> {
         for part in parts {
             self.add(part)?;
         }
         self.users
             .retain(|user| user.confirmation.is_some() || !user.revocations.is_empty());
+        // A key that no user is bound to counts for nothing in that library.
         if self.users.is_empty() {
             return Err(Spoiled);
         }
-        let bind = |subkey: Unbound| {
+        let mut subkeys = Vec::new();
+        for subkey in self.subkeys {
             let (binding, agreement) = subkey.binding.ok_or(Spoiled)?;
-            Ok(Subkey {
+            subkeys.push(Subkey {
                 key: subkey.key,
                 binding,
                 agreement,
                 revocations: subkey.revocations,
-            })
-        };
-        Ok(Key {
-            subkeys: self
-                .subkeys
-                .into_iter()
-                .map(bind)
-                .collect::<Result<_, _>>()?,
+            });
+        }
+        Ok(BoundKey {
+            subkeys,
             primary: self.primary,
             revocations: self.revocations,
             users: self.users,
         })
     }
 
-    fn add(&mut self, part: Part) -> Result<(), Spoiled> {
+    fn add(&mut self, part: KeyPart) -> Result<(), Spoiled> {
         match part {
-            Part::User(id) => {
+            KeyPart::User(id) => {
                 // Of two users of the same name, the library keeps the later.
                 self.users.retain(|user| user.id.id() != id.id());
                 self.users.push(User {
@@ -313,100 +305,96 @@ impl<'a> Builder<'a> {
                     confirmation: None,
                     revocations: Vec::new(),
                 });
-                self.about = About::User;
+                self.about = SignatureSubject::User;
             }
-            Part::Subkey(key) => {
+            KeyPart::Subkey(key) => {
                 self.subkeys.push(Unbound {
                     key,
                     binding: None,
                     revocations: Vec::new(),
                 });
-                self.about = About::Subkey;
+                self.about = SignatureSubject::Subkey;
             }
-            Part::Signature(signature, facts) => match self.about {
-                About::Key => self.add_to_key(&signature, facts)?,
-                About::User => self.add_to_user(&signature, facts)?,
-                About::Subkey => self.add_to_subkey(&signature, facts)?,
+            KeyPart::Signature(signature, info) => match self.about {
+                // A revocation by another key makes the key unusable: it is unknown which keys may revoke it.
+                SignatureSubject::Key if info.kind == SignatureType::KeyRevocation => {
+                    self.spend(&info)?;
+                    self.own_signatures
+                        .ensure(|| signature.verify_key(&self.primary))?;
+                    self.revocations.push(info);
+                }
+                SignatureSubject::Key => {}
+                SignatureSubject::User => self.add_to_user(&signature, info)?,
+                SignatureSubject::Subkey => self.add_to_subkey(&signature, info)?,
             },
             // Signatures about a picture are about nothing that matters.
-            Part::Ignored => self.about = About::Key,
-            Part::Broken | Part::Primary(_) | Part::Foreign => return Err(Spoiled),
+            KeyPart::Ignored => self.about = SignatureSubject::Key,
+            KeyPart::Broken | KeyPart::Primary(_) | KeyPart::Foreign => return Err(Spoiled),
         }
         Ok(())
     }
 
-    /// A revocation by another key makes the key unusable: it is unknown which keys may revoke it.
-    fn add_to_key(&mut self, signature: &Signature, facts: Facts) -> Result<(), Spoiled> {
-        if facts.kind == SignatureType::KeyRevocation {
-            self.spend(&facts)?;
-            let check = || signature.verify_key(&self.primary);
-            self.own_signatures.ensure(check)?;
-            self.revocations.push(facts);
-        }
-        Ok(())
-    }
-
-    fn add_to_user(&mut self, signature: &Signature, facts: Facts) -> Result<(), Spoiled> {
+    fn add_to_user(&mut self, signature: &Signature, info: SignatureInfo) -> Result<(), Spoiled> {
         let is_confirmation = matches!(
-            facts.kind,
+            info.kind,
             SignatureType::CertGeneric
                 | SignatureType::CertPersona
                 | SignatureType::CertCasual
                 | SignatureType::CertPositive
         );
-        if !is_confirmation && facts.kind != SignatureType::CertRevocation {
+        // The programs' library refuses a key with any other signature at this place.
+        if !is_confirmation && info.kind != SignatureType::CertRevocation {
             return Err(Spoiled);
         }
-        if !facts.is_by(&self.primary) {
+        if !info.is_by(&self.primary) {
             return Ok(());
         }
-        self.spend(&facts)?;
+        self.spend(&info)?;
         let user = self.users.last_mut().ok_or(Spoiled)?;
         self.own_signatures
             .ensure(|| signature.verify_certification(&self.primary, Tag::UserId, &user.id))?;
-        let older = |old: &Facts| old.created < facts.created;
+        let older = |old: &SignatureInfo| old.created < info.created;
         if !is_confirmation {
-            user.revocations.push(facts);
+            user.revocations.push(info);
+        // Of several confirmations the newest counts: so a key is renewed.
         } else if user.confirmation.as_ref().is_none_or(older) {
-            user.confirmation = Some(facts);
+            user.confirmation = Some(info);
         }
         Ok(())
     }
 
-    fn add_to_subkey(&mut self, signature: &Signature, facts: Facts) -> Result<(), Spoiled> {
-        let is_binding = facts.kind == SignatureType::SubkeyBinding;
-        if !is_binding && facts.kind != SignatureType::SubkeyRevocation {
+    fn add_to_subkey(&mut self, signature: &Signature, info: SignatureInfo) -> Result<(), Spoiled> {
+        let is_binding = info.kind == SignatureType::SubkeyBinding;
+        if !is_binding && info.kind != SignatureType::SubkeyRevocation {
             return Err(Spoiled);
         }
-        self.spend(&facts)?;
+        self.spend(&info)?;
         let subkey = self.subkeys.last_mut().ok_or(Spoiled)?;
         self.own_signatures
             .ensure(|| signature.verify_subkey_binding(&self.primary, &subkey.key))?;
-        let agreement = match facts.may_sign {
-            Some(true) => {
-                let own_signatures = self.own_signatures;
-                Some(agreement(
-                    signature,
-                    &subkey.key,
-                    &self.primary,
-                    own_signatures,
-                )?)
-            }
-            _ => None,
+        let agreement = if info.may_sign == Some(true) {
+            Some(agreement(
+                signature,
+                &subkey.key,
+                &self.primary,
+                self.own_signatures,
+            )?)
+        } else {
+            None
         };
-        let older = |(old, _): &(Facts, _)| old.created < facts.created;
+        let older = |(old, _): &(SignatureInfo, _)| old.created < info.created;
         if !is_binding {
-            subkey.revocations.push(facts);
+            subkey.revocations.push(info);
         } else if subkey.binding.as_ref().is_none_or(older) {
-            subkey.binding = Some((facts, agreement));
+            subkey.binding = Some((info, agreement));
         }
         Ok(())
     }
 
     /// Accounts for a signature that is about to be checked with the primary key.
-    fn spend(&mut self, facts: &Facts) -> Result<(), Spoiled> {
+    fn spend(&mut self, info: &SignatureInfo) -> Result<(), Spoiled> {
         *self.allowance = self.allowance.saturating_sub(1);
-        let fits = *self.allowance > 0 && facts.algorithm == self.primary.algorithm();
+        let fits = *self.allowance > 0 && info.algorithm == self.primary.algorithm();
         fits.then_some(()).ok_or(Spoiled)
     }
 }
@@ -418,10 +406,10 @@ fn agreement(
     subkey: &PublicSubkey,
     primary: &PublicKey,
     own_signatures: OwnSignatures,
-) -> Result<Facts, Spoiled> {
+) -> Result<SignatureInfo, Spoiled> {
     let signature = binding.embedded_signature().ok_or(Spoiled)?;
-    let facts = Facts::read(signature).map_err(|_| Spoiled)?;
+    let info = SignatureInfo::read(signature).map_err(|_| Spoiled)?;
     own_signatures.ensure(|| signature.verify_primary_key_binding(subkey, primary))?;
-    let fits = facts.algorithm == subkey.algorithm();
-    fits.then_some(facts).ok_or(Spoiled)
+    let fits = info.algorithm == subkey.algorithm();
+    fits.then_some(info).ok_or(Spoiled)
 }

@@ -15,10 +15,11 @@ const MAX_REMEMBERED: usize = 64;
 const MAX_REMEMBERED_BYTES: usize = 64 * 1024;
 
 /// The keys of a block, or the reason for which it is refused.
-type Read = Result<Arc<Keyring>, KeyFault>;
+type KeyringResult = Result<Arc<Keyring>, KeyFault>;
 
 /// The blocks that were read so far; one that is being read is waited for.
-static REMEMBERED: Mutex<BTreeMap<Vec<u8>, Arc<OnceLock<Read>>>> = Mutex::new(BTreeMap::new());
+static REMEMBERED: Mutex<BTreeMap<Vec<u8>, Arc<OnceLock<KeyringResult>>>> =
+    Mutex::new(BTreeMap::new());
 
 static RELEASE_BLOCK: LazyLock<Vec<u8>> =
     LazyLock::new(|| block(include_str!("keys/hashicorp-release.asc")));
@@ -38,12 +39,12 @@ pub(super) fn partners_key() -> &'static Keyring {
     &PARTNERS_KEY
 }
 
-/// Returns what is in a key block. Reading it costs ten times a signature, and a registry hands out the same
+/// Reads a key block. That costs ten times as much as to check a signature, and a registry hands out the same
 /// ones again and again: `HashiCorp`'s the release key with every provider of its own.
 ///
 /// # Errors
 /// As [`Keyring::read`].
-pub(super) fn keyring(bytes: &[u8]) -> Read {
+pub(super) fn keyring(bytes: &[u8]) -> KeyringResult {
     if bytes == *RELEASE_BLOCK {
         return Ok(Arc::clone(&RELEASE_KEY));
     }

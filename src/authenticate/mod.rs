@@ -1,4 +1,4 @@
-//! Does this evidence vouch for a package?
+//! Judges whether evidence vouches for a package.
 //!
 //! A registry hands over a checksum document, its signature, and the keys that may have made it
 //! (`package::Evidence`). This room checks them as the program of the flavor does (rules 1
@@ -7,7 +7,7 @@
 //!
 //! The mathematics are those of the crate `pgp`, which leaves the rest to us: which packets count,
 //! which keys are bound to whom, what has expired. These rules are those of the library that both
-//! programs use, and each is where it is applied (`packets`, `facts`, `keyring`, `openpgp`). Where ours
+//! programs use, and each is where it is applied (`packets`, `signature_info`, `keyring`, `openpgp`). Where ours
 //! differ, they are stricter: a signature whose two check bytes are wrong is refused, and keys
 //! and signatures of versions other than 4 count for nothing.
 //!
@@ -27,12 +27,12 @@ use crate::package::{ChecksumList, Evidence, KeyId, SigningKey};
 mod armor;
 mod claims;
 mod error;
-mod facts;
 mod keyring;
 mod known;
 mod limits;
 mod openpgp;
 mod packets;
+mod signature_info;
 #[cfg(test)]
 mod tests;
 
@@ -76,7 +76,7 @@ impl Enforcement {
 }
 
 impl Rules {
-    /// Returns whether a package counts whose registry names no signing key (rules 4.1).
+    /// Returns true if a package counts although its registry names no signing key (rules 4.1).
     #[must_use]
     pub fn accepts_unsigned(&self, provider: &ProviderAddr) -> bool {
         self.flavor
@@ -84,7 +84,7 @@ impl Rules {
             && !self.enforced.validation
     }
 
-    /// Returns whether the program records what the registry of a provider states and does not sign
+    /// Returns true if the program records hashes that the registry of a provider states and does not sign
     /// (`sources` rules 9.4).
     #[must_use]
     pub fn records_claims(&self, provider: &ProviderAddr) -> bool {
@@ -110,19 +110,19 @@ pub struct Signer {
 }
 
 impl Signer {
-    /// Returns whether a key is meant that made the signature: the primary key, which stands for its
-    /// subkeys, or the subkey itself.
+    /// Returns true if `key` names a key that made the signature: the primary key, which stands for its subkeys,
+    /// or the subkey itself.
     #[must_use]
     pub fn is(&self, key: &KeyId) -> bool {
-        let mut own = std::iter::once(&self.fingerprint).chain(&self.subkey);
-        own.any(|fingerprint| key.names(fingerprint))
+        std::iter::once(&self.fingerprint)
+            .chain(&self.subkey)
+            .any(|fingerprint| key.names(fingerprint))
     }
 }
 
 /// A valid signature over a checksum document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoodSignature {
-    /// The owner of the key.
     pub signer: Signer,
     /// When, by the clock of the signer. It is part of what is signed.
     pub made: SystemTime,
@@ -225,27 +225,27 @@ pub fn checkable(stated: &Hashes) -> Result<(), AuthError> {
 /// If there are hashes, and none of them is one of the package.
 pub fn confirmed(stated: &Hashes, package: &Package<'_>) -> Result<Hashes, AuthError> {
     checkable(stated)?;
-    let is_own = |hash: &&Hash| match package {
+    let is_of_package = |hash: &&Hash| match package {
         Package::Zip { zh, member_h1 } => zh == hash || member_h1 == hash,
         Package::Unpacked { h1 } | Package::Installed { h1 } => h1 == hash,
     };
-    let own: Hashes = stated.iter().filter(is_own).cloned().collect();
-    if own.is_empty() && !stated.is_empty() {
+    let matching: Hashes = stated.iter().filter(is_of_package).cloned().collect();
+    if matching.is_empty() && !stated.is_empty() {
         return Err(AuthError::StatedHashesDiffer {
             stated: stated.clone(),
         });
     }
-    Ok(own)
+    Ok(matching)
 }
 
 /// A key of the registry that made the signature.
-struct Found<'a> {
+struct MatchedKey<'a> {
     key: &'a SigningKey,
     bytes: Vec<u8>,
     verified: Verified,
 }
 
-/// Finds out who signed the document: the first key that did, in the registry's order.
+/// Finds the signer of the document: the first key that made the signature, in the registry's order.
 ///
 /// `OpenTofu` prefers a later key to one that has expired. All packages of a release share the
 /// document, so that it need be asked about once.
@@ -266,85 +266,92 @@ pub fn signature(
     }
     let signature = Detached::read(&evidence.signature, evidence.sums.document(), now);
     let mut tried = Vec::new();
-    let mut late: Option<Found<'_>> = None;
+    let mut untimely: Option<MatchedKey<'_>> = None;
     for (index, key) in evidence.keys.iter().enumerate() {
         let unreadable = |fault| AuthError::KeyUnreadable {
             number: index + 1,
             fault,
         };
+        // A key that cannot be read is an error even where a later one would do (rules 3.2).
         let bytes = armor::public_key(&key.ascii_armor).map_err(unreadable)?;
         let keyring = known::keyring(&bytes).map_err(unreadable)?;
         let Some(verified) = signature.check(&keyring)? else {
             tried.extend(keyring.key_ids());
             continue;
         };
-        let found = Found {
+        let matched = MatchedKey {
             key,
             bytes,
             verified,
         };
         match rules.flavor.program() {
+            // Terraform stops at the first key that matches (rules 3.2).
             Program::Terraform => {
-                counts_for_terraform(&found.verified)
-                    .map_err(|remark| found.verified.untimely(remark))?;
-                return finish(found, &signature, rules.flavor);
+                counts_for_terraform(&matched.verified)
+                    .map_err(|remark| matched.verified.untimely(remark))?;
+                return finish(matched, &signature, rules.flavor);
             }
-            Program::OpenTofu if found.verified.late().is_some() => late = late.or(Some(found)),
-            Program::OpenTofu => return finish(found, &signature, rules.flavor),
+            // OpenTofu goes on to look for a key that verifies without a remark on time (rules 4.3).
+            Program::OpenTofu if matched.verified.time_remark().is_some() => {
+                untimely = untimely.or(Some(matched));
+            }
+            Program::OpenTofu => return finish(matched, &signature, rules.flavor),
         }
     }
-    let Some(found) = late else {
+    let Some(matched) = untimely else {
         let issuer = signature.first_issuer()?;
         return Err(AuthError::UnknownIssuer { tried, issuer });
     };
-    match found.verified.late() {
-        Some(remark) if rules.enforced.expiration => Err(found.verified.untimely(remark)),
-        _ => finish(found, &signature, rules.flavor),
+    match matched.verified.time_remark() {
+        Some(remark) if rules.enforced.expiration => Err(matched.verified.untimely(remark)),
+        _ => finish(matched, &signature, rules.flavor),
     }
 }
 
 fn finish(
-    found: Found<'_>,
+    matched: MatchedKey<'_>,
     signature: &Detached<'_>,
     flavor: Flavor,
 ) -> Result<GoodSignature, AuthError> {
     let class = match flavor.program() {
         Program::OpenTofu => Class::Signed,
-        Program::Terraform => class(&found, signature)?,
+        Program::Terraform => class(&matched, signature)?,
     };
     let signer = Signer {
         class,
-        remarks: found.verified.remarks(),
-        key_id: found.verified.key_id,
-        fingerprint: found.verified.fingerprint,
-        subkey: found.verified.subkey,
+        remarks: matched.verified.remarks(),
+        key_id: matched.verified.key_id,
+        fingerprint: matched.verified.fingerprint,
+        subkey: matched.verified.subkey,
     };
-    let made = found.verified.made;
+    let made = matched.verified.made;
     Ok(GoodSignature { signer, made })
 }
 
-/// Finds out what Terraform calls a signature that one of the registry's keys has made.
-fn class(found: &Found<'_>, signature: &Detached<'_>) -> Result<Class, AuthError> {
+/// Returns the class that Terraform gives to a signature by one of the registry's keys (rules 3.5).
+fn class(matched: &MatchedKey<'_>, signature: &Detached<'_>) -> Result<Class, AuthError> {
+    // The class does not depend on the key that the registry names, but on whether HashiCorp's own made the
+    // signature too (rules 3.5).
     let by_release_key = signature.check(known::release_key()).ok().flatten();
     if by_release_key.is_some_and(|verified| counts_for_terraform(&verified).is_ok()) {
         return Ok(Class::HashiCorp);
     }
-    if found.key.trust_signature.is_empty() {
+    if matched.key.trust_signature.is_empty() {
         return Ok(Class::SelfSigned);
     }
     let wrap = |reason| AuthError::TrustSignature {
-        key_id: found.verified.key_id.clone(),
+        key_id: matched.verified.key_id.clone(),
         reason: Box::new(reason),
     };
-    trusted_by_partners_key(found, signature.now()).map_err(wrap)?;
+    trusted_by_partners_key(matched, signature.now()).map_err(wrap)?;
     Ok(Class::Partner)
 }
 
 /// Checks the trust signature, which is over the bytes of the key without its armor.
-fn trusted_by_partners_key(found: &Found<'_>, now: u64) -> Result<(), AuthError> {
-    let bytes = armor::signature(&found.key.trust_signature)
+fn trusted_by_partners_key(matched: &MatchedKey<'_>, now: u64) -> Result<(), AuthError> {
+    let bytes = armor::signature(&matched.key.trust_signature)
         .map_err(|fault| AuthError::SignatureUnreadable { fault })?;
-    let signature = Detached::read(&bytes, &found.bytes, now);
+    let signature = Detached::read(&bytes, &matched.bytes, now);
     let keyring = known::partners_key();
     match signature.check(keyring)? {
         Some(verified) => {
@@ -357,8 +364,8 @@ fn trusted_by_partners_key(found: &Found<'_>, now: u64) -> Result<(), AuthError>
     }
 }
 
-/// Terraform never minds an expired key, and looks no further once it has found one: not even at
-/// the times of the signature itself (rules 3.4).
+/// Refuses a signature for its time, as Terraform does: an expired key is accepted, and then not even the times
+/// of the signature itself are looked at (rules 3.4).
 fn counts_for_terraform(verified: &Verified) -> Result<(), KeyRemark> {
     match (verified.key, verified.signature) {
         (None, Some(remark)) => Err(remark),

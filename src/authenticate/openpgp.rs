@@ -1,4 +1,4 @@
-//! Detached signatures: who made them, and do they count now?
+//! Detached signatures: their signers, and whether they count now.
 
 use std::time::SystemTime;
 
@@ -8,17 +8,17 @@ use pgp::packet::{Packet, Signature, SignatureType};
 use pgp::types::KeyDetails as _;
 
 use super::error::{AuthError, SignatureFault};
-use super::facts::{Facts, Unread, spell, spell_fingerprint};
-use super::keyring::{Candidate, Keyring};
+use super::keyring::{Keyring, SignerCandidate};
 use super::limits::{MAX_SIGNATURE_BYTES, MAX_SIGNATURE_PACKETS};
-use super::packets::{Trouble, packets};
+use super::packets::{PacketFault, packets};
+use super::signature_info::{SignatureInfo, UnusableSignature, spell, spell_fingerprint};
 use super::{KeyRemark, moment};
 
 /// A detached signature with the document that it is about, at one moment.
 pub(super) struct Detached<'a> {
     document: &'a [u8],
     now: u64,
-    signatures: Vec<(Signature, Facts)>,
+    signatures: Vec<(Signature, SignatureInfo)>,
     /// The reason for which the rest of the file cannot be read.
     fault: Option<SignatureFault>,
 }
@@ -26,9 +26,7 @@ pub(super) struct Detached<'a> {
 /// A signature that is good, though perhaps not now.
 #[derive(Debug)]
 pub(super) struct Verified {
-    /// The ID of the primary key.
     pub(super) key_id: String,
-    /// The fingerprint of the primary key.
     pub(super) fingerprint: String,
     /// The fingerprint of the subkey that made the signature, if it was one.
     pub(super) subkey: Option<String>,
@@ -66,7 +64,7 @@ impl<'a> Detached<'a> {
     /// If there is no signature that any program would look at.
     pub(super) fn first_issuer(&self) -> Result<Option<String>, AuthError> {
         match (self.signatures.first(), self.fault) {
-            (Some((_, facts)), _) => Ok(facts.issuer.map(spell)),
+            (Some((_, info)), _) => Ok(info.issuer.map(spell)),
             (None, Some(fault)) => Err(AuthError::SignatureUnreadable { fault }),
             (None, None) => Ok(None),
         }
@@ -80,26 +78,29 @@ impl<'a> Detached<'a> {
     /// # Errors
     /// If that signature is bad, the key is revoked, or something unreadable comes first.
     pub(super) fn check(&self, keyring: &Keyring) -> Result<Option<Verified>, AuthError> {
-        for (signature, facts) in &self.signatures {
-            let Some(issuer) = facts.issuer else {
+        for (signature, info) in &self.signatures {
+            let Some(issuer) = info.issuer else {
                 let fault = SignatureFault::NoIssuer;
                 return Err(AuthError::SignatureUnreadable { fault });
             };
             let candidates = keyring.candidates(issuer);
+            // A signature by a key that the registry does not name is skipped (rules 3.2).
             if candidates.is_empty() {
                 continue;
             }
-            if !matches!(facts.kind, SignatureType::Binary | SignatureType::Text) {
+            if !matches!(info.kind, SignatureType::Binary | SignatureType::Text) {
                 let fault = SignatureFault::NotOverFile;
                 return Err(AuthError::SignatureUnreadable { fault });
             }
-            let made = |candidate: &&Candidate<'_>| self.fits(signature, facts, candidate);
-            let Some(signer) = candidates.iter().find(made) else {
+            let signer = candidates
+                .iter()
+                .find(|candidate| self.is_made_by(signature, info, candidate));
+            let Some(signer) = signer else {
                 return Err(AuthError::BadSignature {
                     key_id: spell(issuer),
                 });
             };
-            return self.check_signer(facts, *signer).map(Some);
+            return self.check_signer(info, *signer).map(Some);
         }
         match self.fault {
             None => Ok(None),
@@ -107,8 +108,13 @@ impl<'a> Detached<'a> {
         }
     }
 
-    fn fits(&self, signature: &Signature, facts: &Facts, signer: &Candidate<'_>) -> bool {
-        if facts.algorithm != signer.algorithm() {
+    fn is_made_by(
+        &self,
+        signature: &Signature,
+        info: &SignatureInfo,
+        signer: &SignerCandidate<'_>,
+    ) -> bool {
+        if info.algorithm != signer.algorithm() {
             return false;
         }
         let checked = match signer.subkey {
@@ -119,10 +125,14 @@ impl<'a> Detached<'a> {
     }
 
     /// Judges a signature that fits, in the order of the programs' library.
-    fn check_signer(&self, facts: &Facts, signer: Candidate<'_>) -> Result<Verified, AuthError> {
+    fn check_signer(
+        &self,
+        info: &SignatureInfo,
+        signer: SignerCandidate<'_>,
+    ) -> Result<Verified, AuthError> {
         let key_id = signer.key.spelled_id();
-        let involved = signer.statements(facts);
-        if let Some(name) = involved.iter().find_map(|facts| facts.condition.clone()) {
+        let involved = signer.statements(info);
+        if let Some(name) = involved.iter().find_map(|info| info.condition.clone()) {
             return Err(AuthError::UnknownCondition { key_id, name });
         }
         if signer.is_revoked(self.now) {
@@ -132,30 +142,30 @@ impl<'a> Detached<'a> {
             key_id,
             fingerprint: spell_fingerprint(&signer.key.primary),
             subkey: signer.subkey.map(|subkey| spell_fingerprint(&subkey.key)),
-            made: moment(facts.created),
+            made: moment(info.created),
             key: signer.time_of_key(self.now),
             signature: involved
                 .iter()
-                .find_map(|facts| time_of_signature(facts, self.now)),
-            weak_digest: (facts.digest == HashAlgorithm::Sha1)
+                .find_map(|info| time_of_signature(info, self.now)),
+            weak_digest: (info.digest == HashAlgorithm::Sha1)
                 .then_some(KeyRemark::WeakDigest { name: "SHA1" }),
         })
     }
 }
 
 impl Verified {
-    /// Returns what is wrong with the time of the key or of the signature, if anything.
-    pub(super) fn late(&self) -> Option<KeyRemark> {
+    /// Returns the problem with the time of the key or of the signature, if any.
+    pub(super) fn time_remark(&self) -> Option<KeyRemark> {
         self.key.or(self.signature)
     }
 
-    /// Returns all that is odd.
     pub(super) fn remarks(&self) -> Vec<KeyRemark> {
-        let all = [self.key, self.signature, self.weak_digest];
-        all.into_iter().flatten().collect()
+        [self.key, self.signature, self.weak_digest]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
-    /// Refuses the signature for its time.
     pub(super) fn untimely(&self, remark: KeyRemark) -> AuthError {
         AuthError::Untimely {
             key_id: self.key_id.clone(),
@@ -164,7 +174,7 @@ impl Verified {
     }
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> SignerCandidate<'a> {
     fn algorithm(&self) -> PublicKeyAlgorithm {
         match self.subkey {
             Some(subkey) => subkey.key.algorithm(),
@@ -172,10 +182,10 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// Returns the signature with all those on which the right to make it depends.
-    fn statements(&self, signature: &'a Facts) -> Vec<&'a Facts> {
+    /// Returns the signature, and the others on which the right to make it depends.
+    fn statements(&self, signature: &'a SignatureInfo) -> Vec<&'a SignatureInfo> {
         let mut involved = vec![signature];
-        involved.extend(self.key.primary_facts());
+        involved.extend(self.key.primary_info());
         if let Some(subkey) = self.subkey {
             involved.push(&subkey.binding);
             involved.extend(&subkey.agreement);
@@ -183,22 +193,23 @@ impl<'a> Candidate<'a> {
         involved
     }
 
-    /// Returns whether the primary key, the subkey or the main user is revoked. A stolen key is
-    /// revoked for ever, any other revocation has its time as every signature.
+    /// Returns true if the primary key, the subkey or the main user is revoked. A stolen key is revoked for ever,
+    /// any other revocation has its time as every signature.
     fn is_revoked(&self, now: u64) -> bool {
         let of_user = self.key.primary_user().map(|user| &user.revocations);
         let of_subkey = self.subkey.map(|subkey| &subkey.revocations);
-        let all = [Some(&self.key.revocations), of_subkey, of_user];
-        all.into_iter()
+        [Some(&self.key.revocations), of_subkey, of_user]
+            .into_iter()
             .flatten()
             .flatten()
-            .any(|facts| facts.compromised || time_of_signature(facts, now).is_none())
+            // Who stole the key chooses the dates of its signatures, so no date is believed then.
+            .any(|info| info.compromised || time_of_signature(info, now).is_none())
     }
 
     fn time_of_key(&self, now: u64) -> Option<KeyRemark> {
         let primary = self.key.primary.created_at().as_secs();
-        let lifetime = |facts: &Facts| facts.key_lifetime;
-        let of_primary = time_of_key(primary, self.key.primary_facts().map_or(0, lifetime), now);
+        let lifetime = |info: &SignatureInfo| info.key_lifetime;
+        let of_primary = time_of_key(primary, self.key.primary_info().map_or(0, lifetime), now);
         let of_subkey = self.subkey.and_then(|subkey| {
             let created = subkey.key.created_at().as_secs();
             time_of_key(created, subkey.binding.key_lifetime, now)
@@ -217,37 +228,42 @@ fn time_of_key(created: u32, lifetime: u64, now: u64) -> Option<KeyRemark> {
     (lifetime > 0 && now > end).then(|| KeyRemark::KeyExpired { at: moment(end) })
 }
 
-fn time_of_signature(facts: &Facts, now: u64) -> Option<KeyRemark> {
-    let end = facts.created + facts.lifetime;
-    if facts.created > now {
-        let created = moment(facts.created);
+fn time_of_signature(info: &SignatureInfo, now: u64) -> Option<KeyRemark> {
+    let end = info.created + info.lifetime;
+    if info.created > now {
+        let created = moment(info.created);
         return Some(KeyRemark::SignatureFromTheFuture { created });
     }
-    (facts.lifetime > 0 && now > end).then(|| KeyRemark::SignatureExpired { at: moment(end) })
+    (info.lifetime > 0 && now > end).then(|| KeyRemark::SignatureExpired { at: moment(end) })
 }
 
 /// Reads packets up to the first that the programs would stop at.
-fn collect(bytes: &[u8], signatures: &mut Vec<(Signature, Facts)>) -> Result<(), SignatureFault> {
+fn collect(
+    bytes: &[u8],
+    signatures: &mut Vec<(Signature, SignatureInfo)>,
+) -> Result<(), SignatureFault> {
     match bytes {
         [] => return Err(SignatureFault::Empty),
         _ if bytes.len() > MAX_SIGNATURE_BYTES => return Err(SignatureFault::TooLong),
+        // Both programs refuse the text form (rules 3.1).
         _ if bytes.starts_with(b"-----BEGIN ") => return Err(SignatureFault::Armored),
         _ => {}
     }
     for (index, packet) in packets(bytes).enumerate() {
+        // Each packet may cost a check with each key.
         if index == MAX_SIGNATURE_PACKETS {
             return Err(SignatureFault::TooManyPackets);
         }
         match packet {
-            Ok(Packet::Signature(signature)) => match Facts::read(&signature) {
-                Ok(facts) => signatures.push((signature, facts)),
-                Err(Unread::Skipped) => {}
-                Err(Unread::Broken(fault)) => return Err(fault),
+            Ok(Packet::Signature(signature)) => match SignatureInfo::read(&signature) {
+                Ok(info) => signatures.push((signature, info)),
+                Err(UnusableSignature::Skipped) => {}
+                Err(UnusableSignature::Broken(fault)) => return Err(fault),
             },
             Ok(Packet::Marker(_) | Packet::Trust(_)) => {}
             Ok(_) => return Err(SignatureFault::NotSignature),
-            Err(Trouble::Unsupported) => {}
-            Err(Trouble::Broken | Trouble::Damaged) => return Err(SignatureFault::Damaged),
+            Err(PacketFault::Unsupported) => {}
+            Err(PacketFault::Broken | PacketFault::Damaged) => return Err(SignatureFault::Damaged),
         }
     }
     Ok(())

@@ -1,11 +1,11 @@
-//! From bytes to packets, with the programs' distinction of what one passes over.
+//! Cuts bytes into packets, and tells those that the programs skip from damaged ones.
 
 use pgp::errors::Error;
 use pgp::packet::{Packet, PacketParser};
 
 /// A packet that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum PacketFault {
     /// The programs skip packets of this type or version.
     Unsupported,
     /// Its content is wrong; where the next begins is known.
@@ -15,7 +15,7 @@ pub(super) enum Trouble {
 }
 
 /// Reads packets until something is damaged.
-pub(super) fn packets(bytes: &[u8]) -> impl Iterator<Item = Result<Packet, Trouble>> {
+pub(super) fn packets(bytes: &[u8]) -> impl Iterator<Item = Result<Packet, PacketFault>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -24,24 +24,24 @@ pub(super) fn packets(bytes: &[u8]) -> impl Iterator<Item = Result<Packet, Troub
         // A parser takes the fragment of a header for the end of all packets, hence one for each.
         let next = PacketParser::new(&mut rest).next();
         let packet = match next {
-            Some(packet) => packet.map_err(|error| trouble(&error)),
-            None => Err(Trouble::Damaged),
+            Some(packet) => packet.map_err(|error| packet_fault(&error)),
+            None => Err(PacketFault::Damaged),
         };
-        if packet == Err(Trouble::Damaged) {
+        if packet == Err(PacketFault::Damaged) {
             rest = &[];
         }
         Some(packet)
     })
 }
 
-fn trouble(error: &Error) -> Trouble {
+fn packet_fault(error: &Error) -> PacketFault {
     match error {
-        Error::Unsupported { .. } => Trouble::Unsupported,
-        Error::InvalidPacketContent { source } => match trouble(source) {
-            Trouble::Unsupported => Trouble::Unsupported,
-            Trouble::Broken | Trouble::Damaged => Trouble::Broken,
+        Error::Unsupported { .. } => PacketFault::Unsupported,
+        Error::InvalidPacketContent { source } => match packet_fault(source) {
+            PacketFault::Unsupported => PacketFault::Unsupported,
+            PacketFault::Broken | PacketFault::Damaged => PacketFault::Broken,
         },
-        Error::PacketIncomplete { .. } | Error::IO { .. } => Trouble::Damaged,
-        _ => Trouble::Broken,
+        Error::PacketIncomplete { .. } | Error::IO { .. } => PacketFault::Damaged,
+        _ => PacketFault::Broken,
     }
 }

@@ -513,7 +513,7 @@ fn a_release_of_hashicorp_is_signed_by_hashicorp() {
 }
 
 /// The author key and the signatures of Terraform's own tests.
-fn author(trust_signature: &str) -> Found<'static> {
+fn author(trust_signature: &str) -> MatchedKey<'static> {
     let key = Box::leak(Box::new(SigningKey {
         ascii_armor: armored("hashicorp/author"),
         trust_signature: trust_signature.to_owned(),
@@ -523,7 +523,7 @@ fn author(trust_signature: &str) -> Found<'static> {
     let signature = fixture("hashicorp/author-document.sig");
     let keyring = Keyring::read(&bytes).expect("a key");
     let verified = Detached::read(&signature, &document, YEAR_2024).check(&keyring);
-    Found {
+    MatchedKey {
         key,
         verified: verified.expect("good").expect("by this key"),
         bytes,

@@ -1,4 +1,4 @@
-//! When a release was published, and whether that is long enough ago.
+//! Dates of releases, and the age that a release must have.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,9 +25,7 @@ pub enum DateSource {
 /// A date of a release, with what states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ReleaseDate {
-    /// The moment of the event.
     pub time: SystemTime,
-    /// The source that states it.
     pub source: DateSource,
 }
 
@@ -40,7 +38,6 @@ pub struct ReleaseDates {
 /// The age that a release must have to be locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AgePolicy {
-    /// The minimum age since the latest date.
     pub min_age: MinAge,
     /// The verdict on a release without any date.
     pub undated: Undated,
@@ -61,7 +58,6 @@ pub enum Undated {
 pub enum Youth {
     /// Its latest date is too recent.
     Recent {
-        /// The latest date of the release.
         date: ReleaseDate,
         /// When the release becomes old enough; `None` if no clock reaches that.
         until: Option<SystemTime>,
@@ -84,28 +80,28 @@ pub enum Youth {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MinAge {
     count: u64, // Invariant: together with the unit at most `MAX_AGE`.
-    unit: Unit,
+    unit: AgeUnit,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Unit {
+struct AgeUnit {
     letter: char,
     name: &'static str,
     hours: u64,
 }
 
-const UNITS: [Unit; 3] = [
-    Unit {
+const UNITS: [AgeUnit; 3] = [
+    AgeUnit {
         letter: 'h',
         name: "hour",
         hours: 1,
     },
-    Unit {
+    AgeUnit {
         letter: 'd',
         name: "day",
         hours: 24,
     },
-    Unit {
+    AgeUnit {
         letter: 'w',
         name: "week",
         hours: 7 * 24,
@@ -132,7 +128,7 @@ enum MinAgeFault {
 }
 
 impl DateSource {
-    /// Returns what happened at the date, as in `signed 2025-11-19`.
+    /// Returns the event of the date, as in `signed 2025-11-19`.
     #[must_use]
     pub fn event(self) -> &'static str {
         match self {
@@ -145,7 +141,7 @@ impl DateSource {
 }
 
 impl ReleaseDate {
-    /// Says what happened when, as in `signed 2025-11-19, 3 days ago`.
+    /// Describes the date in words, as in `signed 2025-11-19, 3 days ago`.
     #[must_use]
     pub fn seen_at(&self, now: SystemTime) -> String {
         let Self { time, source } = *self;
@@ -154,10 +150,11 @@ impl ReleaseDate {
 }
 
 impl ReleaseDates {
-    /// Walks over the dates, the most trustworthy source first.
+    /// Returns an iterator over the dates, the most trustworthy source first.
     pub fn iter(&self) -> impl Iterator<Item = ReleaseDate> {
-        let dates = self.times.iter();
-        dates.map(|(&source, &time)| ReleaseDate { time, source })
+        self.times
+            .iter()
+            .map(|(&source, &time)| ReleaseDate { time, source })
     }
 
     /// Returns the latest date: nothing can have been published before it was signed, and a server
@@ -169,7 +166,7 @@ impl ReleaseDates {
             .reduce(|a, b| if b.time > a.time { b } else { a })
     }
 
-    /// Returns whether nothing states a date.
+    /// Returns true if no source states a date.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.times.is_empty()
@@ -201,7 +198,7 @@ impl AgePolicy {
         (!min_age.is_zero()).then_some(Self { min_age, undated })
     }
 
-    /// Returns why a release with these dates is not old enough; `None` if it is.
+    /// Returns the reason for which a release with these dates is not old enough; `None` if it is.
     ///
     /// The latest date counts. One in the future makes a release too young.
     #[must_use]
@@ -216,7 +213,7 @@ impl AgePolicy {
 }
 
 impl Youth {
-    /// Says it of a release, as in `signed 2025-11-19, 3 days ago`.
+    /// Describes the date of the release in words, as in `signed 2025-11-19, 3 days ago`.
     #[must_use]
     pub fn seen_at(&self, now: SystemTime) -> String {
         match self {
@@ -227,13 +224,12 @@ impl Youth {
 }
 
 impl MinAge {
-    /// Returns the age as a span of time.
     #[must_use]
     pub fn duration(&self) -> Duration {
         Duration::from_secs(self.count * self.unit.hours * 60 * 60)
     }
 
-    /// Returns whether every release is as old.
+    /// Returns true if every release is old enough.
     #[must_use]
     pub fn is_zero(&self) -> bool {
         self.count == 0
@@ -248,16 +244,20 @@ impl FromStr for MinAge {
             text: text.to_owned(),
             fault,
         };
-        let unit = UNITS.iter().find(|unit| text.ends_with(unit.letter));
-        let unit = *unit.ok_or_else(|| failed(MinAgeFault::Form))?;
+        let unit = *UNITS
+            .iter()
+            .find(|unit| text.ends_with(unit.letter))
+            .ok_or_else(|| failed(MinAgeFault::Form))?;
         let digits = &text[..text.len() - unit.letter.len_utf8()];
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(failed(MinAgeFault::Form));
         }
         let seconds = unit.hours * 60 * 60;
-        let count: Option<u64> = digits.parse().ok();
-        let count = count.filter(|count| *count <= MAX_AGE.as_secs() / seconds);
-        let count = count.ok_or_else(|| failed(MinAgeFault::TooLong))?;
+        let count = digits
+            .parse()
+            .ok()
+            .filter(|count| *count <= MAX_AGE.as_secs() / seconds)
+            .ok_or_else(|| failed(MinAgeFault::TooLong))?;
         Ok(Self { count, unit })
     }
 }

@@ -47,7 +47,7 @@ pub fn read_timestamp(text: &str) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
 }
 
-/// Says how long ago a moment was, or how long it is until then.
+/// Spells the time that has passed since a moment, or that is left until then.
 ///
 /// ```
 /// use std::time::{Duration, UNIX_EPOCH};
@@ -69,8 +69,10 @@ pub fn ago(moment: SystemTime, now: SystemTime) -> String {
 /// Counts the units of a span that say most; what is left over is cut off.
 fn span(span: Duration) -> String {
     let seconds = span.as_secs();
-    let unit = UNITS.iter().find(|(from, ..)| seconds >= *from);
-    let (_, length, name) = unit.expect("the last unit begins at 0");
+    let (_, length, name) = UNITS
+        .iter()
+        .find(|(from, ..)| seconds >= *from)
+        .expect("the last unit begins at 0");
     counted(seconds / length, name)
 }
 

@@ -21,7 +21,7 @@ const MAX_HASHES: usize = 1000;
 pub struct ChecksumList {
     document: Box<[u8]>,
     lines: Vec<ChecksumLine>, // Invariant: parsed from `document`, in its order.
-    first_fault: Option<ListFault>,
+    first_fault: Option<ChecksumListFault>,
     hashes: Hashes,
     zips: Hashes,
     names: BTreeMap<Hash, String>,
@@ -38,16 +38,13 @@ struct ChecksumLine {
 /// Reasons to refuse a checksum document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ListFault {
-    /// A line of the document is no checksum.
+pub enum ChecksumListFault {
     #[error("line {line} of the checksum document is not readable: {fault}")]
     Line {
         /// The line number, counted from 1.
         line: usize,
-        /// The reason for which the line is refused.
         fault: LineFault,
     },
-    /// The document has more lines than any release has files; the lines behind the limit are not read.
     #[error("the checksum document lists more than {MAX_HASHES} files")]
     TooManyFiles,
 }
@@ -56,13 +53,10 @@ pub enum ListFault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LineFault {
-    /// The line has one word only.
     #[error("it has no file name")]
     NoName,
-    /// The first word is not 64 hexadecimal digits.
     #[error("it does not begin with a SHA-256 in hexadecimal")]
     NoHash,
-    /// The line is longer than any name can make it.
     #[error("it is longer than {} KiB", MAX_LINE_BYTES / 1024)]
     TooLong,
 }
@@ -90,32 +84,34 @@ impl ChecksumList {
         };
         for (index, text) in document.split(|byte| *byte == b'\n').enumerate() {
             match parse_line(text) {
-                Ok(Some(line)) => list.add(line),
+                Ok(Some(line)) => {
+                    let hash = zh_of_digest(&line.digest);
+                    if line.name.to_ascii_lowercase().ends_with(b".zip") {
+                        list.zips.insert(hash.clone());
+                    }
+                    let name = String::from_utf8_lossy(without_mode(&line.name));
+                    list.names
+                        .entry(hash.clone())
+                        .or_insert_with(|| name.into_owned());
+                    list.hashes.insert(hash);
+                    list.lines.push(line);
+                }
                 Ok(None) => {}
                 Err(fault) => {
                     let line = index + 1;
                     list.first_fault
-                        .get_or_insert(ListFault::Line { line, fault });
+                        .get_or_insert(ChecksumListFault::Line { line, fault });
                 }
             }
+            // Lines that repeat a hash do not count, so that a list in two spellings of its names still
+            // fits.
             if list.hashes.len() > MAX_HASHES {
-                list.first_fault.get_or_insert(ListFault::TooManyFiles);
+                list.first_fault
+                    .get_or_insert(ChecksumListFault::TooManyFiles);
                 break;
             }
         }
         list
-    }
-
-    fn add(&mut self, line: ChecksumLine) {
-        let hash = zh_of_digest(&line.digest);
-        if line.name.to_ascii_lowercase().ends_with(b".zip") {
-            self.zips.insert(hash.clone());
-        }
-        self.names
-            .entry(hash.clone())
-            .or_insert_with(|| String::from_utf8_lossy(without_mode(&line.name)).into_owned());
-        self.hashes.insert(hash);
-        self.lines.push(line);
     }
 
     /// Returns the document, byte for byte as it is signed.
@@ -126,7 +122,7 @@ impl ChecksumList {
 
     /// Returns the first reason to refuse the document, in the order of the lines.
     #[must_use]
-    pub fn first_fault(&self) -> Option<ListFault> {
+    pub fn first_fault(&self) -> Option<ChecksumListFault> {
         self.first_fault
     }
 

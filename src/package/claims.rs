@@ -44,7 +44,6 @@ pub enum H1Trust {
 /// The unproven `h1:` that are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimPolicy {
-    /// The proof that an `h1:` needs.
     pub h1: H1Trust,
     /// The registries whose statements count with [`H1Trust::Claimed`], in the order in which they are
     /// asked.

@@ -20,43 +20,35 @@ use crate::version::Version;
 pub use age::{
     AgePolicy, DateSource, MinAge, MinAgeError, ReleaseDate, ReleaseDates, Undated, Youth,
 };
-pub use checksums::{ChecksumList, LineFault, ListFault};
+pub use checksums::{ChecksumList, ChecksumListFault, LineFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
 
 /// The identity of a package: one zip or directory for a provider, version and platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PackageId {
-    /// The address of the provider.
     pub provider: ProviderAddr,
-    /// The version of the provider.
     pub version: Version,
-    /// The operating system and architecture that it runs on.
     pub platform: Platform,
 }
 
 /// A path of a package on this machine, with its form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Local {
-    /// The path of a zip file.
     Archive(PathBuf),
-    /// The path of an unpacked directory.
     Directory(PathBuf),
 }
 
 /// A package on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalPackage {
-    /// The identity of the package.
     pub id: PackageId,
-    /// The path and form of the package.
     pub place: Local,
 }
 
 /// A place from which a package can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A path on this machine.
     Local(Local),
     /// In a zip that must be downloaded.
     Remote(Url),
@@ -67,7 +59,6 @@ pub enum Location {
 /// A zip in a registry of OCI artifacts (`sources` rules 14).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// The URL of the blob.
     pub url: Url,
     /// The SHA-256 of its bytes, as the registry states it.
     pub digest: Digest,
@@ -78,7 +69,6 @@ pub struct Blob {
 /// A package that a source has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageMeta {
-    /// The identity of the package.
     pub id: PackageId,
     /// The place from which it can be read.
     pub location: Location,
@@ -147,7 +137,7 @@ pub enum Provenance {
 }
 
 impl PackageMeta {
-    /// Returns how long the source states the zip to be, in bytes, if it does.
+    /// Returns the length of the zip in bytes, if the source states it.
     #[must_use]
     pub fn stated_size(&self) -> Option<u64> {
         let claims = self.claims.as_ref()?;
@@ -156,19 +146,17 @@ impl PackageMeta {
 }
 
 impl KeyId {
-    /// Takes hexadecimal digits, in pairs or groups if one likes.
+    /// Parses hexadecimal digits; spaces between them do not count.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let digits: String = text.split(' ').collect();
-        let good =
+        let digits = text.replace(' ', "").to_ascii_uppercase();
+        let is_valid =
             [16, 40].contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
-        good.then(|| Self {
-            text: digits.to_ascii_uppercase(),
-        })
+        is_valid.then_some(Self { text: digits })
     }
 
-    /// Returns whether a key of this fingerprint is meant, 40 upper-case hexadecimal digits: the ID of
-    /// a key is the end of its fingerprint.
+    /// Returns true if this names the key of a fingerprint, 40 upper-case hexadecimal digits: the ID of a key is
+    /// the end of its fingerprint.
     #[must_use]
     pub fn names(&self, fingerprint: &str) -> bool {
         fingerprint.ends_with(&self.text)
@@ -192,7 +180,7 @@ impl Local {
 }
 
 impl Location {
-    /// Returns where the package must be downloaded from; `None` if it is on this machine.
+    /// Returns the URL of the download; `None` if the package is on this machine.
     #[must_use]
     pub fn url(&self) -> Option<&Url> {
         match self {
@@ -221,7 +209,7 @@ impl fmt::Display for PackageId {
     }
 }
 
-/// For which platforms hashes are wanted: all of these together.
+/// Platforms for which hashes are wanted: all of these together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WantedSet {
     /// Platforms that must exist in the release.
@@ -232,7 +220,7 @@ pub struct WantedSet {
     pub all: bool,
 }
 
-/// For which platforms the hashes of each provider are wanted.
+/// Platforms for which the hashes of each provider are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WantedPlatforms {
     /// Of every provider that has none of its own.
@@ -256,12 +244,14 @@ impl WantedPlatforms {
         }
     }
 
-    /// Returns whether the same platforms are wanted whatever a release offers.
+    /// Returns true if the same platforms are wanted, whatever a release offers.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let known = |wanted: &Self| -> BTreeMap<ProviderAddr, Vec<Platform>> {
-            let own = wanted.own.iter();
-            own.map(|(provider, set)| (provider.clone(), set.known()))
+            wanted
+                .own
+                .iter()
+                .map(|(provider, set)| (provider.clone(), set.known()))
                 .collect()
         };
         self.every.known() == other.every.known() && known(self) == known(other)
@@ -281,7 +271,7 @@ impl WantedPlatforms {
 }
 
 impl WantedSet {
-    /// Returns whether a platform is wanted by name or as part of a preset.
+    /// Returns true if a platform is wanted by name or as part of a preset.
     #[must_use]
     pub fn has(&self, platform: &Platform) -> bool {
         self.named.contains(platform) || self.preset.contains(platform)

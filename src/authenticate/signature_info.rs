@@ -15,7 +15,7 @@ pub(super) type KeyId = [u8; 8];
 /// The subpackets of a signature, as the programs' library reads them: of two of the same type the later
 /// counts, and outside the signed part only those on the issuer count.
 #[derive(Debug)]
-pub(super) struct Facts {
+pub(super) struct SignatureInfo {
     pub(super) kind: SignatureType,
     pub(super) algorithm: PublicKeyAlgorithm,
     pub(super) digest: HashAlgorithm,
@@ -38,32 +38,44 @@ pub(super) struct Facts {
 
 /// A signature packet whose subpackets cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum UnusableSignature {
     /// The programs pass over such a packet, as if it were not there.
     Skipped,
     /// The programs stop at such a packet.
     Broken(SignatureFault),
 }
 
-impl Facts {
-    /// Reads a signature packet.
-    pub(super) fn read(signature: &Signature) -> Result<Self, Unread> {
-        let config = signature.config().ok_or(Unread::Skipped)?;
+impl SignatureInfo {
+    pub(super) fn read(signature: &Signature) -> Result<Self, UnusableSignature> {
+        let config = signature.config().ok_or(UnusableSignature::Skipped)?;
         let is_known = signature.version() == SignatureVersion::V4
             && can_sign(config.pub_alg)
-            && is_known_digest(config.hash_alg);
+            // The programs' library refuses MD5 and RIPEMD-160, and accepts SHA-1.
+            && matches!(
+                config.hash_alg,
+                HashAlgorithm::Sha1
+                    | HashAlgorithm::Sha224
+                    | HashAlgorithm::Sha256
+                    | HashAlgorithm::Sha384
+                    | HashAlgorithm::Sha512
+                    | HashAlgorithm::Sha3_256
+                    | HashAlgorithm::Sha3_512
+            );
         if !is_known {
-            return Err(Unread::Skipped);
+            return Err(UnusableSignature::Skipped);
         }
-        let mut facts = Self {
+        let mut info = Self {
             kind: config.typ,
             algorithm: config.pub_alg,
             digest: config.hash_alg,
             created: config
                 .hashed_subpackets()
-                .filter_map(creation)
+                .filter_map(|subpacket| match subpacket.data {
+                    SubpacketData::SignatureCreationTime(time) => Some(time.as_secs().into()),
+                    _ => None,
+                })
                 .last()
-                .ok_or(Unread::Broken(SignatureFault::NoTime))?,
+                .ok_or(UnusableSignature::Broken(SignatureFault::NoTime))?,
             lifetime: 0,
             key_lifetime: 0,
             may_sign: None,
@@ -74,15 +86,16 @@ impl Facts {
             issuer_fingerprint: None,
         };
         for subpacket in config.hashed_subpackets() {
-            facts.learn(subpacket)?;
+            info.learn(subpacket)?;
         }
+        // Anyone can change this part, so that only the issuer counts, which the verification proves.
         for subpacket in config.unhashed_subpackets() {
-            facts.learn_issuer(&subpacket.data);
+            info.learn_issuer(&subpacket.data);
         }
-        Ok(facts)
+        Ok(info)
     }
 
-    /// Returns whether this signature claims to be made by `key`.
+    /// Returns true if this signature claims to be made by `key`.
     pub(super) fn is_by(&self, key: &impl KeyDetails) -> bool {
         match &self.issuer_fingerprint {
             Some(fingerprint) => *fingerprint == key.fingerprint(),
@@ -90,7 +103,7 @@ impl Facts {
         }
     }
 
-    fn learn(&mut self, subpacket: &Subpacket) -> Result<(), Unread> {
+    fn learn(&mut self, subpacket: &Subpacket) -> Result<(), UnusableSignature> {
         match &subpacket.data {
             SubpacketData::SignatureExpirationTime(span) => self.lifetime = span.as_secs().into(),
             SubpacketData::KeyExpirationTime(span) => self.key_lifetime = span.as_secs().into(),
@@ -101,12 +114,18 @@ impl Facts {
             SubpacketData::RevocationReason(code, _) => {
                 self.compromised = *code == RevocationCode::KeyCompromised;
             }
+            // Neither program knows any notation, so that a critical one makes the signature void.
             SubpacketData::Notation(notation) if subpacket.is_critical => {
                 let name = String::from_utf8_lossy(&notation.name).into_owned();
                 self.condition.get_or_insert(name);
             }
-            SubpacketData::ExportableCertification(false) => return Err(Unread::Skipped),
-            data if subpacket.is_critical && !is_understood(data) => return Err(Unread::Skipped),
+            // Such a signature is for the key ring of its maker alone (RFC 4880, 5.2.3.11).
+            SubpacketData::ExportableCertification(false) => {
+                return Err(UnusableSignature::Skipped);
+            }
+            data if subpacket.is_critical && !is_understood(data) => {
+                return Err(UnusableSignature::Skipped);
+            }
             data => self.learn_issuer(data),
         }
         Ok(())
@@ -144,11 +163,14 @@ pub(super) fn spell(id: KeyId) -> String {
 /// Spells the fingerprint of a key, in upper-case hexadecimal digits.
 pub(super) fn spell_fingerprint(key: &impl KeyDetails) -> String {
     let fingerprint = key.fingerprint();
-    let bytes = fingerprint.as_bytes().iter();
-    bytes.map(|byte| format!("{byte:02X}")).collect()
+    fingerprint
+        .as_bytes()
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect()
 }
 
-/// Returns whether keys of this kind make signatures, and the programs' library supports them.
+/// Returns true if keys of this kind make signatures, and the programs' library supports them.
 pub(super) fn can_sign(algorithm: PublicKeyAlgorithm) -> bool {
     matches!(
         algorithm,
@@ -162,29 +184,8 @@ pub(super) fn can_sign(algorithm: PublicKeyAlgorithm) -> bool {
     )
 }
 
-/// MD5 and RIPEMD-160 are not among them; SHA-1 is.
-fn is_known_digest(digest: HashAlgorithm) -> bool {
-    matches!(
-        digest,
-        HashAlgorithm::Sha1
-            | HashAlgorithm::Sha224
-            | HashAlgorithm::Sha256
-            | HashAlgorithm::Sha384
-            | HashAlgorithm::Sha512
-            | HashAlgorithm::Sha3_256
-            | HashAlgorithm::Sha3_512
-    )
-}
-
-fn creation(subpacket: &Subpacket) -> Option<u64> {
-    match subpacket.data {
-        SubpacketData::SignatureCreationTime(time) => Some(time.as_secs().into()),
-        _ => None,
-    }
-}
-
-/// A statement that must be understood makes the whole signature void if it is none of the kinds
-/// that the programs' library knows.
+/// Returns true if the programs' library knows a subpacket; a critical one of another type makes the whole
+/// signature void.
 fn is_understood(data: &SubpacketData) -> bool {
     !matches!(
         data,
