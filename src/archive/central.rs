@@ -18,7 +18,7 @@ const RECORD_BYTES: usize = 46;
 
 /// The type of file that an entry becomes when it is unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryKind {
     File,
     /// Unpacked as a regular file that holds the target.
     Symlink,
@@ -27,10 +27,10 @@ pub(super) enum Kind {
 
 /// One entry, as the list describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ZipEntry {
     /// The raw name, which need not be UTF-8.
     pub(super) name: Box<[u8]>,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryKind,
     pub(super) method: u16,
     pub(super) flags: u16,
     pub(super) crc: u32,
@@ -44,15 +44,15 @@ pub(super) struct Entry {
 
 /// All entries, with the part of the file that lists them.
 #[derive(Debug)]
-pub(super) struct List {
-    pub(super) entries: Vec<Entry>,
+pub(super) struct EntryList {
+    pub(super) entries: Vec<ZipEntry>,
     pub(super) start: u64,
     pub(super) end: u64,
     /// Length of the file up to the end of the zip, in bytes.
     pub(super) archive_bytes: u64,
 }
 
-impl Entry {
+impl ZipEntry {
     /// Returns whether the name alone makes it a directory, for which no content is ever read.
     pub(super) fn is_named_directory(&self) -> bool {
         self.name.ends_with(b"/")
@@ -73,7 +73,7 @@ impl Entry {
 pub(super) fn read_list(
     reader: &mut (impl Read + Seek),
     limits: &Limits,
-) -> Result<List, ArchiveError> {
+) -> Result<EntryList, ArchiveError> {
     let end = find_end(reader)?;
     // This is only what the zip states, but it is checked before anything is reserved for it; that as
     // many entries really follow is checked at the end.
@@ -114,7 +114,7 @@ pub(super) fn read_list(
     if entries.len() as u64 != end.entries || more_follow {
         return Err(ambiguous());
     }
-    Ok(List {
+    Ok(EntryList {
         entries,
         start: end.list_start,
         end: at,
@@ -157,16 +157,17 @@ fn ambiguous() -> ArchiveError {
 fn read_entry(
     record: &[u8],
     found: &::zip::read::ZipFileEntry<'_>,
-) -> Result<(Entry, u64), ArchiveError> {
+) -> Result<(ZipEntry, u64), ArchiveError> {
     // Fields of a record, by their offsets: 5 the system that made the entry, 8 flags, 10 method; 28, 30
     // and 32 the lengths of name, extra fields and comment, which follow the record in this order.
     if record.len() < RECORD_BYTES {
         return Err(ambiguous());
     }
     let lengths = [28, 30, 32].map(|at| usize::from(u16_at(record, at)));
+    // Names are raw bytes: neither CP437 nor the Unicode extra field counts (rules 3.5).
     let name = record.get(RECORD_BYTES..RECORD_BYTES + lengths[0]);
     let name = name.ok_or(ambiguous())?;
-    let entry = Entry {
+    let entry = ZipEntry {
         name: name.into(),
         kind: kind(record[5], found.external_attributes(), name),
         method: u16_at(record, 10),
@@ -182,19 +183,19 @@ fn read_entry(
 
 /// Reads the kind from the attributes, which mean different things on different systems; those that
 /// the programs do not know have no directories but by name.
-fn kind(system: u8, attributes: u32, name: &[u8]) -> Kind {
+fn kind(system: u8, attributes: u32, name: &[u8]) -> EntryKind {
     // Systems: 3 is Unix, 19 macOS; 0 is FAT, 11 NTFS, 14 VFAT, whose bit 0x10 marks a directory (rules
     // 5.6). Unix puts the mode of the file into the upper half.
     let unix_type = (attributes >> 16) & 0o170_000;
     let by_attributes = match system {
-        3 | 19 if unix_type == 0o040_000 => Kind::Directory,
-        3 | 19 if unix_type == 0o120_000 => Kind::Symlink,
-        0 | 11 | 14 if attributes & 0x10 != 0 => Kind::Directory,
-        _ => Kind::File,
+        3 | 19 if unix_type == 0o040_000 => EntryKind::Directory,
+        3 | 19 if unix_type == 0o120_000 => EntryKind::Symlink,
+        0 | 11 | 14 if attributes & 0x10 != 0 => EntryKind::Directory,
+        _ => EntryKind::File,
     };
     // The name is stronger than the attributes: nothing can be unpacked into a file of such a name.
     if name.ends_with(b"/") {
-        return Kind::Directory;
+        return EntryKind::Directory;
     }
     by_attributes
 }

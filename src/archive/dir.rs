@@ -19,7 +19,7 @@ pub struct DirHashes {
 }
 
 /// A file that was found, but not read yet.
-struct Found {
+struct FoundFile {
     name: Box<[u8]>,
     path: PathBuf,
 }
@@ -59,6 +59,7 @@ pub fn hash_directory(
         found.push(file);
         Ok(())
     })?;
+    // Names are sorted as bytes, as the hash requires; a file system lists them in any order.
     found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
     let digests = parallel::map(jobs, &found, |file| digest(files, file));
     let files = digests.into_iter().collect::<Result<Vec<_>, _>>()?;
@@ -88,7 +89,7 @@ fn walk(
     files: &dyn Files,
     dir: &Path,
     limits: &Limits,
-    take: &mut dyn FnMut(Found) -> Result<(), ArchiveError>,
+    take: &mut dyn FnMut(FoundFile) -> Result<(), ArchiveError>,
 ) -> Result<(), ArchiveError> {
     let mut seen = 0;
     let mut to_list = vec![(dir.to_owned(), Vec::new(), 0)];
@@ -110,30 +111,28 @@ fn walk(
                 name.push(b'/');
                 to_list.push((path, name, depth + 1));
             } else {
-                check_file(files, &path, entry.kind)?;
-                let name = name.into();
-                take(Found { name, path })?;
+                // The type is checked before anything is opened: to open a FIFO would wait for ever.
+                let target = match entry.kind {
+                    FileKind::Symlink => files.kind(&path).map_err(at(&path))?,
+                    kind => kind,
+                };
+                match target {
+                    FileKind::File => {
+                        let name = name.into();
+                        take(FoundFile { name, path })?;
+                    }
+                    FileKind::Directory => return Err(ArchiveError::LinkToDirectory { path }),
+                    FileKind::Symlink | FileKind::Other => {
+                        return Err(ArchiveError::NotRegular { path });
+                    }
+                }
             }
         }
     }
     Ok(())
 }
 
-/// Makes sure that a name leads to a regular file, before anything waits for a FIFO.
-fn check_file(files: &dyn Files, path: &Path, kind: FileKind) -> Result<(), ArchiveError> {
-    let target = match kind {
-        FileKind::Symlink => files.kind(path).map_err(at(path))?,
-        other => other,
-    };
-    let path = path.to_owned();
-    match target {
-        FileKind::File => Ok(()),
-        FileKind::Directory => Err(ArchiveError::LinkToDirectory { path }),
-        FileKind::Symlink | FileKind::Other => Err(ArchiveError::NotRegular { path }),
-    }
-}
-
-fn digest(files: &dyn Files, file: &Found) -> Result<FileDigest, ArchiveError> {
+fn digest(files: &dyn Files, file: &FoundFile) -> Result<FileDigest, ArchiveError> {
     let mut stream = Sha256Stream::default();
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     let size = files

@@ -62,6 +62,7 @@ pub(super) fn find_end(reader: &mut (impl Read + Seek)) -> Result<End, ArchiveEr
     reader.take(MAX_TAIL_BYTES).read_to_end(&mut tail)?;
     let at = tail
         .windows(END_BYTES)
+        // The last one, as the Go library takes it (rules 5.5).
         .rposition(|window| window.starts_with(END_SIGNATURE))
         .ok_or(not_a_zip("it has no end record"))?;
     let record = &tail[at..];
@@ -79,8 +80,8 @@ pub(super) fn find_end(reader: &mut (impl Read + Seek)) -> Result<End, ArchiveEr
     let may_be_64_bit = fields.entries == 0xffff
         || fields.list_bytes == 0xffff
         || fields.list_offset == 0xffff_ffff;
-    if may_be_64_bit && let Some(start) = locate_end64(reader, end_start)? {
-        fields = read_end64(reader, start)?;
+    if may_be_64_bit && let Some((start, fields64)) = find_end64(reader, end_start)? {
+        fields = fields64;
         end_start = start;
     }
     let (base, list_start) = place_list(reader, &fields, end_start)?;
@@ -92,27 +93,30 @@ pub(super) fn find_end(reader: &mut (impl Read + Seek)) -> Result<End, ArchiveEr
     })
 }
 
-/// Returns where the 64-bit end record is, if there is one.
-fn locate_end64(reader: &mut (impl Read + Seek), end: u64) -> Result<Option<u64>, ArchiveError> {
+/// Finds the 64-bit end record, to which a locator before the end record points; returns it with its offset.
+fn find_end64(
+    reader: &mut (impl Read + Seek),
+    end: u64,
+) -> Result<Option<(u64, Fields)>, ArchiveError> {
     let Some(start) = end.checked_sub(LOCATOR_BYTES as u64) else {
         return Ok(None);
     };
     let locator: [u8; LOCATOR_BYTES] = read_at(reader, start)?;
     let on_one_disk = u32_at(&locator, 4) == 0 && u32_at(&locator, 16) == 1;
-    let is_locator = locator.starts_with(LOCATOR_SIGNATURE);
-    Ok((is_locator && on_one_disk).then(|| u64_at(&locator, 8)))
-}
-
-fn read_end64(reader: &mut (impl Read + Seek), start: u64) -> Result<Fields, ArchiveError> {
+    if !locator.starts_with(LOCATOR_SIGNATURE) || !on_one_disk {
+        return Ok(None);
+    }
+    let start = u64_at(&locator, 8);
     let record: [u8; END64_BYTES] = read_at(reader, start)?;
     if !record.starts_with(END64_SIGNATURE) {
         return Err(not_a_zip("its 64-bit end record is missing"));
     }
-    Ok(Fields {
+    let fields = Fields {
         entries: u64_at(&record, 32),
         list_bytes: u64_at(&record, 40),
         list_offset: u64_at(&record, 48),
-    })
+    };
+    Ok(Some((start, fields)))
 }
 
 /// Returns what is to be added to offsets, and where the list starts with that.
@@ -128,6 +132,8 @@ fn place_list(
     if base == 0 {
         return Ok((0, fields.list_offset));
     }
+    // Self-extracting zips have a program before them. Their offsets may count from the start of the file
+    // all the same; that wins if a record is there (rules 5.5).
     let unshifted: [u8; 4] = read_at(reader, fields.list_offset)?;
     let base = if unshifted == *RECORD_SIGNATURE {
         0

@@ -1,6 +1,6 @@
 //! Tells packages that hold a provider from others.
 
-/// Returns whether a package has the program of a provider: a file at its top level named
+/// Returns true if a package has the program of a provider: a file at its top level named
 /// `terraform-provider-TYPE`, alone or followed by `_…` or `.…` (rules 6.1).
 ///
 /// Takes the names of the files, without directories. Neither the version in the name nor the
@@ -15,14 +15,13 @@
 pub fn has_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>, type_name: &str) -> bool {
     let program = format!("terraform-provider-{type_name}");
     names.into_iter().any(|name| {
-        let rest = name.strip_prefix(program.as_bytes());
-        rest.is_some_and(|rest| {
+        name.strip_prefix(program.as_bytes()).is_some_and(|rest| {
             matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/')
         })
     })
 }
 
-/// Returns whether a package has the program of some provider: a name at its top level that begins
+/// Returns true if a package has the program of some provider: a name at its top level that begins
 /// with `terraform-provider-`, and is that of no zip.
 ///
 /// Takes names as [`has_executable`].

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ArchiveError;
-use super::central::{Entry, Kind};
+use super::central::{EntryKind, ZipEntry};
 
 /// The longest part of a path that common file systems take, in bytes.
 const MAX_PART_BYTES: usize = 255;
@@ -17,19 +17,20 @@ const MAX_PATH_BYTES: usize = 4096;
 /// Returns the files by their paths below the package, each with the number of the entry whose
 /// content it ends up with: the last one of that path.
 pub(super) fn unpacked_files(
-    entries: &[Entry],
+    entries: &[ZipEntry],
 ) -> Result<BTreeMap<Box<[u8]>, usize>, ArchiveError> {
     let mut files = BTreeMap::new();
     let mut directories = BTreeSet::new();
     for (number, entry) in entries.iter().enumerate() {
         let path = clean(&entry.name)?;
-        if entry.kind == Kind::Directory {
+        if entry.kind == EntryKind::Directory {
             directories.insert(path);
         } else if path.is_empty() {
             return Err(ArchiveError::NameUnusable {
                 name: entry.name.clone(),
             });
         } else {
+            // Of entries that become one file the last counts (rules 3.2).
             files.insert(path, number);
         }
     }
@@ -43,8 +44,11 @@ pub(super) fn unpacked_files(
 
 /// Joins the parts of a name that count: empty ones and `.` vanish, `..` refuses the package.
 pub(super) fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
-    let mut parts_by_any_slash = name.split(|byte| matches!(byte, b'/' | b'\\'));
-    if parts_by_any_slash.any(|part| part == b"..") {
+    // The programs take a backslash for a separator here, on every system.
+    if name
+        .split(|byte| matches!(byte, b'/' | b'\\'))
+        .any(|part| part == b"..")
+    {
         return Err(ArchiveError::ParentInName { name: name.into() });
     }
     if name.contains(&0) {
@@ -80,8 +84,8 @@ fn is_directory(
 mod tests {
     use super::*;
 
-    fn entry(name: &str, kind: Kind) -> Entry {
-        Entry {
+    fn entry(name: &str, kind: EntryKind) -> ZipEntry {
+        ZipEntry {
             name: name.as_bytes().into(),
             kind,
             method: 0,
@@ -96,11 +100,11 @@ mod tests {
     /// Names that end in `/` are directories, all others files.
     #[track_caller]
     fn check(names: &[&str], expected: &str) {
-        let entries: Vec<Entry> = names
+        let entries: Vec<ZipEntry> = names
             .iter()
             .map(|name| match name.strip_suffix('/') {
-                Some(_) => entry(name, Kind::Directory),
-                None => entry(name, Kind::File),
+                Some(_) => entry(name, EntryKind::Directory),
+                None => entry(name, EntryKind::File),
             })
             .collect();
         let found = match unpacked_files(&entries) {

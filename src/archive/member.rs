@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::central::Entry;
+use super::central::ZipEntry;
 use super::end_record::{read_at, u16_at, u32_at};
 use super::{ArchiveError, Damage};
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
@@ -28,7 +28,7 @@ const DEFLATED: u16 = 8;
 
 /// Position of the content of an entry in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ContentSpan {
     /// Offset of the first byte in the file.
     pub(super) start: u64,
     /// Offset behind the last byte in the file.
@@ -39,7 +39,7 @@ pub(super) struct Place {
 
 /// The verified content of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Content {
+pub(super) struct EntryContent {
     pub(super) digest: Digest,
     /// The stated checksum is 0, which the programs take for "not stated", and it is wrong.
     pub(super) unstated_checksum: bool,
@@ -61,7 +61,7 @@ struct Measure<'s> {
 }
 
 /// A content that could not be read to its end.
-enum Stop {
+enum ContentFault {
     Damaged(Damage),
     Io(io::Error),
 }
@@ -69,12 +69,13 @@ enum Stop {
 /// Finds the content of an entry behind the entry's own header.
 pub(super) fn locate(
     reader: &mut (impl Read + Seek),
-    entry: &Entry,
-) -> Result<Place, ArchiveError> {
+    entry: &ZipEntry,
+) -> Result<ContentSpan, ArchiveError> {
     let header: [u8; HEADER_BYTES] = match read_at(reader, entry.header_start) {
         Err(ArchiveError::NotAZip { .. }) => return Err(damaged(entry, Damage::NoHeader)),
         other => other?,
     };
+    // The programs check the signature only, and take all else from the list (rules 5.1).
     if !header.starts_with(HEADER_SIGNATURE) {
         return Err(damaged(entry, Damage::NoHeader));
     }
@@ -97,7 +98,7 @@ pub(super) fn locate(
         && stated(14, entry.crc.into())
         && stated(18, entry.packed)
         && stated(22, entry.size);
-    Ok(Place {
+    Ok(ContentSpan {
         start,
         end,
         header_differs: !agrees,
@@ -117,13 +118,13 @@ impl Unpacker {
     pub(super) fn read(
         &mut self,
         reader: &mut (impl Read + Seek),
-        entry: &Entry,
-        place: Place,
-    ) -> Result<Content, ArchiveError> {
+        entry: &ZipEntry,
+        place: ContentSpan,
+    ) -> Result<EntryContent, ArchiveError> {
         let mut sha = Sha256Stream::default();
         let unstated_checksum =
             self.read_to(reader, entry, place, &mut |bytes| sha.update(bytes))?;
-        Ok(Content {
+        Ok(EntryContent {
             digest: sha.finish(),
             unstated_checksum,
         })
@@ -134,8 +135,8 @@ impl Unpacker {
     pub(super) fn read_to(
         &mut self,
         reader: &mut (impl Read + Seek),
-        entry: &Entry,
-        place: Place,
+        entry: &ZipEntry,
+        place: ContentSpan,
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, ArchiveError> {
         reader.seek(SeekFrom::Start(place.start))?;
@@ -151,19 +152,33 @@ impl Unpacker {
                 });
             }
         };
-        match outcome.and_then(|()| measure.check_end()) {
+        match outcome.and_then(|()| {
+            if measure.size < measure.stated {
+                return Err(ContentFault::Damaged(Damage::TooShort {
+                    stated: measure.stated,
+                    found: measure.size,
+                }));
+            }
+            Ok(())
+        }) {
             Ok(()) => {}
-            Err(Stop::Io(e)) => return Err(e.into()),
-            Err(Stop::Damaged(_)) if entry.is_flagged_encrypted() => {
+            Err(ContentFault::Io(e)) => return Err(e.into()),
+            // Plain data under the flag is read as it is (rules 5.3); if that fails, the flag is the likely
+            // reason.
+            Err(ContentFault::Damaged(_)) if entry.is_flagged_encrypted() => {
                 return Err(damaged(entry, Damage::Encrypted));
             }
-            Err(Stop::Damaged(damage)) => return Err(damaged(entry, damage)),
+            Err(ContentFault::Damaged(damage)) => return Err(damaged(entry, damage)),
         }
         let found = measure.crc.finalize();
         check_crc(reader, entry, place, found)
     }
 
-    fn copy(&mut self, mut packed: impl Read, measure: &mut Measure<'_>) -> Result<(), Stop> {
+    fn copy(
+        &mut self,
+        mut packed: impl Read,
+        measure: &mut Measure<'_>,
+    ) -> Result<(), ContentFault> {
         loop {
             match read_some(&mut packed, &mut self.packed)? {
                 0 => return Ok(()),
@@ -174,7 +189,11 @@ impl Unpacker {
 
     /// Decompresses up to the end of the deflate stream; what follows it is ignored, as in the
     /// programs.
-    fn inflate(&mut self, mut packed: impl Read, measure: &mut Measure<'_>) -> Result<(), Stop> {
+    fn inflate(
+        &mut self,
+        mut packed: impl Read,
+        measure: &mut Measure<'_>,
+    ) -> Result<(), ContentFault> {
         self.inflate.reset(false);
         let (mut from, mut to) = (0, 0);
         loop {
@@ -186,7 +205,7 @@ impl Unpacker {
             let status = self
                 .inflate
                 .decompress(input, &mut self.unpacked, FlushDecompress::None)
-                .map_err(|_| Stop::Damaged(Damage::Corrupt))?;
+                .map_err(|_| ContentFault::Damaged(Damage::Corrupt))?;
             // Both are bounded by the buffers, so they fit.
             let consumed = (self.inflate.total_in() - consumed) as usize;
             let produced = (self.inflate.total_out() - produced) as usize;
@@ -201,7 +220,7 @@ impl Unpacker {
                 } else {
                     Damage::Corrupt
                 };
-                return Err(Stop::Damaged(damage));
+                return Err(ContentFault::Damaged(damage));
             }
         }
     }
@@ -218,29 +237,19 @@ impl<'s> Measure<'s> {
     }
 
     /// Adds content; at once an error if it is more than was stated, so that no bomb goes off.
-    fn add(&mut self, bytes: &[u8]) -> Result<(), Stop> {
+    fn add(&mut self, bytes: &[u8]) -> Result<(), ContentFault> {
         self.size += bytes.len() as u64;
         if self.size > self.stated {
             let stated = self.stated;
-            return Err(Stop::Damaged(Damage::TooLong { stated }));
+            return Err(ContentFault::Damaged(Damage::TooLong { stated }));
         }
         (self.sink)(bytes);
         self.crc.update(bytes);
         Ok(())
     }
-
-    fn check_end(&self) -> Result<(), Stop> {
-        if self.size < self.stated {
-            return Err(Stop::Damaged(Damage::TooShort {
-                stated: self.stated,
-                found: self.size,
-            }));
-        }
-        Ok(())
-    }
 }
 
-impl From<io::Error> for Stop {
+impl From<io::Error> for ContentFault {
     fn from(cause: io::Error) -> Self {
         Self::Io(cause)
     }
@@ -252,8 +261,8 @@ impl From<io::Error> for Stop {
 /// has to state the same (rules 5.4).
 fn check_crc(
     reader: &mut (impl Read + Seek),
-    entry: &Entry,
-    place: Place,
+    entry: &ZipEntry,
+    place: ContentSpan,
     found: u32,
 ) -> Result<bool, ArchiveError> {
     let wrong = |stated| damaged(entry, Damage::Checksum { stated, found });
@@ -262,6 +271,7 @@ fn check_crc(
         if stated != entry.crc {
             return Err(wrong(stated));
         }
+    // The Go library takes 0 for "not stated" (rules 5.4).
     } else if entry.crc == 0 {
         return Ok(found != 0);
     }
@@ -274,8 +284,8 @@ fn check_crc(
 /// Reads the checksum behind the content: with or without a signature before it.
 fn read_descriptor(
     reader: &mut (impl Read + Seek),
-    entry: &Entry,
-    place: Place,
+    entry: &ZipEntry,
+    place: ContentSpan,
 ) -> Result<u32, ArchiveError> {
     let cut_off = |e| match e {
         ArchiveError::NotAZip { .. } => damaged(entry, Damage::CutOff),
@@ -289,7 +299,7 @@ fn read_descriptor(
     Ok(u32_at(&signed, 4))
 }
 
-fn damaged(entry: &Entry, damage: Damage) -> ArchiveError {
+fn damaged(entry: &ZipEntry, damage: Damage) -> ArchiveError {
     ArchiveError::Damaged {
         name: entry.name.clone(),
         damage,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Seek};
 
-use super::central::{Kind, read_list};
+use super::central::{EntryKind, read_list};
 use super::layout::{clean, unpacked_files};
 use super::member::Unpacker;
 use super::zip::{check_size, find_places};
@@ -60,6 +60,7 @@ pub fn unpack_zip<E: From<ArchiveError>>(
         let path = by_number.get(&number).copied();
         let mut kept = Vec::new();
         let is_wanted = path.is_some_and(|path| wanted(path, entry.size));
+        // Contents that are not kept are read as well: a wrong checksum refuses the zip in the programs.
         if !entry.is_named_directory() {
             unpacker.read_to(&mut reader, entry, places[number], &mut |bytes| {
                 if is_wanted {
@@ -68,7 +69,7 @@ pub fn unpack_zip<E: From<ArchiveError>>(
             })?;
         }
         let (path, content) = match path {
-            None if entry.kind == Kind::Directory => {
+            None if entry.kind == EntryKind::Directory => {
                 let path = clean(&entry.name)?;
                 if path.is_empty() {
                     continue;

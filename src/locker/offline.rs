@@ -153,10 +153,10 @@ mod tests {
     use crate::hash::Hash;
     use crate::locker::TrustedFacts;
     use crate::package::{Fact, PackageId};
-    use crate::store::{Origin, StoredFact};
+    use crate::store::{FactOrigin, StoredFact};
 
     /// Knows one package of every zip.
-    struct OneFact(Origin);
+    struct OneFact(FactOrigin);
 
     impl Facts for OneFact {
         fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>> {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(origin: Origin, trusted: TrustedFacts, is_known: bool) {
+    fn check(origin: FactOrigin, trusted: TrustedFacts, is_known: bool) {
         let zh: Hash = format!("zh:{}", "0".repeat(64)).parse().expect("valid");
         let version = "1.0.0".parse().expect("valid");
         let hashes = std::iter::once(zh.clone()).collect();
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn imported_facts_explain_nothing_unless_they_are_trusted() {
-        let imported = || Origin::Imported("ci".to_owned());
-        check(Origin::Computed, TrustedFacts::Own, true);
+        let imported = || FactOrigin::Imported("ci".to_owned());
+        check(FactOrigin::Computed, TrustedFacts::Own, true);
         check(imported(), TrustedFacts::Own, false);
         check(imported(), TrustedFacts::Imported, true);
     }

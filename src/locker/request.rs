@@ -17,7 +17,7 @@ use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
 use crate::sources::net::Net;
-use crate::store::{Facts, Origin, StoredFact};
+use crate::store::{FactOrigin, Facts, StoredFact};
 use crate::version::Version;
 
 /// The sources of packages by the rules of a flavor.
@@ -91,8 +91,8 @@ impl TrustedFacts {
     pub fn find(self, facts: &dyn Facts, zh: &Hash) -> Option<Arc<StoredFact>> {
         let stored = facts.find(zh)?;
         let counts = match stored.origin {
-            Origin::Computed => true,
-            Origin::Imported(_) => self == Self::Imported,
+            FactOrigin::Computed => true,
+            FactOrigin::Imported(_) => self == Self::Imported,
         };
         counts.then_some(stored)
     }

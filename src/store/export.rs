@@ -12,7 +12,7 @@ pub const MAX_EXPORT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Writes facts as text: a header, then a line for each, sorted by provider, version and platform.
 ///
-/// Who computed them is left out: whoever imports them states that anew.
+/// Their origin is left out: an import states it anew.
 ///
 /// # Examples
 /// ```
@@ -25,11 +25,15 @@ pub const MAX_EXPORT_BYTES: u64 = 16 * 1024 * 1024;
 pub fn export<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> String {
     let mut facts: Vec<&Fact> = facts.into_iter().collect();
     facts.sort_by_key(|fact| (&fact.id, &fact.zh));
-    let lines = facts.into_iter().map(|fact| line(fact) + "\n");
-    format!("{EXPORT_HEADER}\n{}", lines.collect::<String>())
+    let mut text = format!("{EXPORT_HEADER}\n");
+    for fact in facts {
+        text += &line(fact);
+        text.push('\n');
+    }
+    text
 }
 
-/// Reads what [`export`] wrote. Empty lines and comments are passed over, and a line may end as on Windows;
+/// Reads the output of [`export`]. Empty lines and comments are skipped, and a line may end as on Windows;
 /// the first line must be the header. A fact that is stated again counts once.
 ///
 /// # Errors
@@ -42,15 +46,17 @@ pub fn import(text: &str) -> Result<Vec<Fact>, FactError> {
             expected: EXPORT_HEADER,
         });
     }
-    let facts = lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
-    let mut read: BTreeMap<Hash, Fact> = BTreeMap::new();
-    for (index, text) in facts {
+    let mut facts: BTreeMap<Hash, Fact> = BTreeMap::new();
+    for (index, text) in lines {
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
         let at = |problem| FactError::Line {
             line: index + 1,
             problem,
         };
         let fact = parse_line(text).map_err(at)?;
-        match read.entry(fact.zh.clone()) {
+        match facts.entry(fact.zh.clone()) {
             Entry::Vacant(free) => {
                 free.insert(fact);
             }
@@ -60,5 +66,5 @@ pub fn import(text: &str) -> Result<Vec<Fact>, FactError> {
             Entry::Occupied(_) => {}
         }
     }
-    Ok(read.into_values().collect())
+    Ok(facts.into_values().collect())
 }

@@ -1,4 +1,4 @@
-//! Facts that outlive a run: what the zip of a `zh:` hash holds.
+//! Facts that outlive a run: the content of the zip with a `zh:` hash.
 //!
 //! An `h1:` is a function of the zip that a `zh:` names, so a fact is true for ever, and whoever knows it
 //! need not download that zip again. Each fact is one small object under a key that its `zh:` gives: there is
@@ -6,7 +6,7 @@
 //! that keeps objects by key will do. An object carries a check, which finds damage, not forgery: the store
 //! is as trustworthy as its directory.
 //!
-//! Nothing here stops a run. What cannot be read is unknown, and a note says why.
+//! Nothing here stops a run. An object that cannot be read counts as missing, and a note gives the reason.
 
 mod export;
 #[cfg(test)]
@@ -30,7 +30,7 @@ use crate::world::{Clock, Objects};
 
 pub use export::{MAX_EXPORT_BYTES, export, import};
 pub use text::{FactError, name_of_import};
-pub use upkeep::{Contradiction, Import, Inventory, Removal, Removed};
+pub use upkeep::{Contradiction, ImportCounts, Inventory, Removal, RemovalCounts};
 
 /// Maximum size of an object, in bytes.
 pub const MAX_OBJECT_BYTES: u64 = 16 * 1024;
@@ -56,29 +56,28 @@ const FACTS: &str = "facts-1";
 /// A fact in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFact {
-    /// The content of the zip.
     pub fact: Fact,
     /// The run or the import that it comes from.
-    pub origin: Origin,
-    /// Since when it has been in the store, in seconds since 1970.
+    pub origin: FactOrigin,
+    /// The time at which it was put into the store, in seconds since 1970.
     pub since: u64,
 }
 
 /// Who computed a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum FactOrigin {
     /// This program, for the user of the store.
     Computed,
-    /// Another user or machine: what the import was called.
+    /// Another user or machine, by the name of the import.
     Imported(String),
 }
 
 /// A source of facts about packages.
 pub trait Facts: Sync {
-    /// Returns what is known about the zip of a `zh:` hash.
+    /// Returns the fact about the zip of a `zh:` hash, if there is one.
     fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>>;
 
-    /// Keeps what was computed, if that is possible.
+    /// Keeps a fact that this run computed, if that is possible.
     fn keep(&self, fact: &Fact);
 }
 
@@ -86,7 +85,7 @@ pub trait Facts: Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct NoFacts;
 
-/// Keeps what is computed and uses nothing of it.
+/// Keeps computed facts and finds none: for runs that prove everything again.
 #[derive(Clone, Copy)]
 pub struct KeepOnly<'a>(pub &'a dyn Facts);
 
@@ -97,7 +96,7 @@ pub struct Store<'a> {
     /// The objects can be read and written. Determined by the first request.
     usable: OnceLock<bool>,
     /// The answers so far, by `zh:`.
-    found: Mutex<BTreeMap<Hash, Option<Arc<StoredFact>>>>,
+    answers: Mutex<BTreeMap<Hash, Option<Arc<StoredFact>>>>,
     /// The objects that could not be used, each once.
     notes: Mutex<Vec<String>>,
 }
@@ -123,33 +122,34 @@ impl Facts for KeepOnly<'_> {
 impl Facts for Store<'_> {
     fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>> {
         let key = key(zh)?;
-        if let Some(found) = lock(&self.found).get(zh) {
-            return found.clone();
+        if let Some(answer) = lock(&self.answers).get(zh) {
+            return answer.clone();
         }
-        let found = self
+        let answer = self
             .read(&key)
-            .filter(|one| !self.is_old(one))
+            .filter(|stored| !self.is_old(stored))
             .map(Arc::new);
-        let mut known = lock(&self.found);
-        if known.len() < MAX_REMEMBERED {
-            known.insert(zh.clone(), found.clone());
+        let mut answers = lock(&self.answers);
+        if answers.len() < MAX_REMEMBERED {
+            answers.insert(zh.clone(), answer.clone());
         }
-        found
+        answer
     }
 
     fn keep(&self, fact: &Fact) {
-        if let Err(error) = self.put(fact, Origin::Computed) {
+        if let Err(error) = self.put(fact, FactOrigin::Computed) {
             self.note("facts could not be kept", &error);
         }
     }
 }
 
 impl StoredFact {
-    /// Returns since when it has been in the store.
+    /// Returns the time at which it was put into the store.
     #[must_use]
     pub fn since(&self) -> SystemTime {
-        let since = UNIX_EPOCH.checked_add(Duration::from_secs(self.since));
-        since.unwrap_or(UNIX_EPOCH)
+        UNIX_EPOCH
+            .checked_add(Duration::from_secs(self.since))
+            .unwrap_or(UNIX_EPOCH)
     }
 }
 
@@ -161,12 +161,12 @@ impl<'a> Store<'a> {
             objects,
             clock,
             usable: OnceLock::new(),
-            found: Mutex::default(),
+            answers: Mutex::default(),
             notes: Mutex::default(),
         }
     }
 
-    /// Returns what could not be used and why, sorted.
+    /// Returns notes on objects that could not be used, sorted.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = lock(&self.notes).clone();
@@ -174,11 +174,13 @@ impl<'a> Store<'a> {
         notes
     }
 
-    /// Returns whether a fact has been kept for more than [`MAX_AGE`], or since a time to come.
+    /// Returns true if a fact has been kept for more than [`MAX_AGE`], or since a time in the future.
     #[must_use]
     pub fn is_old(&self, stored: &StoredFact) -> bool {
         let now = self.now();
         let age = now.saturating_sub(stored.since);
+        // A time in the future would keep the fact for ever (rules 2.3); clocks of machines that share a
+        // directory may differ a little.
         stored.since > now + MAX_CLOCK_SKEW || age > MAX_AGE.as_secs()
     }
 
@@ -186,17 +188,19 @@ impl<'a> Store<'a> {
     ///
     /// # Errors
     /// If the object cannot be written.
-    pub fn put(&self, fact: &Fact, origin: Origin) -> io::Result<()> {
+    pub fn put(&self, fact: &Fact, origin: FactOrigin) -> io::Result<()> {
         let Some(key) = key(&fact.zh).filter(|_| self.is_usable()) else {
             return Ok(());
         };
-        let known = self.read(&key).filter(|known| !self.is_old(known));
-        if let Some(known) = known
-            && known.origin == Origin::Computed
+        let existing = self.read(&key).filter(|stored| !self.is_old(stored));
+        if let Some(existing) = existing
+            && existing.origin == FactOrigin::Computed
         {
-            if known.fact.h1 == fact.h1 || origin != Origin::Computed {
+            if existing.fact.h1 == fact.h1 || origin != FactOrigin::Computed {
                 return Ok(());
             }
+            // The zip was hashed again in this run, and the check of an object detects damage only: so
+            // the object is the one that is wrong.
             self.note(
                 &format!("{key} was replaced"),
                 &"its h1: is not that of the package",
@@ -208,8 +212,9 @@ impl<'a> Store<'a> {
             origin,
             since: self.now(),
         };
+        // One atomic step, so that two processes may write at once (rules 2.2).
         self.objects.put(&key, text::object(&stored).as_bytes())?;
-        lock(&self.found).remove(&fact.zh);
+        lock(&self.answers).remove(&fact.zh);
         Ok(())
     }
 
@@ -219,13 +224,14 @@ impl<'a> Store<'a> {
         if keys.len() < MAX_PER_GROUP {
             return Ok(());
         }
-        let since = |key: &str| self.read(key).map(|one| one.since);
-        let keys = keys.into_iter().map(|key| (since(&key), key));
-        let mut keys: Vec<(Option<u64>, String)> = keys.collect();
+        // Objects that cannot be read have no time and go first.
+        let mut keys: Vec<(Option<u64>, String)> = keys
+            .into_iter()
+            .map(|key| (self.read(&key).map(|stored| stored.since), key))
+            .collect();
         keys.sort();
-        let half = keys.len() / 2;
-        for (_, key) in keys.into_iter().take(half) {
-            self.objects.remove(&key)?;
+        for (_, key) in &keys[..keys.len() / 2] {
+            self.objects.remove(key)?;
         }
         Ok(())
     }
@@ -235,7 +241,7 @@ impl<'a> Store<'a> {
             return None;
         }
         match self.load(key) {
-            Ok(found) => found.map(|(fact, _)| fact),
+            Ok(stored) => stored.map(|(fact, _)| fact),
             Err(why) => {
                 self.note(&format!("{key} was ignored"), &why);
                 None
@@ -248,14 +254,15 @@ impl<'a> Store<'a> {
         let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
             return Ok(None);
         };
-        let found = text::parse_object(&bytes)?;
-        if self::key(&found.fact.zh).as_deref() != Some(key) {
+        let stored = text::parse_object(&bytes)?;
+        // A file that was copied to another name would make one package pass for another.
+        if self::key(&stored.fact.zh).as_deref() != Some(key) {
             return Err(ObjectError::Misplaced);
         }
-        Ok(Some((found, bytes.len() as u64)))
+        Ok(Some((stored, bytes.len() as u64)))
     }
 
-    /// Returns whether the objects can be used at all; the first time a note says why not.
+    /// Returns true if the objects can be used at all; the first time a note gives the reason if not.
     fn is_usable(&self) -> bool {
         *self.usable.get_or_init(|| match self.objects.check() {
             Ok(()) => true,
@@ -275,8 +282,10 @@ impl<'a> Store<'a> {
     }
 
     fn now(&self) -> u64 {
-        let now = self.clock.now().duration_since(UNIX_EPOCH);
-        now.map_or(0, |now| now.as_secs())
+        self.clock
+            .now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |now| now.as_secs())
     }
 }
 

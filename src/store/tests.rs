@@ -52,7 +52,7 @@ fn store<'a>(files: &'a MemFiles, clock: &'a MemClock) -> Store<'a> {
     Store::new(files.objects(Path::new("/store")), clock)
 }
 
-fn stored(number: u8, origin: Origin) -> StoredFact {
+fn stored(number: u8, origin: FactOrigin) -> StoredFact {
     StoredFact {
         fact: fact(number),
         origin,
@@ -72,7 +72,7 @@ fn a_kept_fact_is_found_again() {
     first.keep(&fact(1));
     for store in [first, store(&files, &clock)] {
         let found = store.find(&fact(1).zh).expect("kept");
-        assert_eq!(*found, stored(1, Origin::Computed));
+        assert_eq!(*found, stored(1, FactOrigin::Computed));
         assert_eq!(store.find(&fact(2).zh), None);
         assert_eq!(store.find(&fact(1).h1), None, "not a zh: hash");
         assert_eq!(store.notes(), [""; 0]);
@@ -94,7 +94,7 @@ sha256:270be77be635c0806e4b7bd149dc8a06a3102ac235405ee352f83a69fbebb9c2
 
 #[test]
 fn what_is_no_fact_is_ignored_with_a_note() {
-    let good = text::object(&stored(1, Origin::Computed));
+    let good = text::object(&stored(1, FactOrigin::Computed));
     let resealed = |text: &str| {
         let covered = text.trim_end().rfind('\n').expect("two lines") + 1;
         format!("{}{}\n", &text[..covered], text::check(&text[..covered]))
@@ -142,7 +142,7 @@ fn what_is_no_fact_is_ignored_with_a_note() {
             "line 4 is not a fact: it does not state platforms",
         ),
         (
-            text::object(&stored(2, Origin::Computed)),
+            text::object(&stored(2, FactOrigin::Computed)),
             "it is the fact of another package",
         ),
         ("x".repeat(MAX_OBJECT_BYTES as usize + 1), "file too large"),
@@ -166,18 +166,18 @@ fn what_is_no_fact_is_ignored_with_a_note() {
 fn an_imported_fact_never_replaces_one_that_was_computed_here() {
     let (files, clock) = (MemFiles::default(), clock(NOW));
     let store = store(&files, &clock);
-    let imported = Origin::Imported("a\nb".to_owned());
+    let imported = FactOrigin::Imported("a\nb".to_owned());
     let origin = || store.find(&fact(1).zh).expect("kept").origin.clone();
     store.put(&fact(1), imported.clone()).expect("put");
     assert_eq!(
         origin(),
-        Origin::Imported("a b".to_owned()),
+        FactOrigin::Imported("a b".to_owned()),
         "its name is one line"
     );
     store.keep(&fact(1));
-    assert_eq!(origin(), Origin::Computed);
+    assert_eq!(origin(), FactOrigin::Computed);
     store.put(&fact(1), imported).expect("nothing to do");
-    assert_eq!(origin(), Origin::Computed);
+    assert_eq!(origin(), FactOrigin::Computed);
     assert_eq!(store.notes(), [""; 0]);
     // What the store held was false: the package has been seen now.
     let truth = Fact {
@@ -307,7 +307,7 @@ proptest! {
 
     #[test]
     fn a_changed_byte_is_noticed(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
-        let mut bytes = text::object(&stored(1, Origin::Computed)).into_bytes();
+        let mut bytes = text::object(&stored(1, FactOrigin::Computed)).into_bytes();
         let at = at.index(bytes.len());
         prop_assume!(bytes[at] != byte);
         bytes[at] = byte;
@@ -330,12 +330,12 @@ fn imported_facts_are_new_or_known() {
     let (files, clock) = (MemFiles::default(), clock(NOW));
     let store = store(&files, &clock);
     store.keep(&fact(1));
-    let from = |name: &str| Origin::Imported(name.to_owned());
+    let from = |name: &str| FactOrigin::Imported(name.to_owned());
     let result = store.import(&[fact(1), fact(2)], "a").expect("imported");
-    let one_of_each = Import {
+    let one_of_each = ImportCounts {
         new: 1,
         known: 1,
-        ..Import::default()
+        ..ImportCounts::default()
     };
     assert_eq!(result, one_of_each);
     let result = store.import(&[fact(2), fact(3)], "b").expect("imported");
@@ -344,7 +344,7 @@ fn imported_facts_are_new_or_known() {
     let origins = inventory.facts.into_iter().map(|one| one.origin);
     assert_eq!(
         origins.collect::<Vec<_>>(),
-        [Origin::Computed, from("a"), from("b")]
+        [FactOrigin::Computed, from("a"), from("b")]
     );
 }
 
@@ -380,7 +380,7 @@ fn an_import_removes_nothing_to_make_room() {
     }
     let many: Vec<Fact> = (50..300).map(of_group).collect();
     let result = store.import(&many, "flood").expect("imported");
-    let expected = Import {
+    let expected = ImportCounts {
         new: MAX_PER_GROUP - 100,
         known: 50,
         left_out: 300 - MAX_PER_GROUP,
@@ -388,7 +388,7 @@ fn an_import_removes_nothing_to_make_room() {
     };
     assert_eq!(result, expected);
     let kept = store.inventory().expect("listed").facts;
-    let computed = kept.iter().filter(|one| one.origin == Origin::Computed);
+    let computed = kept.iter().filter(|one| one.origin == FactOrigin::Computed);
     assert_eq!((kept.len(), computed.count()), (MAX_PER_GROUP, 100));
 }
 
@@ -410,7 +410,7 @@ fn what_is_removed_is_what_was_asked_for() {
         let reason = "it does not begin with \"lockctl fact 1\"".to_owned();
         assert_eq!(before.broken, BTreeMap::from([(reason, 1)]));
         let [old, broken, imported, computed] = removed;
-        let expected = Removed {
+        let expected = RemovalCounts {
             old,
             broken,
             imported,

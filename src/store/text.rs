@@ -11,7 +11,7 @@
 
 use std::str::FromStr;
 
-use super::{Origin, StoredFact};
+use super::{FactOrigin, StoredFact};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::{Digest, Hash, Scheme, Sha256Stream, digest_of_hex, h1_of_digests, zh_of_digest};
@@ -40,21 +40,14 @@ const MAX_NAME: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactError {
-    /// The first line is another one.
     #[error("it does not begin with {expected:?}")]
-    Header {
-        /// The form that the line should have.
-        expected: &'static str,
-    },
-    /// The check does not match the rest.
+    Header { expected: &'static str },
     #[error("it is damaged: its check does not match")]
     Damaged,
-    /// A line is none of a fact.
     #[error("line {line} is not a fact: {problem}")]
     Line {
         /// The line number, counted from 1.
         line: usize,
-        /// The reason for which it cannot be read.
         problem: &'static str,
     },
 }
@@ -121,13 +114,16 @@ pub(super) fn object(stored: &StoredFact) -> String {
         since,
     } = stored;
     let origin = match origin {
-        Origin::Computed => format!("computed {since}"),
-        Origin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
+        FactOrigin::Computed => format!("computed {since}"),
+        FactOrigin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
     };
     let mut text = format!("{HEADER}\n{}\n{origin}\n", line(fact));
     if !fact.offered.is_empty() && fact.offered.len() <= MAX_PLATFORMS {
-        let offered = fact.offered.iter().map(|one| format!(" {one}"));
-        text.push_str(&format!("offered{}\n", offered.collect::<String>()));
+        text.push_str("offered");
+        for platform in &fact.offered {
+            text.push_str(&format!(" {platform}"));
+        }
+        text.push('\n');
     }
     for PackedFile { name, digest } in statable(&fact.files) {
         text.push_str(&format!("file {} {name}\n", hex(digest)));
@@ -140,6 +136,7 @@ pub(super) fn object(stored: &StoredFact) -> String {
 /// can be checked.
 fn statable(files: &[PackedFile]) -> &[PackedFile] {
     let is_plain = |name: &str| name.len() < MAX_LINE_BYTES / 2 && !name.contains(['\n', '\r']);
+    // The files of a fact are checked against its `h1:`, which takes all of them.
     let all = files.len() <= MAX_FILES && files.iter().all(|file| is_plain(&file.name));
     if all { files } else { &[] }
 }
@@ -147,8 +144,8 @@ fn statable(files: &[PackedFile]) -> &[PackedFile] {
 /// Returns the name of an import as it is kept: one line, not too long.
 #[must_use]
 pub fn name_of_import(from: &str) -> String {
-    let letters = from.chars().take(MAX_NAME);
-    letters
+    from.chars()
+        .take(MAX_NAME)
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect()
 }
@@ -210,12 +207,12 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
     })
 }
 
-fn parse_origin(text: &str) -> Option<(Origin, u64)> {
+fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
     if let Some(since) = text.strip_prefix("computed ") {
-        return Some((Origin::Computed, parsed(since)?));
+        return Some((FactOrigin::Computed, parsed(since)?));
     }
     let (since, from) = text.strip_prefix("imported ")?.split_once(' ')?;
-    Some((Origin::Imported(from.to_owned()), parsed(since)?))
+    Some((FactOrigin::Imported(from.to_owned()), parsed(since)?))
 }
 
 fn parse_file(text: &str) -> Option<PackedFile> {

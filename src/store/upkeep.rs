@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::{FACTS, MAX_PER_GROUP, Origin, Store, StoredFact, key, lock};
+use super::{FACTS, FactOrigin, MAX_PER_GROUP, Store, StoredFact, key, lock};
 use crate::package::Fact;
 
 /// The number of objects in a store, by their state.
@@ -21,7 +21,7 @@ pub struct Inventory {
 
 /// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Import {
+pub struct ImportCounts {
     /// The number of facts that were not in the store.
     pub new: usize,
     /// The number of facts that were in the store already.
@@ -48,27 +48,22 @@ pub enum Removal {
     Useless,
     /// Useless objects, and all facts of others.
     UselessAndImported,
-    /// All objects of the store.
     Everything,
 }
 
 /// The numbers of objects that were removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Removed {
-    /// The number of facts that were too old.
+pub struct RemovalCounts {
     pub old: usize,
-    /// The number of objects that were no facts.
     pub broken: usize,
-    /// The number of facts of others.
     pub imported: usize,
     /// The number of facts that were computed here.
     pub computed: usize,
-    /// The number of facts that are left.
     pub kept: usize,
 }
 
-impl Removed {
-    /// Returns how many objects were removed.
+impl RemovalCounts {
+    /// Returns the number of objects that were removed.
     #[must_use]
     pub fn count(&self) -> usize {
         self.old + self.broken + self.imported + self.computed
@@ -76,7 +71,7 @@ impl Removed {
 }
 
 impl Store<'_> {
-    /// Returns what is in the store.
+    /// Lists the facts of the store, and counts its other objects.
     ///
     /// # Errors
     /// If the objects cannot be used or listed.
@@ -99,20 +94,20 @@ impl Store<'_> {
         Ok(all)
     }
 
-    /// Keeps facts that others computed, unless one of them contradicts what is in the store: then the
-    /// others are worth nothing, either.
+    /// Keeps facts that others computed, unless one of them contradicts the store: then the others are worth
+    /// nothing, either.
     ///
     /// Nothing makes room for them: whoever sends many could otherwise remove what was computed here.
     ///
     /// # Errors
     /// If the objects cannot be used, listed or written. What was written until then stays: each fact
     /// is true or false by itself.
-    pub fn import(&self, facts: &[Fact], from: &str) -> io::Result<Import> {
+    pub fn import(&self, facts: &[Fact], from: &str) -> io::Result<ImportCounts> {
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
         for key in self.keys()? {
             *used.entry(group(&key).to_owned()).or_default() += 1;
         }
-        let mut result = Import::default();
+        let mut result = ImportCounts::default();
         let mut new = Vec::new();
         for fact in facts {
             let Some(key) = key(&fact.zh) else { continue };
@@ -124,6 +119,8 @@ impl Store<'_> {
                 Some(kept) if !self.is_old(&kept) => result.known += 1,
                 _ => {
                     let used = used.entry(group(&key).to_owned()).or_default();
+                    // No room is made for imports (rules 4.3): whoever sends many could otherwise push out
+                    // what this machine has computed.
                     if *used < MAX_PER_GROUP {
                         *used += 1;
                         new.push(fact);
@@ -133,15 +130,16 @@ impl Store<'_> {
                 }
             }
         }
+        // One false fact shows that the whole file cannot be trusted (rules 4.2).
         if !result.contradictions.is_empty() {
-            return Ok(Import {
+            return Ok(ImportCounts {
                 contradictions: result.contradictions,
-                ..Import::default()
+                ..ImportCounts::default()
             });
         }
         result.new = new.len();
         for fact in new {
-            self.put(fact, Origin::Imported(from.to_owned()))?;
+            self.put(fact, FactOrigin::Imported(from.to_owned()))?;
         }
         Ok(result)
     }
@@ -150,16 +148,16 @@ impl Store<'_> {
     ///
     /// # Errors
     /// If the objects cannot be used, listed or removed.
-    pub fn clean(&self, removal: Removal, is_dry: bool) -> io::Result<Removed> {
-        let mut removed = Removed::default();
+    pub fn clean(&self, removal: Removal, is_dry: bool) -> io::Result<RemovalCounts> {
+        let mut removed = RemovalCounts::default();
         for key in self.keys()? {
             let (is_wanted, count) = match self.load(&key) {
                 Ok(None) => continue,
                 Err(_) => (true, &mut removed.broken),
                 Ok(Some((fact, _))) if self.is_old(&fact) => (true, &mut removed.old),
                 Ok(Some((fact, _))) => match fact.origin {
-                    Origin::Computed => (removal == Removal::Everything, &mut removed.computed),
-                    Origin::Imported(_) => (removal != Removal::Useless, &mut removed.imported),
+                    FactOrigin::Computed => (removal == Removal::Everything, &mut removed.computed),
+                    FactOrigin::Imported(_) => (removal != Removal::Useless, &mut removed.imported),
                 },
             };
             if !is_wanted {
@@ -171,7 +169,7 @@ impl Store<'_> {
                 self.objects.remove(&key)?;
             }
         }
-        lock(&self.found).clear();
+        lock(&self.answers).clear();
         Ok(removed)
     }
 

@@ -3,7 +3,7 @@
 use crate::package::{Fact, PackageId};
 use crate::report::Failure;
 use crate::report::json::FactContradiction;
-use crate::store::{Contradiction, Origin, StoredFact};
+use crate::store::{Contradiction, FactOrigin, StoredFact};
 
 /// Maximum number of contradictions that an alarm lists.
 const MAX_LISTED: usize = 5;
@@ -27,8 +27,8 @@ pub(super) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
             kept_h1: fact.h1.clone(),
             kept_size: fact.size,
             kept_from: match origin {
-                Origin::Computed => None,
-                Origin::Imported(from) => Some(from.clone()),
+                FactOrigin::Computed => None,
+                FactOrigin::Imported(from) => Some(from.clone()),
             },
         }
     });
@@ -42,7 +42,7 @@ pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) ->
     if more > 0 {
         causes.push(format!("{more} more"));
     }
-    let is_own = |contradiction: &Contradiction| contradiction.kept.origin == Origin::Computed;
+    let is_own = |contradiction: &Contradiction| contradiction.kept.origin == FactOrigin::Computed;
     let help = if contradictions.iter().any(is_own) {
         format!("nothing was {done}; find out who wrote {file}: what it states is false")
     } else {
@@ -62,8 +62,8 @@ fn cause(contradiction: &Contradiction) -> String {
     let Contradiction { stated, kept } = contradiction;
     let id = &kept.fact.id;
     let known = match &kept.origin {
-        Origin::Computed => "computed here".to_owned(),
-        Origin::Imported(from) => format!("imported from {from}"),
+        FactOrigin::Computed => "computed here".to_owned(),
+        FactOrigin::Imported(from) => format!("imported from {from}"),
     };
     let what = |fact: &Fact| {
         if stated.h1 == kept.fact.h1 {

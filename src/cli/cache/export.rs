@@ -13,7 +13,7 @@ use crate::package::Fact;
 use crate::report::json::{ExportedFacts, StoreReport};
 use crate::report::{CommandResult, Failure};
 use crate::run;
-use crate::store::{self, Contradiction, Inventory, MAX_EXPORT_BYTES, Origin, StoredFact};
+use crate::store::{self, Contradiction, FactOrigin, Inventory, MAX_EXPORT_BYTES, StoredFact};
 use crate::world::Replaced;
 
 /// The hashes that lock files record.
@@ -128,7 +128,7 @@ fn selected<'s>(
     recorded: Option<&RecordedHashes>,
     with_imported: bool,
 ) -> BTreeMap<&'s Hash, &'s Fact> {
-    let is_wanted = |stored: &&StoredFact| with_imported || stored.origin == Origin::Computed;
+    let is_wanted = |stored: &&StoredFact| with_imported || stored.origin == FactOrigin::Computed;
     let young = inventory.facts.iter().filter(is_wanted);
     let old = inventory.old.iter().filter(is_wanted);
     let facts: Vec<&Fact> = match recorded {

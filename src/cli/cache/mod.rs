@@ -19,7 +19,7 @@ use crate::package::calendar::timestamp;
 use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
 use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
 use crate::run::facts::{self, VARIABLE};
-use crate::store::{Inventory, MAX_AGE, Origin, Removal, Store, StoredFact};
+use crate::store::{FactOrigin, Inventory, MAX_AGE, Removal, Store, StoredFact};
 
 /// The command, as typed.
 const NAME: &str = "cache";
@@ -123,7 +123,7 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         broken,
         bytes,
     } = found.inventory()?;
-    let is_computed = |stored: &&StoredFact| stored.origin == Origin::Computed;
+    let is_computed = |stored: &&StoredFact| stored.origin == FactOrigin::Computed;
     let providers: BTreeSet<_> = facts
         .iter()
         .map(|stored| &stored.fact.id.provider)

@@ -7,7 +7,7 @@ use crate::hash::Hash;
 use crate::locker::{self, Against, ProviderOutcome};
 use crate::package::calendar::timestamp;
 use crate::report::json::{ComputedHash, ContradictedBy, HashEvidenceRow, KeptFact, ReplacedHash};
-use crate::store::{Origin, StoredFact};
+use crate::store::{FactOrigin, StoredFact};
 
 /// What was said of the evidence for hashes so far: many roots have the same.
 #[derive(Default)]
@@ -49,8 +49,8 @@ fn kept_fact(stored: &StoredFact) -> KeptFact {
     KeptFact {
         since: timestamp(stored.since()),
         imported_from: match &stored.origin {
-            Origin::Computed => None,
-            Origin::Imported(from) => Some(from.clone()),
+            FactOrigin::Computed => None,
+            FactOrigin::Imported(from) => Some(from.clone()),
         },
     }
 }

@@ -1,7 +1,7 @@
 //! `lock --drop-platform`: hashes of platforms that are not wanted any more.
 
 use lockctl::hash::Hash;
-use lockctl::store::Origin;
+use lockctl::store::FactOrigin;
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
@@ -158,7 +158,7 @@ fn a_hash_that_a_platform_shares_stays() {
     let before = lab.read(LOCK);
     let own = before.lines().find(|line| line.contains("\"h1:")).unwrap();
     let own: Hash = own.trim().trim_matches(['"', ',']).parse().unwrap();
-    replace_facts(&lab, &Origin::Computed, |fact| {
+    replace_facts(&lab, &FactOrigin::Computed, |fact| {
         fact.h1 = own.clone();
         fact.files.clear();
     });

@@ -4,7 +4,7 @@ use lockctl::Flavor;
 use lockctl::addr::ProviderAddr;
 use lockctl::os::{RealClock, RealDisk};
 use lockctl::package::Fact;
-use lockctl::store::{Origin, Removal, Store};
+use lockctl::store::{FactOrigin, Removal, Store};
 use lockctl::world::Disk;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
@@ -48,7 +48,7 @@ fn check(lab: &Lab, platforms: &str, with: (&[&str], u8), without: (&[&str], u8)
 }
 
 /// Puts other facts into the place of those that runs left.
-pub(super) fn replace_facts(lab: &Lab, origin: &Origin, change: impl Fn(&mut Fact)) {
+pub(super) fn replace_facts(lab: &Lab, origin: &FactOrigin, change: impl Fn(&mut Fact)) {
     let store = Store::new(RealDisk.objects(&lab.path(STORE)), &RealClock);
     let kept = store.inventory().unwrap().facts;
     assert!(!kept.is_empty());
@@ -351,7 +351,7 @@ routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform w
 #[test]
 fn hashes_of_a_provider_of_another_type_are_found() {
     let (_registry, lab) = locked();
-    replace_facts(&lab, &Origin::Computed, |fact| {
+    replace_facts(&lab, &FactOrigin::Computed, |fact| {
         let other = ProviderAddr::parse("acme/other", Flavor::Terraform1_11);
         fact.id.provider = other.unwrap();
     });
@@ -359,7 +359,7 @@ fn hashes_of_a_provider_of_another_type_are_found() {
     let found: &[&str] = &["hash-not-of-release", "platforms-unattributed"];
     check(&lab, two, (found, 1), (&["platforms-unattributed"], 0));
     // The same packages may come from several registries.
-    replace_facts(&lab, &Origin::Computed, |fact| {
+    replace_facts(&lab, &FactOrigin::Computed, |fact| {
         let same = ProviderAddr::parse("example.com/mirror/demo", Flavor::Terraform1_11);
         fact.id.provider = same.unwrap();
     });
@@ -369,7 +369,7 @@ fn hashes_of_a_provider_of_another_type_are_found() {
 #[test]
 fn the_signed_list_decides_about_a_zip_of_two_releases() {
     let (_registry, lab) = locked();
-    replace_facts(&lab, &Origin::Computed, |fact| {
+    replace_facts(&lab, &FactOrigin::Computed, |fact| {
         fact.id.version = "0.9.0".parse().unwrap();
     });
     for (more, is_found) in [(&["--upstream"][..], false), (&[], true)] {
@@ -385,7 +385,7 @@ fn the_signed_list_decides_about_a_zip_of_two_releases() {
 #[test]
 fn imported_facts_explain_nothing_unless_the_project_file_trusts_them() {
     let (_registry, lab) = locked();
-    replace_facts(&lab, &Origin::Imported("ci".to_owned()), |_| {});
+    replace_facts(&lab, &FactOrigin::Imported("ci".to_owned()), |_| {});
     let counted: &[&str] = &["platforms-unattributed"];
     check(&lab, "linux_amd64,darwin_arm64", (counted, 0), (counted, 0));
     lab.write(".lockctl.hcl", "trust {\n  imported_facts = true\n}\n");
