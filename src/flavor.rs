@@ -24,13 +24,13 @@ pub enum Flavor {
 /// One of the two programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
-    /// HashiCorp Terraform.
+    /// Terraform by HashiCorp, of any supported version.
     Terraform,
-    /// OpenTofu.
+    /// OpenTofu, a fork of Terraform.
     OpenTofu,
 }
 
-/// What a user wrote for `--flavor`.
+/// The value of `--flavor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlavorChoice {
     /// `auto`: decided by the root at hand.

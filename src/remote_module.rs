@@ -1,4 +1,4 @@
-//! What a call of a remote module asks for, and the package that answers it.
+//! Requests for remote modules, and the packages that answer them.
 //!
 //! Whoever reads configuration asks through [`RemoteModules`] and knows neither the network nor a cache; a
 //! package is a tree of files that never touches the disk.
@@ -27,18 +27,18 @@ pub trait RemoteModules: Sync {
     fn prepare(&self, _requests: &[ModuleRequest<'_>]) {}
 }
 
-/// What a call asks for.
+/// A request for the module of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleRequest<'a> {
     /// The names of the calls from the root on, joined by dots.
     pub key: &'a str,
-    /// What it names.
+    /// The source of the call.
     pub source: RequestedSource<'a>,
-    /// Whose rules apply.
+    /// The rules by which sources and versions are read.
     pub flavor: Flavor,
 }
 
-/// What a call of a remote module names.
+/// The source of a call of a remote module.
 #[derive(Clone, Copy, Debug)]
 pub enum RequestedSource<'a> {
     /// A module of a registry, and which versions will do; any version if that is not stated.
@@ -60,37 +60,37 @@ pub struct FoundModule {
     pub dir: PathBuf,
     /// The address of the package: two modules with the same one share their files.
     pub package: Arc<str>,
-    /// What the package is called in messages, without anything secret.
+    /// The name of the package in messages, without anything secret.
     pub shown: Arc<str>,
     /// The version that was selected, for a module of a registry.
     pub version: Option<Version>,
-    /// What the result is fixed to, for a module of a repository: the id of the commit.
+    /// The id of the commit, for a module of a repository.
     pub commit: Option<Arc<str>>,
     /// The directory of this machine that the package is, without links: the programs link to such a package,
     /// so that what it calls is there.
     pub place: Option<Arc<Path>>,
-    /// What to say about it: a title of the program and a sentence.
+    /// Warnings about the module: a title of the program and a sentence each.
     pub warnings: Vec<(&'static str, String)>,
 }
 
-/// Why a module was not found.
+/// The failure to find a module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{cause}")]
 pub struct ModuleFailure {
-    /// What kind of failure it is.
+    /// The kind of failure, which decides about retries and severity.
     pub kind: ModuleFailureKind,
     /// The title of the program, where it has one.
     pub title: &'static str,
-    /// What is wrong, in one sentence without anything secret.
+    /// The cause, in one sentence without anything secret.
     pub cause: String,
-    /// What to do next.
+    /// The next step of the user, if there is one.
     pub help: Option<String>,
 }
 
-/// What kind of failure it is.
+/// The kind of a failure to find a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModuleFailureKind {
-    /// It is not on this machine, and this run does not fetch.
+    /// The module is not on this machine, and this run does not fetch.
     NotFetched,
     /// Its kind of source is not supported here.
     Unsupported,
@@ -98,7 +98,7 @@ pub enum ModuleFailureKind {
     Unreachable,
     /// There is no such module, version or directory, or its package is broken.
     Missing,
-    /// It is unsafe: lockctl refuses it, whether or not a program reads it. The name of the rule.
+    /// The module is unsafe: lockctl refuses it, whether or not a program reads it. Holds the name of the rule.
     Refused(&'static str),
 }
 

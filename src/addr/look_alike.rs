@@ -63,10 +63,10 @@ const KNOWN_PUBLISHERS: &[&str] = &[
     "yandex-cloud",
 ];
 
-/// How many letters a name must have: shorter ones are close to each other by chance.
+/// Minimum length of a name, in letters: shorter ones are close to each other by chance.
 const MIN_LETTERS: usize = 5;
 
-/// How many letters a namespace must have to be compared together with the type.
+/// Minimum length of a namespace, in letters, to be compared together with the type.
 const MIN_LETTERS_BEFORE_TYPE: usize = 3;
 
 /// A name that is one typing error away from another.
@@ -76,7 +76,7 @@ const MIN_LETTERS_BEFORE_TYPE: usize = 3;
 pub struct LookAlike {
     /// The namespace, or namespace and type.
     pub name: String,
-    /// What it resembles, as far as it is written.
+    /// The resembled namespace or type, as far as it is written.
     pub resembles: String,
 }
 

@@ -43,7 +43,7 @@ pub struct AddrError {
     kind: AddrErrorKind,
 }
 
-/// What is wrong about the text of a provider address.
+/// The fault in the text of a provider address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddrErrorKind {
     /// Not one, two or three non-empty parts.
@@ -257,7 +257,6 @@ impl AddrErrorKind {
     }
 }
 
-/// Whether a part of an address may hold underscores.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Underscore {
     Refused,

@@ -13,11 +13,11 @@ const ANY: &str = "*";
 pub struct ProviderPattern {
     /// An address that has the parts of the pattern, and made-up ones in the place of `*`.
     model: ProviderAddr,
-    /// How many parts are `*`, counted from the last.
+    /// The number of parts that are `*`, counted from the last.
     free: usize,
 }
 
-/// Which providers something is for, as `include` and `exclude` state it (rules 3).
+/// The providers that `include` and `exclude` select (rules 3).
 ///
 /// ```
 /// use lockctl::addr::{ProviderAddr, ProviderFilter, ProviderPattern};
@@ -53,10 +53,10 @@ impl ProviderFilter {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// It has not two or three parts.
+    /// The text has not two or three parts.
     #[error("{text:?} is no pattern: write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")]
     Parts {
-        /// The text.
+        /// The pattern as it was given.
         text: String,
     },
     /// A part is `*` before one that is not.
@@ -65,7 +65,7 @@ pub enum PatternError {
          three parts"
     )]
     Star {
-        /// The text.
+        /// The pattern as it was given.
         text: String,
     },
     /// Without its stars it would be no address.

@@ -45,10 +45,10 @@ enum Fault {
     Name,
 }
 
-/// Where the registry of this domain answers: its name in addresses is another one.
+/// The registry of this domain answers under another name than the one in addresses.
 const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
 
-/// How long an address may be, in bytes; the longest that registries accept has some 500.
+/// Maximum length of an address, in bytes; the longest that registries accept has some 500.
 const MAX_BYTES: usize = 1024;
 
 impl RepositoryAddr {

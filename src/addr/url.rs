@@ -1,4 +1,4 @@
-//! Where something is fetched from.
+//! URLs from which something is fetched.
 
 use std::fmt;
 
@@ -16,26 +16,26 @@ pub struct Url {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UrlError {
-    /// It cannot be read.
+    /// The text is not a URL.
     #[error("{text:?} is no URL: {reason}")]
     Malformed {
-        /// What was given.
+        /// The text as it was given, cut and without a password.
         text: String,
-        /// What is wrong with it.
+        /// The message of the URL parser.
         reason: String,
     },
-    /// It leads somewhere else than to a web server.
+    /// The URL does not lead to a web server.
     #[error("a URL must use http or https, not {scheme}")]
     Scheme {
-        /// What is written there.
+        /// The scheme as it was written.
         scheme: String,
     },
 }
 
-/// Where a URL leads: what credentials are bound to.
+/// Scheme, host and port of a URL: credentials are bound to them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
-    /// Whether the connection is encrypted.
+    /// The connection is encrypted: the scheme is `https`.
     pub encrypted: bool,
     /// The host as the URL spells it: lower case, punycode; brackets around an IPv6 address.
     pub host: String,
@@ -194,10 +194,10 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How much of a malformed URL is repeated, in characters.
+/// Maximum length of a malformed URL in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 200;
 
-/// What is malformed may hold a secret as well, so a password is left out.
+/// Makes the error for a text that is no URL. The text may hold a secret as well, so a password is left out.
 fn malformed(text: &str, error: url::ParseError) -> UrlError {
     let shown = match text.rfind('@') {
         Some(at) => format!("…{}", &text[at..]),

@@ -1,8 +1,8 @@
-//! How the source and the version of a module got their values, as others see it.
+//! Traces of computed sources and versions of modules, for reports.
 
 use serde::Serialize;
 
-/// How the source and the version of a module were computed.
+/// The computed source and version of a module call, with the values behind them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComputedCall {
@@ -14,7 +14,7 @@ pub struct ComputedCall {
     pub version: Option<ComputedArgument>,
     /// The values that they depend on, each once and followed by those that it depends on itself.
     pub values: Vec<TracedValue>,
-    /// Whether these are all values: of very many, only some are listed.
+    /// All values are listed: of very many, only some are.
     pub complete: bool,
 }
 
@@ -24,13 +24,13 @@ pub struct ComputedCall {
 pub struct ComputedArgument {
     /// The expression as written, in one line and shortened.
     pub expression: String,
-    /// What it gave, as the language writes it; absent of a source, and where there is no value.
+    /// The result, as the language writes it; absent of a source, and if there is no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What keeps it from being computed.
+    /// The reason why it could not be computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// Where it is.
+    /// The place of the expression in its file.
     #[serde(flatten)]
     pub place: TracedPlace,
 }
@@ -39,7 +39,7 @@ pub struct ComputedArgument {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TracedPlace {
-    /// The file.
+    /// The path of the file, as messages show it.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
@@ -51,38 +51,38 @@ pub struct TracedPlace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TracedValue {
-    /// How many values are between it and the argument.
+    /// The number of values between it and the argument.
     pub level: usize,
-    /// What it is called, as in `var.env` or `local.dirs.prod`.
+    /// The name in its module, as in `var.env` or `local.dirs.prod`.
     pub name: String,
     /// The address of the module in which it has this name; empty for the root module.
     pub module: String,
-    /// Whether it is known.
+    /// The state of the value when sources are computed.
     pub state: ValueState,
     /// The value as the language writes it, in one line and shortened; absent unless it is known and no
     /// secret.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What keeps it from being known or computed, if that is nothing that it depends on.
+    /// The reason why it is unknown or was not computed, unless it depends on a value that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// What gives it.
+    /// The construct that gives the value.
     pub from: ValueOrigin,
-    /// Where that is, if it is in a file.
+    /// The place of that construct, if it is in a file.
     #[serde(flatten)]
     pub place: Option<TracedPlace>,
 }
 
-/// Whether a value is known.
+/// The state of a value when sources are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ValueState {
-    /// It is.
+    /// The value is known and may be shown.
     Known,
-    /// It is, and a secret.
+    /// The value is known, but sensitive.
     Sensitive,
-    /// It is, for one run only.
+    /// The value is known, but exists for one run only.
     Ephemeral,
     /// The program does not know it before the plan.
     Unknown,
@@ -90,7 +90,7 @@ pub enum ValueState {
     NotComputed,
 }
 
-/// What gives a value.
+/// The construct that gives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -105,9 +105,9 @@ pub enum ValueOrigin {
     Run,
     /// A file of values.
     ValuesFile,
-    /// The environment.
+    /// An environment variable, as in `TF_VAR_env`.
     Environment,
-    /// The command line.
+    /// A `-var` argument of the command line.
     CommandLine,
     /// The local value itself.
     Local,

@@ -1,4 +1,4 @@
-//! How much is read of one root.
+//! Limits of the configuration of one root.
 
 /// The largest configuration file that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 16 << 20;

@@ -1,4 +1,4 @@
-//! What is read, and what it comes to.
+//! Settings of the reader, and the configuration that it returns.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, Unsee
 use crate::version::Version;
 use crate::world::clean;
 
-/// How a configuration is read, besides what its files say.
+/// Settings for reading a configuration, besides its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Whose rules apply.
+    /// The rules by which files are read.
     pub flavor: Flavor,
     /// The directory that holds test files beside those of the root, from the root on, if it is not
     /// `tests` (rules 6.1).
@@ -28,27 +28,27 @@ pub struct Settings {
     pub data_dir: PathBuf,
     /// The workspace that `TF_WORKSPACE` names, if it does.
     pub workspace: Option<String>,
-    /// Whether the state is read for providers that only it needs.
+    /// The state is read for providers that only it needs.
     pub reads_state: bool,
-    /// Whether addresses of Terraform's registry in the state mean OpenTofu's (rules 7.5); says
-    /// nothing to the other program.
+    /// Addresses of Terraform's registry in the state mean those of OpenTofu's (rules 7.5); ignored by
+    /// Terraform's flavors.
     pub moves_state_hosts: bool,
-    /// Whether what is wrong about the backend stops the reader.
+    /// The treatment of faults in the `backend` or `cloud` block.
     pub backend: BackendUse,
-    /// What a call of a local module may lead to without finding anything.
+    /// The git submodules that are not checked out: calls may lead into them.
     pub submodules: Submodules,
     /// Values for the variables of the root.
     pub values: GivenValues,
     /// The absolute path of the root, if it is known: functions may ask for it.
     pub absolute_root: Option<PathBuf>,
-    /// Whether to say how sources and versions got their values.
+    /// Traces are kept of computed sources and versions.
     pub traces_values: bool,
-    /// What a remote module is that could not be fetched.
+    /// The treatment of remote modules that could not be fetched.
     pub unreached: Unreached,
 }
 
-/// What a remote module is that could not be fetched: its place does not answer, refuses access, or has no
-/// such module.
+/// The treatment of a remote module that could not be fetched: its host does not answer, refuses access, or
+/// has no such module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unreached {
     /// A module that cannot be seen.
@@ -58,12 +58,12 @@ pub enum Unreached {
     Error,
 }
 
-/// What the backend of a root is to the reader of its configuration.
+/// The treatment of the backend of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackendUse {
-    /// It is set up, as `init` does it: what is wrong about it is an error.
+    /// The backend is set up, as `init` does it: a fault in it is an error.
     SetUp,
-    /// It is left alone, as `providers lock` does it: what is wrong about it is a warning.
+    /// The backend is not used, as `providers lock` does it: a fault in it is a warning.
     LeftAlone,
 }
 
@@ -112,26 +112,26 @@ impl Settings {
 /// One module of the tree, once for each way that leads there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleNode {
-    /// How it is reached; empty for the root.
+    /// The path of calls from the root; empty for the root.
     pub path: ModulePath,
-    /// Where the module that calls it stands in the list; `None` for the root.
+    /// The index of the calling module in the list; `None` for the root.
     pub caller: Option<usize>,
     /// Its source as written, or a remark on why there is none; `None` for the root.
     pub source: Option<String>,
-    /// How its source and version got their values; `None` if they are not computed, or that was not asked.
+    /// The trace of a computed source and version; `None` if they are not computed, or no trace was asked for.
     pub computed: Option<Arc<ComputedCall>>,
-    /// What was fetched for it; `None` if it is on the disk, or cannot be seen.
+    /// The fetched package; `None` if the module is on the disk, or not visible.
     pub fetched: Option<FetchedModule>,
     /// Its directory from the root on, for a fetched one where installing would put it; `None` if the module
     /// cannot be seen.
     pub dir: Option<PathBuf>,
-    /// Why it cannot be seen, in the title of the note about that; `None` if it can.
+    /// The title of the note about a module that is not visible; `None` if it is visible.
     pub unseen: Option<&'static str>,
     /// Its files in the order in which they count: those that declare, then those that override.
     pub files: Arc<[ModuleFile]>,
 }
 
-/// What was fetched for a call, though nothing is installed for it.
+/// A package that was fetched for a call, though nothing is installed for it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FetchedModule {
     /// The package, as it is called in messages.
@@ -145,21 +145,21 @@ pub struct FetchedModule {
 /// The configuration of one root.
 #[derive(Clone, Debug, Default)]
 pub struct Loaded {
-    /// What it requires; with any error among the diagnostics, requirements may be missing or
-    /// wrong, and [`Requirements::faulty`] is set.
+    /// The requirements of all modules; with any error among the diagnostics, some may be missing or wrong,
+    /// and [`Requirements::faulty`] is set.
     pub requirements: Requirements,
     /// The root and every module that is called from there, each before those that it calls.
     pub modules: Vec<ModuleNode>,
     /// Everything to say about it, by file in the order they were read, then by place; behind
     /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
     pub diagnostics: Vec<Diagnostic>,
-    /// Whether the root holds any configuration file at all, or one that counts as not seen.
+    /// The root holds a configuration file, or one that is not visible.
     pub found: bool,
-    /// What its modules ask of the program itself.
+    /// The constraints of its modules on the version of the program.
     pub core_versions: Vec<CoreVersion>,
 }
 
-/// What an expression came to.
+/// The result of evaluating one expression.
 #[derive(Clone, Debug)]
 pub struct Evaluated {
     /// The value; `None` with any error among the diagnostics.

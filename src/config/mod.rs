@@ -52,7 +52,7 @@ pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settin
     load_with(Outside { files, modules }, texts, root, settings)
 }
 
-/// What configuration is read from.
+/// The sources from which configuration is read.
 #[derive(Clone, Copy)]
 pub struct Outside<'a> {
     /// The files of the root and of what is installed for it.

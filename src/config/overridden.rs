@@ -1,4 +1,4 @@
-//! What requirements in override files take the place of.
+//! Arguments that requirements in override files replace.
 
 use std::collections::BTreeSet;
 

@@ -17,16 +17,16 @@ pub struct Checksum {
     digits: Box<str>,
 }
 
-/// How a checksum is computed.
+/// The algorithm of a checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChecksumKind {
     /// MD5, which proves nothing against an attacker.
     Md5,
     /// SHA-1, which proves little against an attacker.
     Sha1,
-    /// SHA-256.
+    /// SHA-256, with 64 digits.
     Sha256,
-    /// SHA-512.
+    /// SHA-512, with 128 digits.
     Sha512,
 }
 

@@ -12,7 +12,7 @@ use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the file name {:?} holds a line feed, which h1 cannot cover", String::from_utf8_lossy(.name))]
 pub struct LineFeedInName {
-    /// The name, raw.
+    /// The name as raw bytes, with the line feed.
     pub name: Box<[u8]>,
 }
 

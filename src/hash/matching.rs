@@ -1,8 +1,8 @@
-//! Whether recorded hashes let a package through, by the table of rules 3.5.
+//! Comparison of recorded hashes with a package, by the table of rules 3.5.
 
 use super::{Hash, Hashes, Scheme};
 
-/// What is known of a package, in the situation in which a program looks at it.
+/// The hashes of a package, in the situation in which a program looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Package<'a> {
     /// A zip that is to be installed, from a mirror or a registry.
@@ -24,7 +24,7 @@ pub enum Package<'a> {
     },
 }
 
-/// What recorded hashes say about a package.
+/// The result of comparing recorded hashes with a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Match {
     /// A recorded hash is one of the package's; other recorded hashes do not matter.

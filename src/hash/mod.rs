@@ -39,7 +39,7 @@ pub struct Hash {
     text: Arc<str>, // Invariant: holds a ':', and does not start with one.
 }
 
-/// What a hash was computed over.
+/// The algorithm and input of a hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scheme {
     /// `h1`: the names and contents of the files of a package.

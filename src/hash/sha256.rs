@@ -7,10 +7,10 @@ use sha2::Digest as _;
 /// Length of a SHA-256 digest in bytes.
 pub const DIGEST_BYTES: usize = 32;
 
-/// How much is read at once, in bytes: enough that system calls do not show beside the hashing.
+/// Size of the read buffer, in bytes: large enough that system calls cost nothing beside the hashing.
 pub const READ_BUFFER_BYTES: usize = 256 * 1024;
 
-/// A SHA-256 digest.
+/// A SHA-256 digest as raw bytes.
 pub type Digest = [u8; DIGEST_BYTES];
 
 /// A SHA-256 computation under way.
@@ -20,7 +20,7 @@ pub struct Sha256Stream {
 }
 
 impl Sha256Stream {
-    /// Adds bytes.
+    /// Adds bytes to the input.
     pub fn update(&mut self, bytes: &[u8]) {
         self.state.update(bytes);
     }

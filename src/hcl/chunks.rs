@@ -41,7 +41,7 @@ pub(super) struct Chunk {
     pub(super) found: Findings,
     /// The name, if it is an argument.
     name: Option<Span>,
-    /// Where it must be cut once more, because it swallowed other items.
+    /// The pieces into which it must be cut once more, because it swallowed other items.
     pieces: Vec<Span>,
 }
 

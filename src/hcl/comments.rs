@@ -1,4 +1,4 @@
-//! Where the comments of a file are.
+//! Comments of a file, by span.
 
 use super::{decode_utf8, scan};
 use crate::diag::Span;

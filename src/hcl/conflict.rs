@@ -4,13 +4,13 @@ use super::findings::{Fill, Patch};
 use super::scan::{Kind, Token, tokens};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 
-/// How many markers a diagnostic points at.
+/// Maximum number of markers that a diagnostic points at.
 const MAX_LABELS: usize = 30;
 
-/// What a merge left in a text.
+/// The conflict markers that a merge left in a text.
 pub(super) struct Conflict {
     pub(super) diagnostic: Diagnostic,
-    /// What to blank so that the first side of each conflict remains.
+    /// Patches that blank everything but the first side of each conflict.
     pub(super) patches: Vec<Patch>,
 }
 

@@ -20,7 +20,7 @@ use super::tree::{
 };
 use crate::diag::Span;
 
-/// Where the text that `hcl_edit` read came from.
+/// The origin of the text that `hcl_edit` read.
 pub(super) struct Convert<'t> {
     /// The whole file, without patches: numbers, labels and literal text are taken from here.
     pub(super) source: Source<'t>,

@@ -1,8 +1,7 @@
-//! What the walk over tokens finds, and how it changes the text for `hcl_edit`.
+//! Faults that the walk over tokens finds, and patches that keep `hcl_edit` going.
 
 use crate::diag::{Span, rules};
 
-/// What is wrong, and where.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     pub(super) code: &'static str,
@@ -17,7 +16,7 @@ pub(super) struct Patch {
     pub(super) fill: Fill,
 }
 
-/// What a patch writes over each byte.
+/// The characters that a patch writes over each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
     /// A space, but line ends stay.
@@ -26,9 +25,7 @@ pub(super) enum Fill {
     Join,
     /// One line end and spaces.
     Break,
-    /// A letter.
     Letter,
-    /// A digit.
     Digit,
 }
 
@@ -39,13 +36,12 @@ pub(super) struct Overruled {
     pub(super) later: Span,
 }
 
-/// What a walk found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
     pub(super) faults: Vec<Fault>,
     pub(super) patches: Vec<Patch>,
     pub(super) overruled: Vec<Overruled>,
-    /// How many blocks the end of the text leaves open.
+    /// The number of blocks that the end of the text leaves open.
     pub(super) unclosed: usize,
 }
 

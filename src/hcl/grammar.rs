@@ -12,17 +12,17 @@ use super::scan::{Kind, Token};
 use super::string::{Quoting, decode};
 use crate::diag::{Span, rules};
 
-/// How many brackets, templates, conditionals, operators and blocks may be nested; the
-/// limit of `hcl_edit` (rules 2.1).
+/// Maximum nesting of brackets, templates, conditionals, operators and blocks; the limit of
+/// `hcl_edit` (rules 2.1).
 pub(super) const MAX_NESTING: usize = 64;
 
-/// How many operators with two operands may follow each other; the limit of `hcl_edit`.
+/// Maximum number of binary operators in a row; the limit of `hcl_edit`.
 const MAX_CHAIN: usize = 128;
 
-/// How many items one object may have; `hcl_edit` needs quadratic time (rules 2.2).
+/// Maximum number of items of one object; `hcl_edit` needs quadratic time (rules 2.2).
 pub(super) const MAX_OBJECT_ITEMS: usize = 10_000;
 
-/// How often `hcl_edit` may compare the keys of a file, at most: as for two of the largest objects,
+/// Maximum number of key comparisons of `hcl_edit` in a file: as for two of the largest objects,
 /// or a million items in objects of a hundred.
 const MAX_COMPARED_KEYS: usize = MAX_OBJECT_ITEMS * MAX_OBJECT_ITEMS * 5 / 4;
 
@@ -36,10 +36,10 @@ pub(super) struct Walk<'t> {
     pub(super) broken: &'t [usize],
     pub(super) at: usize,
     pub(super) depth: usize,
-    /// How often keys of objects are compared so far.
+    /// The number of key comparisons so far.
     pub(super) compared: usize,
     pub(super) found: Findings,
-    /// Whether a line end is a token here or mere space.
+    /// A line end is a token here, not mere space.
     pub(super) lines_count: bool,
 }
 

@@ -31,7 +31,7 @@ use convert::Convert;
 use findings::{Fault, Fill, Overruled, Patch};
 use tree::{Body, Expr, ExprKind, Item, TemplatePart};
 
-/// How large a file may be that a caller hands to [`parse`], in bytes; reading stops there.
+/// Maximum size of a file for [`parse`], in bytes; callers stop reading there.
 pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Takes the place of a byte that is no UTF-8: allowed in comments, and an error outside of them, unless

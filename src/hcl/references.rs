@@ -6,9 +6,9 @@ use crate::diag::Span;
 /// A name that an expression uses, with the steps behind it as far as they are fixed.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference<'e> {
-    /// The first name.
+    /// The first name of the traversal.
     pub root: &'e str,
-    /// What follows: attributes, and indexes that are written out.
+    /// The attributes that follow, and the indexes that are written out.
     pub steps: &'e [Step],
     /// From the name to the last of these steps.
     pub span: Span,
@@ -56,7 +56,7 @@ pub fn functions(value: &Expr) -> Vec<&Word> {
 
 #[derive(Default)]
 struct Walk<'e> {
-    /// What `for` expressions around have named.
+    /// The names that enclosing `for` expressions define.
     own: Vec<&'e str>,
     found: Vec<Reference<'e>>,
     /// The names of the functions that are called.

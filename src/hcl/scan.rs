@@ -5,11 +5,10 @@ use hcl_edit::Ident;
 use super::string::Quoting;
 use crate::diag::Span;
 
-/// How many open brackets a closing one looks at. Far more than may be nested, and it
-/// keeps a flood of brackets linear.
+/// Maximum number of open brackets that a closing one looks at: far more than may be nested, and
+/// it keeps a flood of brackets linear.
 const MAX_SEARCH: usize = 256;
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Ident,
@@ -20,11 +19,11 @@ pub(super) enum Kind {
     Literal,
     OpenHeredoc,
     CloseHeredoc,
-    /// `${` or `${~`
+    /// The text `${` or `${~`.
     OpenInterpolation,
-    /// `%{` or `%{~`
+    /// The text `%{` or `%{~`.
     OpenDirective,
-    /// `}` or `~}`
+    /// The text `}` or `~}`.
     CloseSequence,
     OpenBrace,
     CloseBrace,
@@ -62,8 +61,8 @@ pub(super) struct Token {
     pub(super) kind: Kind,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// How many brackets, quotes and heredocs it is in; an opening or closing token does not
-    /// lie in what it opens or closes.
+    /// The number of brackets, quotes and heredocs around it; an opening or closing token is not inside
+    /// the pair that it opens or closes.
     pub(super) depth: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::diag::Span;
 
-/// Where escape sequences with a backslash mean something.
+/// The syntax that decides which backslashes are escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quoting {
     Quoted,

@@ -17,7 +17,7 @@ pub struct Body {
 /// One thing in a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
-    /// `name = expression`
+    /// An argument: `name = expression`.
     Attribute(Attribute),
     /// `kind "label" { … }`
     Block(Block),
@@ -28,16 +28,16 @@ pub enum Item {
 pub struct Word {
     /// The text, decoded where it stood in quotes.
     pub text: String,
-    /// Where it stands, quotes included.
+    /// The bytes of the word, quotes included.
     pub span: Span,
 }
 
-/// `name = expression`
+/// An argument of a body: `name = expression`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// The name.
+    /// The name before the equals sign.
     pub name: Word,
-    /// The expression.
+    /// The expression after the equals sign.
     pub value: Expr,
     /// From the name to the end of the expression.
     pub span: Span,
@@ -46,11 +46,11 @@ pub struct Attribute {
 /// `kind "label" { … }`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The first word.
+    /// The first word, which is the type of the block.
     pub kind: Word,
-    /// The labels, decoded.
+    /// The labels in their order, decoded.
     pub labels: Vec<Word>,
-    /// What stands between the braces.
+    /// The items between the braces.
     pub body: Body,
     /// From the first word to the last label (to the first word if there is none).
     pub header: Span,
@@ -61,18 +61,18 @@ pub struct Block {
 /// An expression with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
-    /// What it is.
+    /// The form of the expression.
     pub kind: ExprKind,
-    /// Where it stands.
+    /// The bytes of the expression.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The form of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprKind {
-    /// `null`
+    /// The keyword `null` as a value.
     Null,
-    /// `true` or `false`
+    /// The word `true` or `false`.
     Bool(bool),
     /// A number, as written.
     Number(String),
@@ -80,23 +80,23 @@ pub enum ExprKind {
     String(String),
     /// A quoted string or heredoc with interpolations or directives.
     Template(Vec<TemplatePart>),
-    /// `[a, b]`
+    /// A tuple, as in `[a, b]`.
     Tuple(Vec<Expr>),
     /// `{ a = b }`
     Object(Vec<ObjectItem>),
-    /// `(a)`
+    /// An expression in parentheses, as in `(a)`.
     Paren(Box<Expr>),
-    /// `name`
+    /// The name of a variable.
     Variable(String),
-    /// `base.name[0].*`
+    /// Steps from an expression, as in `base.name[0].*`.
     Traversal(Box<Expr>, Vec<Step>),
     /// `name(a, b...)`; the name may hold `::`
     Call(Box<Call>),
     /// `if ? then : otherwise`
     Conditional(Box<Conditional>),
-    /// `!a`, `-a`
+    /// A unary operation, as in `!a` and `-a`.
     Unary(UnaryOp, Box<Expr>),
-    /// `a + b`
+    /// A binary operation, as in `a + b`.
     Binary(BinaryOp, Box<(Expr, Expr)>),
     /// `[for …]`, `{for …}`
     For(Box<For>),
@@ -105,9 +105,9 @@ pub enum ExprKind {
 /// One item of an object constructor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectItem {
-    /// The key.
+    /// The key, a name or an expression.
     pub key: ObjectKey,
-    /// The value.
+    /// The expression behind the key.
     pub value: Expr,
 }
 
@@ -123,22 +123,22 @@ pub enum ObjectKey {
 /// One step of a traversal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// `.name`
+    /// An attribute, as in `.name`.
     Attr(Word),
     /// `[expr]`, and `.0` of old
     Index(Expr),
-    /// `.*`
+    /// The attribute splat, `.*`.
     AttrSplat,
-    /// `[*]`
+    /// The full splat, `[*]`.
     FullSplat,
 }
 
-/// A function call.
+/// A call of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// The name, as written.
     pub name: Word,
-    /// The arguments.
+    /// The arguments in their order.
     pub args: Vec<Expr>,
     /// The last argument is followed by `...`.
     pub expand_final: bool,
@@ -147,7 +147,7 @@ pub struct Call {
 /// `condition ? then : otherwise`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditional {
-    /// What decides.
+    /// The condition before the question mark.
     pub condition: Expr,
     /// The value if it is true.
     pub then: Expr,
@@ -158,9 +158,9 @@ pub struct Conditional {
 /// An operator with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOp {
-    /// `!`
+    /// The logical operator `!`.
     Not,
-    /// `-`
+    /// The arithmetic operator `-`.
     Negate,
 }
 
@@ -190,24 +190,24 @@ pub struct For {
     pub key_name: Option<String>,
     /// The only or second name.
     pub value_name: String,
-    /// What is walked through.
+    /// The collection whose elements are visited.
     pub collection: Expr,
     /// The key; its presence makes the result an object.
     pub key: Option<Expr>,
-    /// The value.
+    /// The expression of each value.
     pub value: Expr,
     /// Values of one key are gathered in a list.
     pub grouping: bool,
-    /// Which items count.
+    /// The condition that selects elements.
     pub condition: Option<Expr>,
 }
 
 /// One part of a template; strip markers and heredoc indentation are already applied.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TemplatePart {
-    /// Text, decoded.
+    /// Literal text between sequences, decoded.
     Literal(String),
-    /// `${ … }`
+    /// An interpolation, as in `${name}`.
     Interpolation(Expr),
     /// `%{ if … }…%{ else }…%{ endif }`
     If(Box<TemplateIf>),
@@ -218,7 +218,7 @@ pub enum TemplatePart {
 /// A conditional in a template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateIf {
-    /// What decides.
+    /// The condition of the directive.
     pub condition: Expr,
     /// The text if it is true.
     pub then: Vec<TemplatePart>,
@@ -233,7 +233,7 @@ pub struct TemplateFor {
     pub key_name: Option<String>,
     /// The only or second name.
     pub value_name: String,
-    /// What is walked through.
+    /// The collection whose elements are visited.
     pub collection: Expr,
     /// The text of each turn.
     pub body: Vec<TemplatePart>,

@@ -7,11 +7,11 @@ use crate::diag::Span;
 
 /// The tree as far as it was read.
 pub(super) struct Build {
-    /// What is wanted of the whole.
+    /// The members that are wanted of the whole text.
     wanted: &'static Members,
-    /// What is open and wanted, each inside the one before.
+    /// The objects and arrays that are open and wanted, each inside the one before.
     open: Vec<Open>,
-    /// How many brackets are open in what is left out; the name or bracket that began it counts.
+    /// The number of open brackets in a value that is left out; the name or bracket that began it counts.
     skipped: usize,
     root: Option<Value>,
 }
@@ -29,7 +29,7 @@ enum Content {
     Object(Vec<Member>, Next),
 }
 
-/// What is known of the member whose value comes next.
+/// The member whose value comes next.
 enum Next {
     Unnamed,
     Named {

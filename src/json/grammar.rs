@@ -10,7 +10,7 @@ use super::{
 };
 use crate::diag::Span;
 
-/// What may come next.
+/// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     /// A value, behind a colon or at the very start.
@@ -26,7 +26,6 @@ enum State {
     Colon,
     /// A comma or the end of what is open.
     Comma,
-    /// Nothing.
     End,
 }
 
@@ -42,9 +41,9 @@ pub(super) struct Grammar<R> {
     tokens: Tokens<R>,
     open: Vec<Open>,
     state: State,
-    /// Where the last comma stands.
+    /// The offset of the last comma.
     comma: usize,
-    /// Where reading has arrived, by line and column.
+    /// The line and the column of the reader.
     position: (usize, usize),
     tree: Build,
     faults: Vec<Fault>,
@@ -321,11 +320,9 @@ impl<R: BufRead> Grammar<R> {
     }
 }
 
-/// Why a string cannot be decoded.
 enum StringFault {
-    /// It has no closing quote.
     Open,
-    /// It has an escape that JSON does not have; where that begins.
+    /// An escape that JSON does not have, by its offset.
     Escape(usize),
 }
 

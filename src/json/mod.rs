@@ -25,12 +25,12 @@ use crate::diag::Span;
 
 use grammar::Grammar;
 
-/// How deep objects and arrays may be nested.
+/// Maximum nesting of objects and arrays.
 ///
 /// The programs take thousands of levels, but no configuration needs more than some twenty.
 pub const MAX_NESTING: usize = 128;
 
-/// How deep they may be in what [`read`] leaves out; the programs stop there, too.
+/// Maximum nesting in parts that [`read`] leaves out; the programs stop there, too.
 pub const MAX_SKIPPED_NESTING: usize = 10_000;
 
 /// The title of a text that is nested deeper than that.
@@ -39,22 +39,22 @@ pub const TOO_DEEP: &str = "Nested too deep";
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// What it is.
+    /// The type of the value, with its content.
     pub kind: ValueKind,
-    /// Where it stands, quotes and brackets included.
+    /// The bytes of the value, quotes and brackets included.
     pub span: Span,
 }
 
-/// What a value is.
+/// The type of a value, with its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueKind {
-    /// `null`
+    /// The keyword `null` as a value.
     Null,
-    /// `true` or `false`
+    /// The word `true` or `false`.
     Bool(bool),
     /// A number as it is written.
     Number(String),
-    /// A string, decoded.
+    /// The text of a string, decoded.
     String(String),
     /// The elements of an array.
     Array(Vec<Value>),
@@ -65,11 +65,11 @@ pub enum ValueKind {
 /// A member of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its name, decoded.
+    /// The name of the member, decoded.
     pub name: String,
-    /// Where the name stands, quotes included.
+    /// The bytes of the name, quotes included.
     pub name_span: Span,
-    /// What it is set to.
+    /// The value behind the colon.
     pub value: Value,
 }
 
@@ -94,14 +94,14 @@ impl Value {
     }
 }
 
-/// What is wrong with a text; it shows nothing of it.
+/// A fault in a text; it shows nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The title that the programs have for it.
     pub title: &'static str,
     /// The place to show.
     pub span: Span,
-    /// What to add to the title; may be empty.
+    /// An addition to the title; may be empty.
     pub remark: &'static str,
     /// Inside of what the text ends, if that is the fault.
     pub ends_in: Option<Unfinished>,
@@ -111,7 +111,7 @@ pub struct Fault {
     pub column: usize,
 }
 
-/// What is not finished where a text ends.
+/// The construct that is unfinished at the end of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
     /// An object has no closing brace.
@@ -136,10 +136,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Which members of objects are wanted. All others are checked, but not kept.
+/// The wanted members of objects. All others are checked, but not kept.
 #[derive(Debug)]
 pub enum Members {
-    /// Everything.
+    /// All members of all objects.
     All,
     /// The members of these names, and what is wanted of each; in an array, of each element.
     Only(&'static [(&'static str, Self)]),

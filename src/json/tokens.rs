@@ -4,13 +4,12 @@ use std::io::{self, BufRead, ErrorKind};
 
 use crate::diag::Span;
 
-/// How many bytes of [`Kind::Other`] say what it is: those of a byte-order mark.
+/// Number of bytes of [`Kind::Other`] that identify it: the length of a byte-order mark.
 const LONGEST_MARK: usize = 3;
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// One of `{}[],:`
+    /// One of the bytes `{}[],:`.
     Sign(u8),
     String,
     Number,
@@ -29,10 +28,10 @@ pub(super) struct Token {
 /// A text that is read piece by piece.
 pub(super) struct Tokens<R> {
     input: R,
-    /// How many bytes were read.
+    /// The number of bytes read.
     at: usize,
     line: usize,
-    /// Where the line began.
+    /// The offset of the first byte of the line.
     line_start: usize,
     /// The bytes of the last token but signs; of [`Kind::Other`], what comes next.
     text: Vec<u8>,

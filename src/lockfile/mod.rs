@@ -30,20 +30,20 @@ pub use write::{write, write_entry};
 /// The name of the file, in the root module directory.
 pub const FILE_NAME: &str = ".terraform.lock.hcl";
 
-/// How large a lock file may be, in bytes; the largest known one has 19 KB.
+/// Maximum size of a lock file, in bytes; the largest known one has 19 KB.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What a lock file records, in the order of the file.
+/// The content of a lock file, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LockFile {
-    /// The locked providers.
+    /// The entries by address, which is the order of the file.
     pub providers: BTreeMap<ProviderAddr, ProviderLock>,
 }
 
 /// One provider of a lock file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderLock {
-    /// The selected version.
+    /// The version that was selected.
     pub version: Version,
     /// The conditions that led to it: a note for people, never used for selection.
     pub constraints: Constraints,
@@ -54,20 +54,20 @@ pub struct ProviderLock {
 /// A lock file as it was read: the model, and where its parts stand in the text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// What was understood; an entry with a fault is left out.
+    /// The entries without a fault.
     pub lock: LockFile,
     /// Blocks without a fault of their own whose address an earlier block has already, in the order
     /// of the file; each is reported as a duplicate.
     pub repeated: Vec<(ProviderAddr, ProviderLock)>,
-    /// Where each entry of `lock` stands.
+    /// The position of each entry of `lock`.
     pub places: BTreeMap<ProviderAddr, Places>,
-    /// Which program's header the file begins with, if it has one.
+    /// The program whose header the file begins with, if it has one.
     pub header: Option<Program>,
-    /// How many comments beside the header a rewrite would drop.
+    /// The number of comments beside the header, which a rewrite would drop.
     pub comments: usize,
 }
 
-/// Where the parts of an entry stand.
+/// The positions of the parts of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// From the word `provider` to the end of its label.

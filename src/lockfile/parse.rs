@@ -14,7 +14,7 @@ use crate::hcl::{
 };
 use crate::version::{Constraints, Version};
 
-/// What to do about the markers of a merge.
+/// The help for the markers of a merge.
 const RESOLVE: &str = "a merge stopped in conflict here: run `lockctl resolve`, or keep one side of each conflict or \
      join both, and delete the marker lines";
 
@@ -145,7 +145,7 @@ struct Reader {
     flavor: Flavor,
     document: Document,
     diagnostics: Vec<Diagnostic>,
-    /// Where the syntax is at fault, sorted.
+    /// The offsets of syntax errors, sorted.
     faults: Vec<usize>,
     seen: BTreeMap<ProviderAddr, Span>,
 }

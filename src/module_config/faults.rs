@@ -1,4 +1,4 @@
-//! What is wrong with a file, collected while it is looked at.
+//! Faults of one file, collected while it is decoded.
 
 use std::mem;
 
@@ -17,12 +17,11 @@ pub(crate) struct Faults {
     /// The only program that reads the file, if not both do.
     pub only: Option<Program>,
     pub flavor: Flavor,
-    /// Where something could not be read, so that whatever is missing there may yet be written; in
-    /// order.
+    /// The spans of what could not be read, in order: a missing argument may stand there.
     broken: Vec<Span>,
     /// Keys of objects that stand there once more, and are not in the tree; in order.
     overruled: Vec<Span>,
-    /// How many errors were added.
+    /// The number of errors that were added.
     errors: usize,
     found: Vec<Diagnostic>,
 }

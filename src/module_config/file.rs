@@ -6,7 +6,7 @@ use crate::flavor::Program;
 /// A file of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModuleFile {
-    /// The file.
+    /// The id of its text.
     pub id: FileId,
     pub(crate) role: Role,
     pub(crate) syntax: Syntax,
@@ -22,7 +22,7 @@ impl ModuleFile {
     }
 }
 
-/// What a file is for.
+/// The role of a file in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Primary,
@@ -30,18 +30,18 @@ pub(crate) enum Role {
     Test,
 }
 
-/// How a file is written.
+/// The syntax of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
     Native,
     Json,
 }
 
-/// Where something stands.
+/// A place in a file of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SourcePlace {
-    /// The file.
+    /// The file that holds it.
     pub file: FileId,
-    /// The bytes.
+    /// The range of bytes.
     pub span: Span,
 }

@@ -1,10 +1,10 @@
-//! What is reported of everything that was found: in order, once, and up to a limit.
+//! Order and limit of diagnostics: sorted, each once, cut off after a number of errors.
 
 use std::collections::BTreeSet;
 
 use crate::diag::{Diagnostic, MAX_PROBLEMS, Severity};
 
-/// How many diagnostics may pile up before [`in_order`] cuts them back; more than it ever leaves.
+/// Maximum number of diagnostics before [`in_order`] cuts them back; more than it ever leaves.
 const MAX_PILE: usize = 8 * MAX_PROBLEMS;
 
 /// Adds one more to what was found.

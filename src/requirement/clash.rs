@@ -7,12 +7,12 @@ use super::{Requirement, Requirements};
 use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Operator, Version};
 
-/// How many different conditions are tried two by two. Beyond that no root is written by hand, and a
-/// few places more in a message do no harm.
+/// Maximum number of different conditions that are tried two by two: no root that is written by hand has
+/// more, and a few places more in a message do no harm.
 const MAX_PAIRED: usize = 64;
 
-/// How many sets of places are tried before what is left counts as needed. A clash of a few places is
-/// found with far less, wherever they are among many.
+/// Maximum number of sets of places that are tried before the rest counts as needed. A clash of a few places
+/// is found with far less, wherever they are among many.
 const MAX_TRIALS: usize = 200;
 
 /// Returns whether some version meets the conditions of all these places.

@@ -1,4 +1,4 @@
-//! What a configuration requires.
+//! Requirements of a configuration on providers and on the program.
 
 mod clash;
 
@@ -11,14 +11,14 @@ use crate::diag::{FileId, Span};
 use crate::flavor::Flavor;
 use crate::version::{Constraints, CoreConstraints, Version};
 
-/// What the modules of one root require.
+/// The requirements of the modules of one root.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Requirements {
     /// Every required provider with each place that requires it, built-in ones included.
     pub providers: BTreeMap<ProviderAddr, Vec<Requirement>>,
     /// Module calls whose module could not be read, in the order they were met.
     pub unseen_calls: Vec<UnseenCall>,
-    /// Whether the state was read for providers that only it needs.
+    /// The part of the state in the requirements.
     pub state: StateSeen,
     /// Something in the configuration was not read or is wrong, so that requirements may be missing
     /// or different: not to be used for locking or checking.
@@ -35,9 +35,9 @@ pub struct Requirement {
     pub constraints: Arc<Constraints>,
     /// The module it stands in.
     pub module: ModulePath,
-    /// What kind of place it is.
+    /// The kind of construct that states it.
     pub origin: Origin,
-    /// The file.
+    /// The file that states it.
     pub file: FileId,
     /// The bytes to show: the constraint where there is one, else what requires the provider.
     pub span: Span,
@@ -56,13 +56,13 @@ impl Requirement {
 pub struct CoreVersion {
     /// The versions of the program that are allowed.
     pub constraints: CoreConstraints,
-    /// The file.
+    /// The file that states it.
     pub file: FileId,
-    /// The constraint.
+    /// The bytes of the constraint.
     pub span: Span,
 }
 
-/// How a module is reached from the root.
+/// The path of calls from the root to a module.
 ///
 /// Displayed as the programs show it: `module.a.module.b`, `test.tests.main.run.setup`, and nothing
 /// for the root.
@@ -136,7 +136,7 @@ impl fmt::Display for ModulePath {
     }
 }
 
-/// What requires a provider.
+/// The kind of construct that requires a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -144,7 +144,7 @@ impl fmt::Display for ModulePath {
 pub enum Origin {
     /// An entry of `required_providers`.
     RequiredProviders,
-    /// A `provider` block.
+    /// A `provider` block of a module.
     ProviderBlock,
     /// A block of a type that implies the provider.
     Implied,
@@ -152,7 +152,7 @@ pub enum Origin {
     State,
 }
 
-/// Why a requirement can be written but never be met, whatever a source offers.
+/// The reason why no source can ever meet a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -213,11 +213,11 @@ pub struct UnseenCall {
     /// The module that is called; the first one, if several ways lead here. The root stands for the
     /// whole configuration.
     pub module: ModulePath,
-    /// How many ways from the root lead to this call.
+    /// The number of ways from the root to this call.
     pub ways: usize,
     /// The source as written, or why there is none.
     pub source: String,
-    /// The file.
+    /// The file of the call.
     pub file: FileId,
     /// The source argument, or the call.
     pub span: Span,
@@ -235,15 +235,15 @@ impl UnseenCall {
     }
 }
 
-/// Whether the state was read.
+/// The outcome of reading the state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StateSeen {
-    /// It could not be read, so entries that only the state needs are unknown.
+    /// The state could not be read, so entries that only it needs are unknown.
     #[default]
     No,
-    /// It was read, or there is none.
+    /// The state was read, or there is none.
     Yes,
-    /// It was left out on purpose: only the configuration counts.
+    /// The state was left out on purpose: only the configuration counts.
     LeftOut,
 }
 

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::error::{Grammar, Reason};
 use super::{ConstraintError, CoreConstraints, Version, scan};
 
-/// How a constraint compares; ordered as canonical text orders equal versions.
+/// The comparison of a constraint; ordered as canonical text orders equal versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
-    /// `>`
+    /// Greater than, written `>`.
     Greater,
-    /// `>=`
+    /// Greater or equal, written `>=`.
     GreaterOrEqual,
     /// `=`, or no operator at all.
     Exact,
@@ -21,11 +21,11 @@ pub enum Operator {
     PatchOnly,
     /// `~>` with one or two numbers: all but the first may grow.
     MinorOnly,
-    /// `<=`
+    /// Less or equal, written `<=`.
     LessOrEqual,
-    /// `<`
+    /// Less than, written `<`.
     Less,
-    /// `!=`
+    /// Not equal, written `!=`.
     NotEqual,
 }
 
@@ -46,7 +46,7 @@ pub struct Constraints {
     terms: Arc<[Constraint]>, // Invariant: sorted, each once.
 }
 
-/// Why a version is not allowed.
+/// The reason why a version is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal<'a> {
     /// The version is `0.0.0`, which means "no version".

@@ -34,13 +34,12 @@ pub struct CoreConstraints {
     exact: Option<Box<str>>,
 }
 
-/// One condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Term {
     operator: Operator,
     /// As many as were written, but padded with zeros to three.
     numbers: Vec<u64>,
-    /// How many were written.
+    /// The number of parts that were written.
     written: usize,
     /// Without its sign; empty if there is none.
     prerelease: Box<str>,

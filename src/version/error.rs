@@ -1,4 +1,4 @@
-//! Why a text is no version or no constraint.
+//! Errors of versions and constraints.
 
 /// A text that is no exact version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,7 +17,7 @@ pub struct ConstraintError {
     grammar: Grammar,
 }
 
-/// What is wrong with a text.
+/// The fault of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Reason {
     #[error("it is empty")]
@@ -46,7 +46,7 @@ pub(super) enum Reason {
     Malformed,
 }
 
-/// Which of the grammars refused a text.
+/// The grammar that refused a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grammar {
     /// The older one, of program and module versions, which also goes first for providers.

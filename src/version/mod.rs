@@ -46,11 +46,11 @@ use self::order::{Metadata, Prerelease};
 /// has no order (rules 2.5). lockctl always takes the greatest in this order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
-    /// The first number.
+    /// The major number, 1 in `1.2.3`.
     pub major: u64,
-    /// The second number.
+    /// The minor number, 2 in `1.2.3`.
     pub minor: u64,
-    /// The third number.
+    /// The patch number, 3 in `1.2.3`.
     pub patch: u64,
     prerelease: Prerelease,
     metadata: Metadata,

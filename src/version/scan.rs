@@ -8,9 +8,9 @@ use super::order::{Metadata, Prerelease};
 pub(super) struct Scanned<'a> {
     /// The version, padded with zeros to three numbers.
     pub(super) version: Version,
-    /// How many numbers were written: 1 to 3.
+    /// The number of numbers that were written: 1 to 3.
     pub(super) numbers: usize,
-    /// What follows it.
+    /// The text behind the numbers.
     pub(super) rest: &'a str,
 }
 

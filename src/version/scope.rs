@@ -1,10 +1,10 @@
-//! How the versions that two sets of constraints allow relate, for reviewers of a change.
+//! Changes of the set of allowed versions, for reviewers.
 
 use std::collections::BTreeSet;
 
 use super::{Constraints, Operator, Version};
 
-/// What became of the versions that constraints allow.
+/// The change of the set of allowed versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScopeChange {
     /// The same versions, whatever the text.

@@ -1,13 +1,13 @@
-//! How far apart two versions are, for reviewers of an upgrade.
+//! Distance between two versions, for reviewers of an upgrade.
 
 use std::cmp::Ordering;
 
 use super::Version;
 
-/// What a change from one version to another is.
+/// The kind of change from one version to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// No change.
+    /// The versions are equal.
     Same,
     /// To a lower version, whichever number sinks.
     Down,
@@ -15,7 +15,7 @@ pub enum Step {
     Up(Upgrade),
 }
 
-/// How far an upgrade goes.
+/// The size of an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

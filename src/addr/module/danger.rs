@@ -2,7 +2,7 @@
 
 use super::{ModuleSource, Query, RemoteModule};
 
-/// Why a source is not fetched.
+/// The reason why a source is not fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Danger {
     /// The module is the directory above its package.
@@ -14,7 +14,7 @@ pub enum Danger {
     /// The address of a repository would be an option of git, or a transport that runs a program.
     #[error("git would run a program: {transport:?} is no protocol of a repository")]
     Transport {
-        /// What stands where the protocol belongs.
+        /// The text in the place of the protocol.
         transport: Box<str>,
     },
     /// The ref would be an option of git.

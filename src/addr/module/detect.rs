@@ -4,7 +4,7 @@ use super::ModuleSourceErrorKind as Kind;
 use super::query::{self, Query};
 use super::reference::{self, UrlForm};
 
-/// What a shorthand stands for: an address that may be forced to a kind, and may hold a subdirectory.
+/// The address that a shorthand stands for; it may be forced to a kind, and may hold a subdirectory.
 type Detected = Result<Option<String>, Kind>;
 
 /// Returns the full address of a package that may be written as a shorthand, with the kind that it is

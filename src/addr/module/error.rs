@@ -1,4 +1,4 @@
-//! What is wrong with the source of a module.
+//! Errors about the source of a module.
 
 /// A text that is no source of a module, with what is wrong about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -6,17 +6,17 @@
 pub struct ModuleSourceError {
     kind: ModuleSourceErrorKind,
     title: &'static str,
-    /// Whether `./` in front would make the text a local source.
+    /// The text would be a local source with `./` in front.
     lacks_dot: bool,
 }
 
-/// What is wrong about it. Nothing of the text is kept: it may hold a password.
+/// The fault of a source. Nothing of the text is kept: it may hold a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ModuleSourceErrorKind {
-    /// It is an address of no kind.
+    /// The text is an address of no kind.
     #[error("it is no local path, no address of a registry's module and no URL")]
     Nothing,
-    /// What stands behind `//` leads out of the package.
+    /// The path behind `//` leads out of the package.
     #[error("the path behind // leads out of the package")]
     LeavesPackage,
     /// An address on GitHub has fewer than three parts.
@@ -25,7 +25,7 @@ pub(super) enum ModuleSourceErrorKind {
     /// An address of a storage service has not the form of one.
     #[error("the address of the storage service is incomplete")]
     StorageForm,
-    /// It would be a URL, but that cannot be read.
+    /// The text would be a URL, but cannot be parsed as one.
     #[error("the URL cannot be read")]
     BadUrl,
 }

@@ -15,7 +15,7 @@ pub use error::ModuleSourceError;
 use error::ModuleSourceErrorKind;
 pub use query::{Query, QueryError};
 
-/// What the source of a call names, in normal form; its `Display` is what `modules.json` records.
+/// The source of a module call in normal form; its `Display` is the text that `modules.json` records.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ModuleSource {
     /// A directory, from the calling module on.
@@ -40,7 +40,7 @@ pub struct RegistryModule {
     pub host: Hostname,
     /// Whose module it is; case matters.
     pub namespace: Box<str>,
-    /// What it is called; case matters.
+    /// The name of the module; case matters.
     pub name: Box<str>,
     /// The remote system that it is for.
     pub system: Box<str>,
@@ -60,7 +60,7 @@ pub struct RemoteModule {
     pub sub: Box<str>,
 }
 
-/// How local sources begin; a backslash means the same on every system.
+/// The beginnings of local sources; a backslash means the same on every system.
 const LOCAL_PREFIXES: [&str; 4] = ["./", "../", ".\\", "..\\"];
 /// Hosts that hold repositories, so that an address on them is never one of a registry.
 const REPOSITORY_HOSTS: [&str; 2] = ["github.com", "bitbucket.org"];
@@ -68,7 +68,7 @@ const REPOSITORY_HOSTS: [&str; 2] = ["github.com", "bitbucket.org"];
 const SHOWN_ARGUMENTS: [&str; 8] = [
     "ref", "rev", "depth", "archive", "checksum", "filename", "tag", "digest",
 ];
-/// How long a part of a registry address may be, in characters (rules 5.3).
+/// Maximum length of a part of a registry address, in characters (rules 5.3).
 const MAX_PART_CHARS: usize = 64;
 
 impl ModuleSource {
@@ -262,7 +262,7 @@ fn split_sub(text: &str) -> (String, String) {
     (format!("{address}{query}"), sub)
 }
 
-/// Whether a subdirectory leads out of its package; `..` alone passes, as in the programs (rules 5.7).
+/// Returns whether a subdirectory leads out of its package; `..` alone passes, as in the programs (rules 5.7).
 fn leads_out(sub: &str) -> bool {
     sub.starts_with("../")
 }

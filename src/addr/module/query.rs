@@ -120,7 +120,7 @@ fn escape(text: &str) -> String {
     escaped
 }
 
-/// Whether a byte never needs an escape.
+/// Returns whether a byte never needs an escape.
 pub(super) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte)
 }

@@ -2,14 +2,12 @@
 
 use super::query;
 
-/// What a text is to that grammar.
+/// The form that the grammar of RFC 3986 gives to a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UrlForm {
-    /// It has a scheme, whichever.
     WithScheme,
-    /// It could be a reference to something below another URL.
+    /// A text that could be a reference to something below another URL.
     WithoutScheme,
-    /// It cannot be read.
     Bad,
 }
 

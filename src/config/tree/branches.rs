@@ -24,41 +24,41 @@ pub struct Branches {
 /// One module, test file or state.
 #[derive(Clone, Debug)]
 pub struct Branch {
-    /// What it stands for.
+    /// The kind of module or document.
     pub kind: BranchKind,
-    /// How it is reached; empty for the root and for the state.
+    /// The path of calls from the root; empty for the root and for the state.
     pub path: ModulePath,
     /// Its source as written, or why there is none; the file of a state.
     pub source: Option<String>,
-    /// How its source and version were computed, if they were.
+    /// The trace of a computed source and version, if they are computed.
     pub computed: Option<Arc<ComputedCall>>,
-    /// What was fetched for it, though it is not installed.
+    /// The package that was fetched for it, because it is not installed.
     pub fetched: Option<FetchedModule>,
     /// Its directory from the root on; that of a fetched one is where installing would put it.
     pub dir: Option<PathBuf>,
-    /// Why it cannot be seen, empty where there is no more to say; `None` if it can.
+    /// The reason why it is not visible, empty if there is no more to say; `None` if it is visible.
     pub unseen: Option<&'static str>,
-    /// What it requires by itself.
+    /// Its own requirements, without those of the modules that it calls.
     pub providers: BTreeMap<ProviderAddr, Constraints>,
-    /// What it calls, in the order to show.
+    /// The indexes of the modules that it calls, in the order of display.
     below: Vec<usize>,
 }
 
-/// What a module of a tree is.
+/// The kind of a branch in a tree of modules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, schemars(rename = "ModuleKind"))]
 pub enum BranchKind {
-    /// The root module.
+    /// The root module of the configuration.
     Root,
     /// A module that a `module` block calls.
     Call,
-    /// A test file.
+    /// A test file of the root.
     Test,
     /// A module that a `run` block of a test file calls.
     Run,
-    /// The state.
+    /// The state of the root.
     State,
 }
 
@@ -70,7 +70,7 @@ impl BranchKind {
     }
 }
 
-/// How much is shown of what repeats itself.
+/// The treatment of branches that repeat others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repeats {
     /// Everything is shown wherever it stands.
@@ -84,11 +84,11 @@ pub enum Repeats {
 pub struct BranchGroup {
     /// Numbers of branches; at least one.
     pub members: Vec<usize>,
-    /// What hangs below each of them.
+    /// The branches below each branch of the group.
     pub below: BelowGroup,
 }
 
-/// What hangs below a group.
+/// The branches below each branch of a group.
 #[derive(Clone, Debug)]
 pub enum BelowGroup {
     /// The groups of what it calls.
@@ -334,8 +334,8 @@ fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Con
     all
 }
 
-/// What a branch looks like, apart from its name: kind, source, how that was computed, why it is not seen,
-/// providers, and the names and classes below.
+/// Everything that a branch shows except its name: kind, source and its trace, the reason why it is not
+/// visible, providers, and the names and classes below.
 type Look<'a> = (
     BranchKind,
     Option<&'a str>,

@@ -1,4 +1,4 @@
-//! Which files of a directory make up a module (rules 1.1 to 1.5, 3.1).
+//! The files of a directory that make up a module (rules 1.1 to 1.5, 3.1).
 //!
 //! Names are bytes here, as they are for the programs: no case folding, no decoding.
 
@@ -11,7 +11,6 @@ use crate::world::{DirEntry, FileKind};
 /// The files of one module, each list in byte order of the names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::config) struct ModuleFiles {
-    /// Files that declare.
     pub primary: Vec<SourceFile>,
     /// Files that change what the primary files declare.
     pub overrides: Vec<SourceFile>,
@@ -32,13 +31,12 @@ impl ModuleFiles {
 pub(in crate::config) struct SourceFile {
     /// The name without its directory.
     pub name: std::ffi::OsString,
-    /// How it is written.
     pub syntax: Syntax,
     /// The only program that reads it, if not both do.
     pub only: Option<Program>,
 }
 
-/// Whether names that only editors and backups use are left out.
+/// The treatment of names that only editors and backups use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::config) enum Backups {
     LeftOut,

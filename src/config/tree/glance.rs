@@ -10,12 +10,12 @@ use crate::flavor::Flavor;
 use crate::module_config::decode::contents::Source;
 use crate::world::Files;
 
-/// What the files of one directory say by themselves.
+/// The content of one directory, without the modules that it calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Glance {
-    /// Whether there is any configuration file; test files alone are none.
+    /// The directory has a configuration file; test files alone are none.
     pub found: bool,
-    /// Whether a `backend` or `cloud` block says where the state is kept.
+    /// A `backend` or `cloud` block states where the state is kept.
     pub has_backend: bool,
     /// The sources of all calls of local modules, each a path from this directory on; test runs do
     /// not count.

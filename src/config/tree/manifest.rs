@@ -22,18 +22,18 @@ pub(in crate::config) const SOURCE_CHANGED: &str = "Module source has changed";
 /// The title of a call whose record has a version outside of its constraint.
 const VERSION_CHANGED: &str = "Module version requirements have changed";
 
-/// What is installed.
+/// The installed modules of a root.
 #[derive(Debug, Default)]
 pub(in crate::config) struct Manifest {
     records: BTreeMap<String, Record>,
 }
 
-/// An installed module.
+/// One record of the manifest, an installed module.
 #[derive(Clone, Debug)]
 pub(in crate::config) struct Installed {
     /// Its directory, from the root on.
     pub dir: PathBuf,
-    /// Where it came from, in normal form.
+    /// The address it was installed from, in normal form.
     pub source: String,
 }
 

@@ -21,7 +21,7 @@ pub(in crate::config) struct Packages<'a> {
 #[derive(Clone)]
 pub(in crate::config) struct Mounted {
     pub(in crate::config) files: PackageFiles,
-    /// What it is called in messages.
+    /// The name of the package in messages.
     pub(in crate::config) shown: Arc<str>,
     /// The directory of this machine that it is, if the programs would have made a link to it.
     pub(in crate::config) place: Option<Arc<Path>>,

@@ -22,7 +22,7 @@ use crate::module_config::flood;
 use crate::module_config::syntax::names::Reference;
 use crate::requirement::PathStep;
 
-/// What is said of a name that only looks like that of a provider.
+/// The remark on a name that only looks like that of a provider.
 const UNDEFINED: &str = "Reference to undefined provider";
 
 /// Checks all modules that were seen, each of which comes before those that it calls.
@@ -102,7 +102,6 @@ fn shown((local_name, alias): Name<'_>) -> String {
     }
 }
 
-/// What one module declares, by name.
 struct Declared<'a> {
     contents: &'a Contents,
     calls: BTreeMap<&'a str, &'a Call>,
@@ -112,9 +111,9 @@ struct Declared<'a> {
     needed: Vec<&'a Variable>,
     /// The local names that its own calls hand over further.
     handed_on: BTreeSet<&'a str>,
-    /// What it says it must be given.
+    /// The names that callers must hand over: `configuration_aliases`.
     aliases: BTreeSet<Name<'a>>,
-    /// What it configures itself.
+    /// The names of its own `provider` blocks.
     configured: BTreeSet<Name<'a>>,
     /// Blocks without content, which once stood for what a caller passes.
     empty: BTreeMap<Name<'a>, SourcePlace>,
@@ -191,7 +190,7 @@ impl<'a> Declared<'a> {
 struct Checks<'f> {
     flavor: Flavor,
     found: &'f mut Vec<Diagnostic>,
-    /// How many errors there were; beyond [`MAX_PROBLEMS`] they are only counted.
+    /// The number of errors; beyond [`MAX_PROBLEMS`] they are only counted.
     errors: usize,
 }
 

@@ -19,21 +19,21 @@ use crate::module_config::syntax::names::{self, Reference};
 use crate::requirement::{ModulePath, Origin, Refusal, Requirement};
 use crate::version::Constraints;
 
-/// Where a module stands.
+/// The position of a module: it decides which names may be left to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::config) enum Standing {
     Root,
     Child,
 }
 
-/// What one directory requires and declares.
+/// The requirements and declarations of one directory, independent of the calls that lead there.
 pub(in crate::config) struct Module {
     pub needs: Needs,
     pub files: Arc<[ModuleFile]>,
     pub contents: Contents,
 }
 
-/// What one module requires, not yet said of which call.
+/// The requirements of one module, before they are attributed to a call.
 pub(in crate::config) type Needs = Vec<(ProviderAddr, Requirement)>;
 
 /// Resolves every name that a module uses; what is wrong is added to `found`.

@@ -1,4 +1,4 @@
-//! What the `provider` blocks of a test file are to its runs, which must agree on that.
+//! Consistency of provider addresses between the `provider` blocks of a test file and its runs.
 //!
 //! By experiment with Terraform 1.11.4 (rules 6.7): a local name of the test file is one provider,
 //! whatever aliases its blocks have. Runs go in their order, and the first one that uses a name fixes

@@ -18,7 +18,7 @@ use crate::module_config::file::Syntax;
 use crate::module_config::flood;
 use crate::world::Files;
 
-/// What is put around the expression: in parentheses a line may end anywhere, as the programs have it
+/// The text before the expression: in parentheses a line may end anywhere, as the programs have it
 /// for an expression of its own.
 const BEFORE: &str = "_ = (\n";
 const BEHIND: &str = "\n)\n";

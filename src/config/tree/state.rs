@@ -28,14 +28,14 @@ const MAX_WORKSPACE_BYTES: u64 = 4096;
 /// The version of the format that holds addresses.
 const FORMAT: u64 = 4;
 
-/// What the state names.
+/// The providers that the state names.
 #[derive(Debug, Default)]
 pub(in crate::config) struct State {
     /// Each provider, with the file.
     pub providers: BTreeMap<ProviderAddr, SourcePlace>,
 }
 
-/// What is kept of the file, which may be large and full of secrets.
+/// The members of the file that are kept; it may be large and full of secrets.
 static WANTED: Members = Members::Only(&[
     ("version", Members::All),
     (
@@ -130,10 +130,10 @@ fn read_opened(
     }
 }
 
-/// What a state says, as far as it is wanted.
+/// The wanted part of a state file.
 struct Document<'v> {
     version: u64,
-    /// What each resource names, and what its instances do.
+    /// Each resource's `provider` text, with those of its instances.
     resources: Vec<(&'v str, Vec<&'v str>)>,
 }
 
@@ -293,16 +293,15 @@ fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
     reader.report(path, diagnostic, remark);
 }
 
-/// What the text of a `provider` in the state says.
+/// A parsed `provider` text of the state.
 #[derive(Debug, PartialEq)]
 enum Named {
-    /// `[module.X.]provider["ADDRESS"][.ALIAS]`
+    /// The provider of a text like `[module.X.]provider["ADDRESS"][.ALIAS]`.
     Provider(ProviderAddr),
     /// The same with the key of an instance behind the alias, which OpenTofu writes.
     Instance(ProviderAddr),
     /// `provider.NAME[.ALIAS]`, as before Terraform 0.13.
     Legacy,
-    /// Anything else.
     Nothing,
 }
 

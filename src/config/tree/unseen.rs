@@ -14,7 +14,7 @@ use crate::requirement::UnseenCall;
 pub(super) struct Unseen {
     pub(super) calls: Vec<UnseenCall>,
     pub(super) notes: Vec<Diagnostic>,
-    /// Where in these lists the call of each place is.
+    /// The index in these lists of the call at each place.
     known: BTreeMap<SourcePlace, usize>,
 }
 

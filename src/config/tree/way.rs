@@ -9,18 +9,17 @@ use crate::requirement::ModulePath;
 /// A call on the way: which one, from where, and to where.
 pub(super) struct Way<'c> {
     pub(super) call: &'c Call,
-    /// Which of the calls of its module it is; a run is none.
+    /// The index of the call in its module; `None` for a run.
     pub(super) at: Option<usize>,
     pub(super) caller: usize,
     pub(super) sourcing: Sourcing,
     pub(super) path: ModulePath,
 }
 
-/// How a call got its source and its version.
+/// The origin of the source and version of a call.
 pub(super) enum Sourcing {
     /// They are written there.
     Written,
-    /// They were computed.
     Computed,
     /// They could not be computed, for this reason.
     NotComputed(Option<Label>),

@@ -1,4 +1,4 @@
-//! Where the state is kept: `backend` and `cloud` blocks (config rules 3.6, 12.7).
+//! Locations of the state: `backend` and `cloud` blocks (config rules 3.6, 12.7).
 //!
 //! Only those of the root count, so what is wrong about the others is never reported.
 
@@ -33,7 +33,7 @@ const TYPES: &[&str] = &[
 /// The types that only newer versions of Terraform have.
 const NEWER_TYPES: &[&str] = &["oci"];
 
-/// What keeps the state of a `cloud` block.
+/// The service behind a `cloud` block, in words.
 const IN_THE_CLOUD: &str = "HCP Terraform";
 
 /// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a

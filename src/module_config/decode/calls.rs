@@ -124,11 +124,10 @@ pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
     }
 }
 
-/// Why an expression has no value here.
+/// The reason why an expression has no value here.
 enum Unknown {
-    /// It depends on values that are not known here.
     Computed,
-    /// It may not stand here; that is reported already.
+    /// The expression is not allowed here; that is reported already.
     Refused,
 }
 

@@ -1,4 +1,4 @@
-//! What one file declares, as far as requirements depend on it.
+//! Declarations of one file, as far as requirements depend on them.
 //!
 //! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
 //! `merge` decides which values of override files count.
@@ -26,7 +26,7 @@ use crate::version::{Constraints, CoreConstraints};
 /// Everything that one file, or all files of a module, declare.
 #[derive(Debug, Default)]
 pub(crate) struct Contents {
-    /// What was read, in the order in which it counts.
+    /// The files that were read, in the order in which they count.
     pub files: Vec<ModuleFile>,
     pub required: Vec<RequiredProvider>,
     pub provider_blocks: Vec<ProviderBlock>,
@@ -38,9 +38,9 @@ pub(crate) struct Contents {
     /// Local values, where sources are computed from them.
     pub locals: Vec<Local>,
     pub core_versions: Vec<CoreVersion>,
-    /// Where the state is kept, if a `backend` or `cloud` block says so.
+    /// The location of the state, if a `backend` or `cloud` block states it.
     pub backend: Option<Backend>,
-    /// What is wrong about that block, which matters in the root only.
+    /// The faults of that block, which matter in the root only.
     pub backend_faults: Vec<Diagnostic>,
     /// The arguments in `encryption` blocks, where they are computed.
     pub encryption: Vec<Late>,
@@ -119,36 +119,32 @@ impl Late {
     }
 }
 
-/// A local value.
 #[derive(Clone, Debug)]
 pub(crate) struct Local {
     pub name: String,
-    /// The name.
     pub place: SourcePlace,
     pub value: Late,
 }
 
-/// What the backend `local` says of where the state is.
+/// The location of the state by the backend `local`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LocalBackend {
-    /// Of the default workspace.
+    /// The file of the default workspace.
     pub path: Option<PathBuf>,
-    /// Of the others.
+    /// The directory of all other workspaces.
     pub workspace_dir: Option<PathBuf>,
 }
 
-/// Where the state is kept.
+/// The location of the state.
 #[derive(Clone, Debug)]
 pub(crate) enum Backend {
-    /// In a file.
     Local(LocalBackend),
-    /// Where values say, once they are known (config rules 10.3).
+    /// The values of variables decide, once they are known (config rules 10.3).
     Computed(ComputedBackend),
-    /// Where only the program can look.
+    /// Only the program can look there.
     Elsewhere {
-        /// What keeps it, in words.
+        /// The service, in words.
         kind: String,
-        /// What says so.
         place: SourcePlace,
     },
 }
@@ -158,7 +154,7 @@ pub(crate) enum Backend {
 pub(crate) struct ComputedBackend {
     /// The backend it is, if the state stays where it is.
     pub is_local: bool,
-    /// What keeps the state, in words.
+    /// The service, in words.
     pub kind: String,
     /// The header of the block.
     pub place: SourcePlace,
@@ -171,7 +167,7 @@ pub(crate) struct ComputedBackend {
 pub(crate) struct RequiredProvider {
     pub local_name: String,
     pub addr: ProviderAddr,
-    /// What states the address; `None` where the name implies it.
+    /// The attribute that states the address; `None` if the name implies it.
     pub source: Option<Written>,
     pub stated: Stated,
     /// The further configurations that a caller must pass.
@@ -192,15 +188,14 @@ pub(crate) struct Stated {
     pub place: SourcePlace,
 }
 
-/// A `provider` block.
 #[derive(Debug)]
 pub(crate) struct ProviderBlock {
     pub local_name: String,
     pub alias: Option<String>,
     pub version: Option<Stated>,
-    /// It says nothing to the provider.
+    /// The block has no argument for the provider.
     pub is_empty: bool,
-    /// It stands for several configurations, each with a key (config rules 10.2).
+    /// The block configures several instances, each with a key (config rules 10.2).
     pub has_keys: bool,
     /// The keys, where they are computed.
     pub for_each: Option<Late>,
@@ -232,21 +227,19 @@ impl Resource {
     }
 }
 
-/// An `import` block.
 #[derive(Debug)]
 pub(crate) struct Import {
     pub target: Target,
     pub provider: Option<Reference>,
-    /// The target.
     pub place: SourcePlace,
     /// The header of the block.
     pub block: SourcePlace,
 }
 
-/// What an `import` block points to.
+/// The target of an `import` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    /// It is in a module below this one.
+    /// The target is in a module below this one.
     pub in_module: bool,
     /// `resource`, or with OpenTofu also `data` and `ephemeral`.
     pub kind: &'static str,
@@ -261,7 +254,6 @@ impl Target {
     }
 }
 
-/// A `module` block.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub name: String,
@@ -279,18 +271,18 @@ pub(crate) struct Call {
     pub version_late: Option<Late>,
 }
 
-/// What a call says about the version of its module.
+/// The `version` of a module call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CallVersion {
     Absent,
     /// The argument is there, but it is null.
     Null,
     Stated(CoreConstraints),
-    /// It depends on values that are not known here.
+    /// The version depends on values that are not known here.
     Computed,
 }
 
-/// Where the module of a call is.
+/// The `source` of a module call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A directory, with the path as it is written.
@@ -298,14 +290,14 @@ pub(crate) enum Source {
         written: String,
         module: LocalModule,
     },
-    /// What only installing or fetching brings, with the address as it is written.
+    /// A source that must be installed or fetched, with the address as it is written.
     Remote {
         written: String,
         module: ModuleSource,
     },
     /// An address of no kind beside a computed version, which decides what is wrong with it.
     Unfit(String),
-    /// It depends on values that are not known here: the argument.
+    /// The source depends on values that are not known here. Holds the place of the argument.
     Computed(SourcePlace),
 }
 

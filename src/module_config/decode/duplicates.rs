@@ -1,4 +1,4 @@
-//! What stands more than once but may not.
+//! Duplicates that the programs refuse.
 
 use std::collections::BTreeMap;
 

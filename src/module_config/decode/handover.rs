@@ -1,4 +1,4 @@
-//! What a `module` block says beside source and version, as it is written (config rules 5.7, 5.8, 12.4).
+//! Arguments of a `module` block beside source and version (config rules 5.7, 5.8, 12.4).
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::module_config::language::{self, ESCAPE};
 use crate::module_config::syntax;
 use crate::module_config::syntax::names::{self, Reference};
 
-/// What a call hands over to its module.
+/// The values and providers that a call hands over to its module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handover {
     /// The entries of `providers`.

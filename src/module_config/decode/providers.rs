@@ -1,4 +1,4 @@
-//! Where providers are declared: `required_providers` and `provider` blocks (config rules 4).
+//! Declarations of providers: `required_providers` and `provider` blocks (config rules 4).
 
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Span, rules};

@@ -1,4 +1,4 @@
-//! What a run of a test file says about providers.
+//! The `providers` argument of a run in a test file.
 
 use crate::hcl::tree::{Block, Expr, ExprKind, ObjectKey, Step};
 use crate::module_config::faults::Faults;

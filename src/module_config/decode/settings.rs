@@ -1,5 +1,4 @@
-//! What a configuration says to the program itself: `terraform` and `language` blocks
-//! (config rules 3.5, 11).
+//! Settings for the program itself: `terraform` and `language` blocks (config rules 3.5, 11).
 
 use crate::diag::{Span, rules};
 use crate::expr::Value;

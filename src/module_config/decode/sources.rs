@@ -1,18 +1,15 @@
-//! Why the `source` of a provider is refused, in words.
+//! Messages about a `source` of a provider that is refused.
 
 use crate::addr::{AddrErrorKind, ProviderAddr};
 use crate::flavor::Flavor;
 
-/// Why a source is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Reason {
-    /// What is wrong with it.
     pub note: String,
-    /// What may be meant.
     pub help: Option<String>,
 }
 
-/// What the names of repositories and programs of providers begin with.
+/// The prefix of repositories and programs of providers.
 const REPOSITORY: &str = "terraform-provider-";
 
 /// Says what is wrong with a part of a source, where that can be determined.

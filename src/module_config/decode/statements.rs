@@ -143,7 +143,7 @@ pub(crate) fn reference<'e>(
     parts
 }
 
-/// What is said of an address that is none.
+/// The remark on a text that is no address.
 pub(crate) const ADDRESS: &str = "write TYPE.NAME or module.NAME, without computing anything";
 
 /// Decodes a `removed` block.

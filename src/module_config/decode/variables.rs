@@ -33,13 +33,13 @@ pub(crate) struct Variable {
     pub nullable: Option<Given<bool>>,
     pub sensitive: Option<Given<bool>>,
     pub ephemeral: Option<Given<bool>>,
-    /// It must have a value before anything is installed.
+    /// The variable must have a value before anything is installed.
     pub constant: Option<Given<bool>>,
     /// The conditions that its values must meet, where the program looks at them early.
     pub validations: Vec<Late>,
 }
 
-/// What an argument says.
+/// The value of an argument with its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Given<T> {
     /// Nothing where it could not be determined.

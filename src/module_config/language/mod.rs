@@ -16,17 +16,16 @@ use crate::flavor::Flavor;
 pub(super) use module::*;
 pub(super) use test::*;
 
-/// What may stand in a body.
+/// The arguments and blocks that a body may hold.
 pub(super) struct Schema {
     pub arguments: &'static [Argument],
     pub blocks: &'static [BlockType],
     pub rest: Rest,
 }
 
-/// What everything else in a body is.
+/// The meaning of all other arguments and blocks of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// A fault.
     Refused,
     /// A fault that the decoder of the block reports: reading alone takes it as an argument.
     RefusedLater,
@@ -44,50 +43,46 @@ pub(super) struct Argument {
     pub takes: Takes,
     pub needed: bool,
     pub known_to: fn(Flavor) -> bool,
-    /// Which program keeps the name for later versions, so that it may not be used.
+    /// The program that keeps the name for later versions, so that it may not be used.
     pub reserved_in: fn(Flavor) -> bool,
-    /// What becomes of it when an override file sets it.
+    /// The effect of setting it in an override file.
     pub effect: fn(Flavor) -> Effect,
 }
 
-/// What is known of the value of an argument without any variable.
+/// The check of an argument's value without any variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Takes {
-    /// It is looked at later, or elsewhere.
+    /// The value is checked later, or elsewhere.
     Anything,
-    /// A constant string.
     Text,
-    /// A constant bool.
     Truth,
     /// One reference, or one bare word.
     Reference,
     /// A list of references, or of bare words.
     References,
-    /// The same, but what is wrong with it is a matter of later steps.
+    /// A list of references that later steps check.
     UncheckedReferences,
     /// An expression that is evaluated when more is known.
     Expression,
 }
 
-/// What becomes of an argument that an override sets.
+/// The effect of an argument in an override file on the one of the base.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It takes the place of the one before.
     Replaces,
-    /// It does so unless it is null.
+    /// Replaces the base unless it is null.
     ReplacesUnlessNull,
-    /// It does so unless it is null, or nothing stands in it.
+    /// Replaces the base unless it is null or empty.
     ReplacesUnlessEmpty,
-    /// It does so unless nothing stands in it, or the one before is `all` or true: that stays.
+    /// Replaces the base unless it is empty, or the base is `all` or true.
     Grows,
-    /// It is passed over.
     Stays,
 }
 
 /// A type of block.
 pub(super) struct BlockType {
     pub kind: &'static str,
-    /// What its labels are called.
+    /// The names of its labels in messages.
     pub labels: &'static [&'static str],
     pub body: &'static Schema,
     pub known_to: fn(Flavor) -> bool,
@@ -95,7 +90,7 @@ pub(super) struct BlockType {
     pub merging: Merging,
 }
 
-/// What is done with a nested block in a body that a provider or a module fills.
+/// The check of a nested block in a body that a provider or a module fills.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// Any number of them may stand here.
@@ -108,7 +103,7 @@ pub(super) enum Rule {
     Refused(&'static str),
 }
 
-/// What becomes of the blocks of a type that an override file has.
+/// The effect of an override file's blocks of a type on those of the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Merging {
     /// They take the place of all that were there.

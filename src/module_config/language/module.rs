@@ -37,7 +37,6 @@ pub(crate) static MODULE: Schema = strict(
     ],
 );
 
-/// `terraform` blocks.
 pub(crate) static SETTINGS: Schema = strict(
     &[
         any("required_version"),
@@ -53,7 +52,6 @@ pub(crate) static SETTINGS: Schema = strict(
     ],
 );
 
-/// What the backend `local` takes.
 pub(crate) static LOCAL_BACKEND: Schema = strict_later(&[any("path"), any("workspace_dir")], &[]);
 
 pub(crate) static CLOUD: Schema = strict_later(
@@ -148,7 +146,6 @@ fn deprecated(flavor: Flavor) -> Effect {
     }
 }
 
-/// `module` blocks.
 pub(crate) static CALL: Schema = open(
     &[
         any("source"),
@@ -221,7 +218,7 @@ pub(crate) static EPHEMERAL: Schema = open(
 
 const NOT_EPHEMERAL: &str = "Invalid configuration block for ephemeral resource";
 
-/// What may stand there for every kind of resource; most is only known to be refused.
+/// The arguments for every kind of resource; most are listed only because they are refused.
 pub(crate) static LIFECYCLE: Schema = strict(
     &[
         any("create_before_destroy"),
@@ -247,7 +244,6 @@ pub(crate) static LIFECYCLE: Schema = strict(
     ],
 );
 
-/// `action_trigger` blocks.
 pub(crate) static TRIGGER: Schema = strict(
     &[
         unchecked("events").needed(),

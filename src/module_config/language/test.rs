@@ -18,7 +18,7 @@ pub(crate) static TEST_FILE: Schema = strict(
     ],
 );
 
-/// What may be set for all runs of a file; one of them is for experiments only.
+/// Settings for all runs of a file; one of them is for experiments only.
 pub(crate) static TEST: Schema = strict(&[truth("parallel"), truth("skip_cleanup")], &[]);
 
 pub(crate) static RUN: Schema = strict(

@@ -11,7 +11,7 @@ use crate::module_config::merge::merged::MergedAttribute;
 /// Arguments never overlap: those of nested blocks are arguments of their own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ByArgument<T> {
-    /// Where each argument ends and what is said of it, by file and start.
+    /// The end of each argument and its value, by file and start.
     arguments: BTreeMap<(FileId, usize), (usize, T)>,
 }
 

@@ -1,4 +1,4 @@
-//! Whether an argument that an override sets counts (config rules 3.3 to 3.13).
+//! Effects of arguments in override files (config rules 3.3 to 3.13).
 
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;

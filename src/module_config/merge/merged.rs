@@ -9,7 +9,7 @@ use crate::module_config::file::SourcePlace;
 /// A module as its override files leave it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergedModule {
-    /// What its `terraform` blocks say, each setting on its own.
+    /// The settings of its `terraform` blocks, merged one by one.
     pub settings: MergedSettings,
     /// Its local values by name, whichever `locals` blocks they stand in.
     pub locals: BTreeMap<String, MergedAttribute>,
@@ -18,7 +18,7 @@ pub struct MergedModule {
     pub blocks: Vec<MergedBlock>,
 }
 
-/// What the `terraform` blocks of a module say.
+/// The settings of the `terraform` blocks of a module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergedSettings {
     /// Every `required_version` that counts.
@@ -31,7 +31,7 @@ pub struct MergedSettings {
     pub backend: Option<MergedBlock>,
     /// The `encryption` block of OpenTofu.
     pub encryption: Option<MergedBlock>,
-    /// The `provider_meta` blocks.
+    /// The `provider_meta` blocks in their order.
     pub provider_metas: Vec<MergedBlock>,
 }
 
@@ -44,13 +44,13 @@ pub struct MergedBlock {
     pub labels: Vec<Word>,
     /// The header of the block that all others override.
     pub header: SourcePlace,
-    /// What stands in it, and in a block `_` unless the program would take that for its own.
+    /// Its arguments and blocks, with those in a block `_` unless the program would take them for its own.
     pub body: MergedBody,
-    /// What stands in a block `_` because the program would take it for its own.
+    /// The arguments and blocks in a block `_` that the program would take for its own.
     pub escaped: MergedBody,
 }
 
-/// What stands in a block.
+/// The arguments and blocks of a block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergedBody {
     /// The arguments by name.

@@ -1,4 +1,4 @@
-//! What stands in a module once its override files were applied (config rules 3).
+//! Application of override files to a module (config rules 3).
 //!
 //! Bodies are merged, not what was decoded from them, and only here: `module` finds which block
 //! overrides which, `bodies` and `settings` merge them by what the table of the language says, `effects`

@@ -44,11 +44,11 @@ struct Merge {
     settings: SettingsMerge,
     locals: BTreeMap<String, MergedAttribute>,
     blocks: Vec<MergedBlock>,
-    /// Where each declared thing stands.
+    /// The index of each declared block.
     known: BTreeMap<Key, At>,
 }
 
-/// What makes a block one of a kind: its type with its labels, and with the alias of a provider.
+/// The identity of a block: its type with its labels, and with the alias of a provider.
 type Key = (String, Vec<String>);
 
 #[derive(Clone, Copy)]

@@ -11,10 +11,10 @@ use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedSe
 #[derive(Default)]
 pub(super) struct SettingsMerge {
     merged: MergedSettings,
-    /// What override files say of `encryption`.
+    /// The `encryption` blocks of override files.
     encryption: Vec<MergedBlock>,
     file: Option<(ModuleFile, Flavor)>,
-    /// What the file at hand says about it, which only counts when all of it is known.
+    /// The constraints of the current file, which count only when all of it is known.
     required_versions: Vec<MergedAttribute>,
     backend: Option<MergedBlock>,
 }

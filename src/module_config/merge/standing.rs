@@ -1,4 +1,4 @@
-//! Which arguments count once the override files of a module were applied.
+//! Arguments that count after the override files of a module were applied.
 
 use std::collections::BTreeSet;
 

@@ -16,11 +16,11 @@ pub(crate) struct Part<'e> {
     pub span: Span,
 }
 
-/// What a part says.
+/// The text or key of a part.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum PartText<'e> {
     Name(&'e str),
-    /// `[KEY]`
+    /// An index, as in `[KEY]`.
     Key(Key),
     /// `[…]` with a key that only evaluating gives.
     ComputedKey,
@@ -55,11 +55,11 @@ impl fmt::Display for Key {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Address<'e> {
     pub modules: Vec<(&'e str, Option<Key>)>,
-    /// What is in the last of the modules; `None` means that module itself.
+    /// The resource in the last of the modules; `None` means that module itself.
     pub resource: Option<ResourceName<'e>>,
 }
 
-/// What an address says of a resource.
+/// The resource part of an address.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ResourceName<'e> {
     /// `resource`, `data`, `ephemeral` or `list`.
@@ -100,7 +100,7 @@ impl Address<'_> {
     }
 }
 
-/// Why something is no address: the title, and the place.
+/// A fault of an address: the title, and the place.
 pub(crate) type Fault = (&'static str, Span);
 
 /// Splits a reference; anything else is none.
@@ -157,7 +157,7 @@ pub(crate) fn object<'e>(parts: &[Part<'e>], flavor: Flavor) -> Result<Address<'
     read(parts, &Grammar::of_objects(flavor))
 }
 
-/// What differs between the addresses of the flavors.
+/// The differences between the addresses of the flavors.
 struct Grammar {
     /// Words that may stand before a type, and what they make of it.
     kinds: &'static [(&'static str, &'static str)],
@@ -166,7 +166,7 @@ struct Grammar {
     keys: Keys,
 }
 
-/// Whether an address may have keys.
+/// The keys that an address may have.
 #[derive(Clone, Copy)]
 enum Keys {
     Taken,

@@ -22,10 +22,10 @@ pub(super) struct Convert<'a> {
     /// The text that was parsed, in which spans count.
     text: &'a [u8],
     faults: &'a mut Faults,
-    /// How many bytes the labels of blocks may still have. Each object of an array repeats what
+    /// The number of bytes that labels of blocks may still have. Each object of an array repeats what
     /// stands once in the text, so that a small file could fill the memory.
     names_left: usize,
-    /// How many strings were no references where some are needed.
+    /// The number of strings that were no references where some are needed.
     refused: usize,
 }
 

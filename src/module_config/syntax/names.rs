@@ -10,7 +10,7 @@ use crate::module_config::file::Syntax;
 use crate::module_config::syntax::words;
 use crate::module_config::syntax::{references, text};
 
-/// What makes a provider of a test file one of its kind: local name and alias.
+/// The identity of a provider in a test file: local name and alias.
 pub(crate) type ProviderKey = (String, Option<String>);
 
 /// A reference to a provider configuration: `NAME` or `NAME.ALIAS`.
@@ -18,7 +18,7 @@ pub(crate) type ProviderKey = (String, Option<String>);
 pub(crate) struct Reference {
     pub local_name: String,
     pub alias: Option<String>,
-    /// It names one of several configurations by a key.
+    /// The reference names one of several instances by a key.
     pub has_key: bool,
     pub place: SourcePlace,
 }

@@ -1,4 +1,4 @@
-//! What expressions name: as a whole, where nothing is computed, and anywhere inside them.
+//! References of expressions: a whole expression as a reference, and all that are anywhere inside it.
 
 use crate::flavor::Flavor;
 use crate::hcl::references::is_fixed;
@@ -147,7 +147,7 @@ fn key(text: &str) -> Result<&str, &'static str> {
     })
 }
 
-/// What a reference means.
+/// The object of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject<'e> {
     /// A resource of a kind, `ephemeral` and `data` too.
@@ -156,15 +156,11 @@ pub(crate) enum Subject<'e> {
         type_name: &'e str,
         name: &'e str,
     },
-    /// `count.NAME`
     Count(&'e str),
-    /// `each.NAME`
     Each(&'e str),
-    /// `action.TYPE.NAME`
     Action,
-    /// The same with something behind it, which no action has.
+    /// An action with something behind it, which no action has.
     InsideAction,
-    /// `module.NAME`
     Module,
     /// Anything else that there is.
     Other,

@@ -13,7 +13,7 @@ use crate::module_config::file::Syntax;
 use crate::module_config::language::Takes;
 use crate::module_config::syntax::words;
 
-/// How deep values may be nested in which templates are read.
+/// Maximum nesting of values in which templates are read.
 const MAX_DEPTH: usize = crate::json::MAX_NESTING;
 
 /// Makes of a value what the programs take it for where an argument takes this.

@@ -2,5 +2,5 @@
 
 pub(crate) use crate::hcl::references::is_identifier;
 
-/// What is said of a name that is none.
+/// The remark on a text that is no identifier.
 pub(crate) const NAME: &str = "a name holds letters, digits, dashes and underscores";

@@ -1,4 +1,4 @@
-//! What the body of a block may hold: which arguments and blocks, and what is evaluated at once
+//! Checks of the body of a block: its arguments and blocks, and values that are evaluated at once
 //! (config rules 11.3, 12).
 
 use crate::diag::{Diagnostic, rules};

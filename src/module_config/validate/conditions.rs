@@ -7,7 +7,7 @@ use crate::module_config::language;
 use crate::module_config::syntax::references::{self, Subject};
 use crate::module_config::validate::bodies;
 
-/// Which resource it is about.
+/// The resource that the condition belongs to.
 #[derive(Clone, Copy)]
 pub(super) struct Owner<'b> {
     pub kind: &'static str,

@@ -1,4 +1,4 @@
-//! What one file can get wrong (config rules 12.1 to 12.4).
+//! Faults of one file (config rules 12.1 to 12.4).
 //!
 //! `bodies` compares any body with the table of the language. The others look at the blocks that
 //! providers and modules fill: these decide what most of such a block means, so that most of it

@@ -1,4 +1,4 @@
-//! What may not stand in an override file.
+//! Constructs that an override file may not have.
 
 use crate::hcl::tree::{Block, ExprKind};
 use crate::module_config::faults::Faults;

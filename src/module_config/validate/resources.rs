@@ -9,7 +9,7 @@ use crate::module_config::validate::bodies::{self, known_blocks};
 use crate::module_config::validate::conditions::Owner;
 use crate::module_config::validate::{lifecycle, provisioners, repetition};
 
-/// What a block stands in.
+/// The construct around a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inside {
     Module,

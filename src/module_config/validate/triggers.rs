@@ -7,7 +7,7 @@ use crate::module_config::language;
 use crate::module_config::syntax::references::{self, Subject};
 use crate::module_config::validate::bodies;
 
-/// What may trigger an action; the first four are the oldest.
+/// The events that may trigger an action; the first four are the oldest.
 const EVENTS: [&str; 6] = [
     "before_create",
     "after_create",

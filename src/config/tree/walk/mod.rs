@@ -102,13 +102,11 @@ pub(in crate::config) fn load(
     }
 }
 
-/// Where a call leads.
 struct Reached<'s> {
     /// The source, to be shown.
     source: &'s str,
     /// The directory of the module, from the root on.
     dir: PathBuf,
-    /// What was fetched for it, if anything was.
     fetched: Option<FetchedModule>,
 }
 
@@ -129,8 +127,8 @@ struct Tree<'a> {
     packages: Vec<MountedPackage>,
     settings: &'a Settings,
     manifest: Manifest,
-    /// What was read already, or why it could not be, by directory from the root on. Only what
-    /// does not depend on the call is kept.
+    /// The modules that were read, or the reasons why they could not be, by directory from the root on. Nothing in
+    /// them depends on the call.
     modules: BTreeMap<PathBuf, Result<Rc<Module>, String>>,
     nodes: Vec<ModuleNode>,
     /// The module of each node, where that is known.
@@ -138,9 +136,9 @@ struct Tree<'a> {
     /// The nodes that what is above them does not lead back to without end: modules that a test
     /// run calls, and those of computed calls.
     starts: BTreeSet<usize>,
-    /// How many more requirements and calls may be met.
+    /// The number of further requirements and calls that may be met.
     steps_left: usize,
-    /// How many more calls the paths of further modules may have together.
+    /// The number of further calls that the paths of modules may have together.
     path_steps_left: usize,
     /// The calls that were reported already, with the title: many ways may lead to one.
     reported: BTreeSet<(SourcePlace, &'static str)>,
