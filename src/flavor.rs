@@ -409,13 +409,17 @@ fn stated(program: Program, version: Option<(u64, u64)>) -> StatedFlavor {
             older_than_known: false,
         };
     };
-    let known = since.iter().rev().find(|(first, _)| *first <= wanted);
-    let flavor = known.map_or(since[0].1, |(_, flavor)| *flavor);
+    // The program still refuses or accepts by its own rules: the oldest known ones are the nearest.
+    let (oldest, _) = since[0];
+    let (_, flavor) = since
+        .iter()
+        .rfind(|(first, _)| *first <= wanted)
+        .unwrap_or(&since[0]);
     StatedFlavor {
-        flavor,
+        flavor: *flavor,
         version,
         patch: None,
-        older_than_known: known.is_none(),
+        older_than_known: wanted < oldest,
     }
 }
 

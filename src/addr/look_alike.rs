@@ -119,9 +119,11 @@ pub fn look_alike<'a>(
     };
     let namespace = addr.namespace();
     if is_public {
-        let mut known = KNOWN_PUBLISHERS.iter();
-        if let Some(known) = known.find(|known| is_one_error(namespace, known)) {
-            return Some(found(namespace, known));
+        let publisher = KNOWN_PUBLISHERS
+            .iter()
+            .find(|publisher| is_one_error(namespace, publisher));
+        if let Some(publisher) = publisher {
+            return Some(found(namespace, publisher));
         }
     }
     let full = |addr: &ProviderAddr| format!("{}/{}", addr.namespace(), addr.type_name());
@@ -147,26 +149,27 @@ pub fn is_known_publisher(namespace: &str) -> bool {
 }
 
 /// Returns whether one typing error leads from one name to another.
-fn is_one_error(one: &str, other: &str) -> bool {
-    let (mut one, mut other): (Vec<char>, Vec<char>) =
-        (one.chars().collect(), other.chars().collect());
-    if one.len() < other.len() {
-        std::mem::swap(&mut one, &mut other);
+fn is_one_error(left: &str, right: &str) -> bool {
+    let (mut longer, mut shorter): (Vec<char>, Vec<char>) =
+        (left.chars().collect(), right.chars().collect());
+    if longer.len() < shorter.len() {
+        std::mem::swap(&mut longer, &mut shorter);
     }
-    if other.len() < MIN_LETTERS || one.len() > other.len() + 1 || one == other {
+    if shorter.len() < MIN_LETTERS || longer.len() > shorter.len() + 1 || longer == shorter {
         return false;
     }
-    let same = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
-    let (one, other) = (&one[same..], &other[same..]);
-    if one.len() > other.len() {
-        return one[1..] == *other;
+    let same = longer.iter().zip(&shorter).take_while(|(a, b)| a == b).count();
+    let (longer, shorter) = (&longer[same..], &shorter[same..]);
+    if longer.len() > shorter.len() {
+        return longer[1..] == *shorter;
     }
-    let is_number = one[0].is_ascii_digit() && other[0].is_ascii_digit();
-    let is_replaced = one[1..] == other[1..] && !is_number;
-    let is_swapped = one.len() > 1
-        && (one[0], one[1]) == (other[1], other[0])
-        && one[2..] == other[2..]
-        && !(is_number && one[1].is_ascii_digit());
+    // Digits number a series, as in `team-1` and `team-2`: both exist, and neither imitates the other.
+    let is_number = longer[0].is_ascii_digit() && shorter[0].is_ascii_digit();
+    let is_replaced = longer[1..] == shorter[1..] && !is_number;
+    let is_swapped = longer.len() > 1
+        && (longer[0], longer[1]) == (shorter[1], shorter[0])
+        && longer[2..] == shorter[2..]
+        && !(is_number && longer[1].is_ascii_digit());
     is_replaced || is_swapped
 }
 

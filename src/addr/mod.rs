@@ -217,8 +217,9 @@ impl ProviderAddr {
     #[must_use]
     pub fn at_other_registry(&self, host: &Hostname) -> Option<Self> {
         let is_public = |host: &Hostname| {
-            let mut flavors = Flavor::ALL.iter();
-            flavors.any(|flavor| flavor.default_host() == host.unicode())
+            Flavor::ALL
+                .iter()
+                .any(|flavor| flavor.default_host() == host.unicode())
         };
         let applies = self.hostname != *host && is_public(&self.hostname) && is_public(host);
         applies.then(|| Self {

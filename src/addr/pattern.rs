@@ -44,7 +44,7 @@ impl ProviderFilter {
     /// Returns whether a provider is meant.
     #[must_use]
     pub fn allows(&self, addr: &ProviderAddr) -> bool {
-        let any = |patterns: &[ProviderPattern]| patterns.iter().any(|one| one.allows(addr));
+        let any = |patterns: &[ProviderPattern]| patterns.iter().any(|p| p.allows(addr));
         (self.include.is_empty() || any(&self.include)) && !any(&self.exclude)
     }
 }

@@ -94,9 +94,10 @@ impl RepositoryAddr {
     /// Returns whether a text is a domain, or an address, for which credentials can be given.
     #[must_use]
     pub fn is_prefix(text: &str) -> bool {
-        match text.contains('/') {
-            true => text.parse::<Self>().is_ok(),
-            false => is_domain(text),
+        if text.contains('/') {
+            text.parse::<Self>().is_ok()
+        } else {
+            is_domain(text)
         }
     }
 }
@@ -154,8 +155,11 @@ fn is_name(text: &str) -> bool {
     let is_part = |part: &str| {
         let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
         let begins_and_ends = part.starts_with(is_word) && part.ends_with(is_word);
-        let mut separators = part.split(is_word).filter(|between| !between.is_empty());
-        begins_and_ends && separators.all(is_separator)
+        begins_and_ends
+            && part
+                .split(is_word)
+                .filter(|between| !between.is_empty())
+                .all(is_separator)
     };
     text.split('/').all(is_part)
 }

@@ -62,11 +62,13 @@ impl Checksum {
             Some((name, digits)) => (Some(name), digits),
             None => (None, text),
         };
-        let found = KINDS.iter().find(|(_, known, count)| match name {
-            Some(name) => name.eq_ignore_ascii_case(known),
-            None => digits.len() == *count,
-        });
-        let (kind, _, count) = found.ok_or(ChecksumError)?;
+        let (kind, _, count) = KINDS
+            .iter()
+            .find(|(_, known, count)| match name {
+                Some(name) => name.eq_ignore_ascii_case(known),
+                None => digits.len() == *count,
+            })
+            .ok_or(ChecksumError)?;
         let are_digits = digits.bytes().all(|b| b.is_ascii_hexdigit());
         if digits.len() != *count || !are_digits {
             return Err(ChecksumError);
@@ -129,8 +131,10 @@ fn feed(mut reader: impl Read, mut update: impl FnMut(&[u8])) -> io::Result<()> 
 
 impl fmt::Display for Checksum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = KINDS.iter().find(|(kind, ..)| *kind == self.kind);
-        let name = name.map_or("", |(_, name, _)| name);
+        let (_, name, _) = KINDS
+            .iter()
+            .find(|(kind, ..)| *kind == self.kind)
+            .expect("the table has every kind");
         write!(f, "{name}:{}", self.digits)
     }
 }

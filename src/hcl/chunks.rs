@@ -69,8 +69,11 @@ pub(super) fn chunks(text: &str, broken: &[usize]) -> Vec<Chunk> {
 
 /// Cuts the pieces of a chunk that swallowed other items.
 fn cut_again(text: &str, broken: &[usize], chunk: &Chunk) -> Vec<Chunk> {
-    let pieces = chunk.pieces.iter();
-    let mut chunks: Vec<Chunk> = pieces.flat_map(|piece| cut(text, broken, *piece)).collect();
+    let mut chunks: Vec<Chunk> = chunk
+        .pieces
+        .iter()
+        .flat_map(|piece| cut(text, broken, *piece))
+        .collect();
     // What is missing at the end of the first piece is, to the programs, a wrong token behind it.
     let first = chunks
         .first_mut()

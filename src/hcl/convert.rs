@@ -187,11 +187,12 @@ impl Convert<'_> {
             })),
             Expression::FuncCall(call) => self.call(call),
             Expression::Traversal(traversal) => {
-                let steps = traversal.operators.iter();
-                ExprKind::Traversal(
-                    self.boxed(&traversal.expr),
-                    steps.map(|step| self.step(step, step.span())).collect(),
-                )
+                let steps = traversal
+                    .operators
+                    .iter()
+                    .map(|step| self.step(step, step.span()))
+                    .collect();
+                ExprKind::Traversal(self.boxed(&traversal.expr), steps)
             }
             Expression::UnaryOp(unary) => {
                 let operator = match unary.operator.value() {
@@ -253,10 +254,15 @@ impl Convert<'_> {
         let first = namespace
             .first()
             .map_or(last, |first| self.span(first.span()));
-        let words = namespace.iter().chain([name]).map(|word| word.as_str());
+        let text = namespace
+            .iter()
+            .chain([name])
+            .map(|word| word.as_str())
+            .collect::<Vec<_>>()
+            .join("::");
         ExprKind::Call(Box::new(Call {
             name: Word {
-                text: words.collect::<Vec<_>>().join("::"),
+                text,
                 span: Span::new(first.start, last.end),
             },
             args: call.args.iter().map(|arg| self.expr(arg)).collect(),

@@ -103,8 +103,8 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
 /// What is wrong with it.
 pub fn template(file: FileId, text: &str) -> Result<Expr, Vec<Diagnostic>> {
     // A heredoc has templates, but neither quotes nor escapes of its own.
-    let longest = text.split(|c| c != 'E').map(str::len).max();
-    let end = "E".repeat(longest.unwrap_or(0) + 1);
+    let longest = text.split(|c| c != 'E').map(str::len).max().unwrap_or(0);
+    let end = "E".repeat(longest + 1);
     let (body, problems) = parse(file, format!("_ = <<{end}\n{text}\n{end}\n").as_bytes());
     let mut items = body.items.into_iter();
     let (Some(Item::Attribute(only)), None, true) =
@@ -193,8 +193,12 @@ struct Source<'t> {
 /// only an offer: `hcl_edit` refuses few of them.
 fn read_whole(source: Source<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
     let is_clean = |chunk: &Chunk| {
-        let mut patches = chunk.found.patches.iter();
-        chunk.found.faults.is_empty() && patches.all(|patch| patch.fill == Fill::Join)
+        chunk.found.faults.is_empty()
+            && chunk
+                .found
+                .patches
+                .iter()
+                .all(|patch| patch.fill == Fill::Join)
     };
     if !chunks.iter().all(is_clean) {
         return None;

@@ -254,8 +254,8 @@ impl<'t> Scanner<'t> {
         if let Some(len) = ident_end(rest) {
             return self.push(Kind::Ident, len);
         }
-        let known = OPERATORS.iter().find(|(text, _)| rest.starts_with(text));
-        let (len, kind) = known.map_or_else(
+        let operator = OPERATORS.iter().find(|(text, _)| rest.starts_with(text));
+        let (len, kind) = operator.map_or_else(
             || {
                 let len = rest.chars().next().map_or(1, char::len_utf8);
                 (len, Kind::BadCharacter)
@@ -312,10 +312,13 @@ impl<'t> Scanner<'t> {
 
     /// Finds the nearest open thing that is neither parenthesis nor bracket.
     fn enclosing(&self) -> Option<usize> {
-        let recent = self.frames.iter().enumerate().rev().take(MAX_SEARCH);
-        let mut others =
-            recent.filter(|(_, f)| !matches!(f.kind, FrameKind::Paren | FrameKind::Bracket));
-        others.next().map(|(at, _)| at)
+        self.frames
+            .iter()
+            .enumerate()
+            .rev()
+            .take(MAX_SEARCH)
+            .find(|(_, frame)| !matches!(frame.kind, FrameKind::Paren | FrameKind::Bracket))
+            .map(|(index, _)| index)
     }
 
     /// Closes the nearest brace or template sequence and whatever is open inside it.
@@ -334,9 +337,12 @@ impl<'t> Scanner<'t> {
     /// Closes a parenthesis or bracket, unless it was never opened inside the nearest braces.
     fn close(&mut self, kind: Kind, frame: FrameKind) {
         let first = self.enclosing().map_or(0, |at| at + 1);
-        let mut recent = self.frames.iter().enumerate().skip(first).rev();
-        let open = recent
-            .by_ref()
+        let open = self
+            .frames
+            .iter()
+            .enumerate()
+            .skip(first)
+            .rev()
             .take(MAX_SEARCH)
             .find(|(_, open)| open.kind == frame);
         if let Some((at, _)) = open {
@@ -388,11 +394,14 @@ impl<'t> Scanner<'t> {
     /// Ends an unclosed string with its line, and with it every template that the line opened.
     fn break_off(&mut self) {
         let line = self.line_start();
-        let outermost = self.frames.iter().position(|frame| {
-            frame.start >= line && matches!(frame.kind, FrameKind::Quote | FrameKind::Sequence)
-        });
-        self.frames
-            .truncate(outermost.unwrap_or(self.frames.len() - 1));
+        let outermost = self
+            .frames
+            .iter()
+            .position(|frame| {
+                frame.start >= line && matches!(frame.kind, FrameKind::Quote | FrameKind::Sequence)
+            })
+            .unwrap_or(self.frames.len() - 1);
+        self.frames.truncate(outermost);
         let in_header = self.in_header();
         self.push(Kind::Unclosed, 0);
         if in_header {

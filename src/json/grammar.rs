@@ -370,8 +370,9 @@ fn decode(quoted: &[u8]) -> Result<String, StringFault> {
 fn push_lossy(text: &mut String, bytes: &[u8]) {
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());
-        let broken = chunk.invalid().iter();
-        text.extend(broken.map(|_| char::REPLACEMENT_CHARACTER));
+        for _ in chunk.invalid() {
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
     }
 }
 

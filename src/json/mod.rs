@@ -88,8 +88,7 @@ impl Value {
         let ValueKind::Object(members) = &self.kind else {
             return None;
         };
-        let mut members = members.iter().rev();
-        let member = members.find(|member| member.name == name)?;
+        let member = members.iter().rfind(|member| member.name == name)?;
         Some(&member.value)
     }
 }

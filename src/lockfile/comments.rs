@@ -20,8 +20,8 @@ pub fn comments(bytes: &[u8]) -> Vec<&[u8]> {
         .iter()
         .flat_map(|flavor| flavor.header().lines().map(str::as_bytes))
         .collect();
-    let spans = hcl::comments(bytes).into_iter();
-    spans
+    hcl::comments(bytes)
+        .into_iter()
         .filter_map(|span| bytes.get(span.start..span.end))
         .filter(|text| !headers.contains(text))
         .collect()

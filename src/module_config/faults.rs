@@ -45,15 +45,16 @@ impl Faults {
     /// Takes what was found while the text was parsed.
     pub(crate) fn parsed(&mut self, found: Vec<Diagnostic>) {
         let spans = |wanted: fn(&Diagnostic) -> bool| {
-            let reported = found.iter().filter(|one| wanted(one));
-            let mut spans: Vec<Span> = reported
-                .filter_map(|one| one.primary.as_ref().map(|label| label.span))
+            let mut spans: Vec<Span> = found
+                .iter()
+                .filter(|diagnostic| wanted(diagnostic))
+                .filter_map(|diagnostic| Some(diagnostic.primary.as_ref()?.span))
                 .collect();
             spans.sort();
             spans
         };
-        self.broken = spans(|one| one.severity == Severity::Error);
-        self.overruled = spans(|one| one.code == rules::DUPLICATE_KEY);
+        self.broken = spans(|diagnostic| diagnostic.severity == Severity::Error);
+        self.overruled = spans(|diagnostic| diagnostic.code == rules::DUPLICATE_KEY);
         self.add(found);
     }
 

@@ -30,9 +30,13 @@ pub(crate) fn in_order(found: &mut Vec<Diagnostic>) {
         primary.map(|label| (label.file, label.span.start))
     });
     let mut seen = BTreeSet::new();
-    let firsts: Vec<bool> = found.iter().map(|one| seen.insert(one)).collect();
-    let mut firsts = firsts.into_iter();
-    found.retain(|_| firsts.next() == Some(true));
+    // Equal ones need not be neighbours: several may start at the same place.
+    let mut is_new = found
+        .iter()
+        .map(|diagnostic| seen.insert(diagnostic))
+        .collect::<Vec<bool>>()
+        .into_iter();
+    found.retain(|_| is_new.next() == Some(true));
     let (mut errors, mut notes) = (0, 0);
     found.retain_mut(|diagnostic| {
         let is_error = diagnostic.severity == Severity::Error;

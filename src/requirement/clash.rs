@@ -19,7 +19,7 @@ const MAX_TRIALS: usize = 200;
 type IsMet<'m> = &'m dyn Fn(&[&Requirement]) -> bool;
 
 /// A search for places that a clash needs.
-struct Search<'m> {
+struct ClashSearch<'m> {
     is_met: IsMet<'m>,
     trials: Cell<usize>,
 }
@@ -31,9 +31,13 @@ impl Requirements {
     #[must_use]
     pub fn clash(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
         fewest(&self.distinct(provider), &|places| {
-            let all = places.iter().map(|place| (*place.constraints).clone());
-            let all = all.reduce(Constraints::union).unwrap_or_default();
-            all.example().is_some()
+            places
+                .iter()
+                .map(|place| (*place.constraints).clone())
+                .reduce(Constraints::union)
+                .unwrap_or_default()
+                .example()
+                .is_some()
         })
     }
 
@@ -42,20 +46,27 @@ impl Requirements {
     #[must_use]
     pub fn clash_over(&self, provider: &ProviderAddr, offered: &[Version]) -> Vec<&Requirement> {
         let distinct = self.distinct(provider);
-        let terms = || distinct.iter().flat_map(|place| place.constraints.iter());
-        let exact = terms().filter(|term| term.operator() == Operator::Exact);
-        let named: BTreeSet<&Version> = exact.map(|term| term.version()).collect();
+        let exact_versions: BTreeSet<&Version> = distinct
+            .iter()
+            .flat_map(|place| place.constraints.iter())
+            .filter(|term| term.operator() == Operator::Exact)
+            .map(|term| term.version())
+            .collect();
         // One place that names a pre-release makes it selectable for all of them.
-        let selectable = offered.iter().filter(|version| {
-            !version.is_unspecified() && (!version.is_prerelease() || named.contains(version))
-        });
-        let selectable: Vec<&Version> = selectable.collect();
+        let selectable: Vec<&Version> = offered
+            .iter()
+            .filter(|version| {
+                !version.is_unspecified()
+                    && (!version.is_prerelease() || exact_versions.contains(version))
+            })
+            .collect();
         if selectable.is_empty() {
             return Vec::new();
         }
         fewest(&distinct, &|places| {
-            let mut versions = selectable.iter();
-            versions.any(|version| places.iter().all(|place| place.is_met_by(version)))
+            selectable
+                .iter()
+                .any(|version| places.iter().all(|place| place.is_met_by(version)))
         })
     }
 
@@ -63,18 +74,19 @@ impl Requirements {
     /// that is written.
     #[must_use]
     pub fn excluding(&self, provider: &ProviderAddr, version: &Version) -> Vec<&Requirement> {
-        let written = self.written(provider).into_iter();
-        written.filter(|place| !place.is_met_by(version)).collect()
+        let mut places = self.written(provider);
+        places.retain(|place| !place.is_met_by(version));
+        places
     }
 
     /// Returns the places that require a provider, each once that is written, however many calls share
     /// its module.
     #[must_use]
     pub fn written(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
-        let mut known = BTreeSet::new();
-        let places = self.places(provider).iter();
-        places
-            .filter(|place| known.insert((place.file, place.span)))
+        let mut seen = BTreeSet::new();
+        self.places(provider)
+            .iter()
+            .filter(|place| seen.insert((place.file, place.span)))
             .collect()
     }
 
@@ -87,10 +99,10 @@ impl Requirements {
     /// Returns one place for each different condition on a provider: what is written once counts once,
     /// however many calls share it.
     fn distinct(&self, provider: &ProviderAddr) -> Vec<&Requirement> {
-        let mut known = BTreeSet::new();
-        let places = self.places(provider).iter();
-        places
-            .filter(|place| known.insert(place.constraints.to_string()))
+        let mut seen = BTreeSet::new();
+        self.places(provider)
+            .iter()
+            .filter(|place| seen.insert(place.constraints.to_string()))
             .collect()
     }
 }
@@ -111,22 +123,26 @@ fn fewest<'a>(places: &[&'a Requirement], is_met: IsMet<'_>) -> Vec<&'a Requirem
     if is_met(places) {
         return Vec::new();
     }
-    let search = Search {
+    let search = ClashSearch {
         is_met,
         trials: Cell::new(0),
     };
-    let found = search.needed(&[], places, &[]);
+    let needed = search.needed(&[], places, &[]);
     // None of these can be left out, but two others may be enough.
-    if found.len() <= 2 || places.len() > MAX_PAIRED {
-        return found;
+    if needed.len() <= 2 || places.len() > MAX_PAIRED {
+        return needed;
     }
-    let from = |first: usize| (first + 1..places.len()).map(move |second| [first, second]);
-    let mut pairs = (0..places.len()).flat_map(from);
-    let pair = pairs.find(|pair| !is_met(&pair.map(|at| places[at])));
-    pair.map_or(found, |pair| pair.map(|at| places[at]).to_vec())
+    for (index, first) in places.iter().enumerate() {
+        for second in &places[index + 1..] {
+            if !is_met(&[*first, *second]) {
+                return vec![*first, *second];
+            }
+        }
+    }
+    needed
 }
 
-impl Search<'_> {
+impl ClashSearch<'_> {
     /// Returns the places of a part that a clash needs beside those before and behind it, as few as
     /// possible. It leaves out the earliest, whole halves at once where these are not needed.
     fn needed<'a>(
@@ -146,9 +162,9 @@ impl Search<'_> {
             return part.to_vec();
         }
         let (first, second) = part.split_at(part.len() / 2);
-        let mut found = self.needed(before, first, &[second, behind].concat());
-        let before = [before, &found].concat();
-        found.extend(self.needed(&before, second, behind));
-        found
+        let mut needed = self.needed(before, first, &[second, behind].concat());
+        let before = [before, &needed].concat();
+        needed.extend(self.needed(&before, second, behind));
+        needed
     }
 }

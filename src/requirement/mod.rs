@@ -108,11 +108,14 @@ impl ModulePath {
     /// Returns the key of the module in the manifest of installed modules (`config` rules 5.2, 6.4).
     #[must_use]
     pub fn manifest_key(&self) -> String {
-        let words = self.0.iter().map(|step| match step {
-            PathStep::Call(name) | PathStep::Run(name) => name.clone(),
-            PathStep::Test(name) => format!("test.{name}"),
-        });
-        words.collect::<Vec<_>>().join(".")
+        self.0
+            .iter()
+            .map(|step| match step {
+                PathStep::Call(name) | PathStep::Run(name) => name.clone(),
+                PathStep::Test(name) => format!("test.{name}"),
+            })
+            .collect::<Vec<_>>()
+            .join(".")
     }
 }
 

@@ -227,8 +227,9 @@ impl Constraints {
             return Some(Refusal::Term(term));
         }
         let is_named = || {
-            let mut exact = self.terms.iter().filter(|t| t.operator == Operator::Exact);
-            exact.any(|term| term.version == *version)
+            self.terms
+                .iter()
+                .any(|term| term.operator == Operator::Exact && term.version == *version)
         };
         (version.is_prerelease() && !is_named()).then_some(Refusal::PrereleaseNotNamed)
     }
@@ -275,14 +276,17 @@ impl Constraints {
             refusing.is_none() && self.allows(candidate)
         });
         // The programs take 0.0.0 for no version at all, but not with metadata.
-        let marked = || "0.0.0+0".parse().ok().filter(|one| self.allows(one));
+        let marked = || "0.0.0+0".parse().ok().filter(|zero| self.allows(zero));
         found.or_else(marked)
     }
 
     /// Maps every version that is excepted to the patch of the next one that is not, if there is one.
     fn next_free(&self) -> BTreeMap<Version, Option<u64>> {
-        let exceptions = self.terms.iter().rev();
-        let exceptions = exceptions.filter(|term| term.operator == Operator::NotEqual);
+        let exceptions = self
+            .terms
+            .iter()
+            .rev()
+            .filter(|term| term.operator == Operator::NotEqual);
         let mut free = BTreeMap::new();
         for Constraint { version, .. } in exceptions {
             let next = version.patch.checked_add(1).map(|patch| Version {

@@ -86,8 +86,11 @@ impl CoreConstraints {
         if trim(text).is_empty() {
             return Err(error(Reason::Empty));
         }
-        let terms: Result<Vec<Term>, _> = text.split(',').map(parse_term).collect();
-        let terms = terms.map_err(error)?;
+        let terms = text
+            .split(',')
+            .map(parse_term)
+            .collect::<Result<Vec<Term>, _>>()
+            .map_err(error)?;
         let exact = match &*terms {
             [only] if only.operator == Operator::Equal => {
                 let text = text.strip_prefix('=').unwrap_or(text);
@@ -176,11 +179,14 @@ impl CoreConstraints {
     #[must_use]
     pub fn allows_some(&self, major: u64, minor: u64) -> bool {
         // What holds of the next number to each one that is named holds of all behind it.
-        let named = self.terms.iter().map(|term| term.numbers[2]);
-        let around =
-            named.flat_map(|patch| [patch.saturating_sub(1), patch, patch.saturating_add(1)]);
-        let mut patches = std::iter::once(0).chain(around);
-        patches.any(|patch| self.allows(&Version::release(major, minor, patch)))
+        let allows = |patch| self.allows(&Version::release(major, minor, patch));
+        allows(0)
+            || self.terms.iter().any(|term| {
+                let patch = term.numbers[2];
+                [patch.saturating_sub(1), patch, patch.saturating_add(1)]
+                    .into_iter()
+                    .any(allows)
+            })
     }
 }
 

@@ -91,6 +91,9 @@ fn suffixes(text: &str) -> (&str, &str, &str) {
 
 /// Splits behind the last byte of the leading run of ASCII bytes that are accepted.
 pub(super) fn split_while(text: &str, accept: impl Fn(u8) -> bool) -> (&str, &str) {
-    let end = text.bytes().position(|byte| !accept(byte));
-    text.split_at(end.unwrap_or(text.len()))
+    let end = text
+        .bytes()
+        .position(|byte| !accept(byte))
+        .unwrap_or(text.len());
+    text.split_at(end)
 }

@@ -177,8 +177,8 @@ impl Range {
 
     fn bound(&mut self, high: Option<Release>) {
         self.high = match (self.high, high) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
+            (Some(old), Some(new)) => Some(old.min(new)),
+            (old, new) => old.or(new),
         };
     }
 
@@ -214,10 +214,12 @@ impl Range {
         };
         let is_inside =
             |hole: &Release| *hole >= other.low && other.high.is_none_or(|high| *hole < high);
-        let mut holes = self.holes.iter();
         self.low <= other.low
             && is_below
-            && !holes.any(|hole| is_inside(hole) && !other.holes.contains(hole))
+            && self
+                .holes
+                .iter()
+                .all(|hole| !is_inside(hole) || other.holes.contains(hole))
     }
 }
 

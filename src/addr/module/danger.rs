@@ -54,8 +54,9 @@ impl RemoteModule {
             return None;
         }
         // `TRANSPORT::ADDRESS` is how git calls a helper program of that name.
-        let transport = url.split_once("::").map(|(transport, _)| transport);
-        if let Some(transport) = transport.filter(|text| !text.contains('/')) {
+        if let Some((transport, _)) = url.split_once("::")
+            && !transport.contains('/')
+        {
             let transport = transport.into();
             return Some(Danger::Transport { transport });
         }

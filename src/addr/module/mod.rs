@@ -113,9 +113,10 @@ impl LocalModule {
     fn normal(text: &str) -> Self {
         let path = reference::clean(&text.replace('\\', "/"));
         // `../` alone becomes `./..`: that is what the programs record (rules 5.2).
-        let path = match path.starts_with("../") {
-            true => path,
-            false => format!("./{path}"),
+        let path = if path.starts_with("../") {
+            path
+        } else {
+            format!("./{path}")
         };
         Self { path: path.into() }
     }

@@ -25,28 +25,31 @@ impl Query {
     /// # Ok::<(), lockctl::addr::module::QueryError>(())
     /// ```
     pub fn parse(text: &str) -> Result<Self, QueryError> {
-        let pairs = text.split('&').filter(|pair| !pair.is_empty());
-        let arguments = pairs.map(|pair| argument(pair).ok_or(QueryError));
-        Ok(Self {
-            arguments: arguments.collect::<Result<_, _>>()?,
-        })
+        let arguments = text
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .map(|pair| argument(pair).ok_or(QueryError))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { arguments })
     }
 
     /// Reads a query and leaves out the arguments that cannot be read.
     #[must_use]
     pub fn parse_readable(text: &str) -> Self {
-        let pairs = text.split('&').filter(|pair| !pair.is_empty());
-        Self {
-            arguments: pairs.filter_map(argument).collect(),
-        }
+        let arguments = text
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .filter_map(argument)
+            .collect();
+        Self { arguments }
     }
 
     /// Returns the first value of an argument.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
-        let mut arguments = self.arguments.iter();
-        let (_, value) = arguments.find(|(other, _)| other == name)?;
-        Some(value)
+        self.arguments()
+            .find(|(argument, _)| *argument == name)
+            .map(|(_, value)| value)
     }
 
     /// Removes all values of an argument.
@@ -62,8 +65,9 @@ impl Query {
 
     /// Lists the arguments in the order of the text.
     pub fn arguments(&self) -> impl Iterator<Item = (&str, &str)> {
-        let arguments = self.arguments.iter();
-        arguments.map(|(name, value)| (&**name, &**value))
+        self.arguments
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
     }
 
     /// Returns the text of the query: sorted by name, each name with `=`.
@@ -71,10 +75,11 @@ impl Query {
     pub fn encode(&self) -> String {
         let mut sorted: Vec<&(String, String)> = self.arguments.iter().collect();
         sorted.sort_by(|a, b| a.0.cmp(&b.0));
-        let pairs = sorted
+        sorted
             .iter()
-            .map(|(name, value)| format!("{}={}", escape(name), escape(value)));
-        pairs.collect::<Vec<_>>().join("&")
+            .map(|(name, value)| format!("{}={}", escape(name), escape(value)))
+            .collect::<Vec<_>>()
+            .join("&")
     }
 }
 

@@ -111,7 +111,8 @@ impl Handover {
                 }
                 "lifecycle" => {
                     let enabled = block.body.attribute("enabled");
-                    self.repetition.enabled = enabled.map(|one| faults.place_of(&one.value));
+                    self.repetition.enabled =
+                        enabled.map(|argument| faults.place_of(&argument.value));
                 }
                 kind => self.arguments.push(PassedArgument {
                     name: kind.to_owned(),
@@ -182,7 +183,8 @@ fn duplicate(at: Span, faults: &mut Faults) {
 /// Returns whether a `provider` block holds nothing for the provider, so that it may stand for one that
 /// a caller passes (config rules 5.6).
 pub(crate) fn is_empty_provider(body: &Body) -> bool {
-    let own = |name: &str| !language::PROVIDER.has_argument(name);
-    let escaped = |block: &Block| block.kind.text == ESCAPE && block.body.items.is_empty();
-    !body.attributes().any(|one| own(&one.name.text)) && body.blocks().all(escaped)
+    let is_empty_escape = |block: &Block| block.kind.text == ESCAPE && block.body.items.is_empty();
+    body.attributes()
+        .all(|argument| language::PROVIDER.has_argument(&argument.name.text))
+        && body.blocks().all(is_empty_escape)
 }

@@ -55,8 +55,11 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     if let Some(values) = values {
         seen.values(values, faults);
     }
-    let providers = seen.providers.into_iter();
-    contents.test_providers = providers.map(|(key, at)| (key, faults.place(at))).collect();
+    contents.test_providers = seen
+        .providers
+        .into_iter()
+        .map(|(key, span)| (key, faults.place(span)))
+        .collect();
     mocks::duplicates(&blocks, None, faults);
     contents
 }
@@ -174,8 +177,11 @@ pub(crate) fn twice(title: &str, block: &Block, first: Span, faults: &mut Faults
 ///
 /// Only one ending is removed; a name that is no text is shown as far as it is.
 pub(crate) fn branch(path: &Path) -> String {
-    let parts = path.iter().map(|part| part.to_string_lossy());
-    let name = parts.collect::<Vec<_>>().join(".");
+    let name = path
+        .iter()
+        .map(|part| part.to_string_lossy())
+        .collect::<Vec<_>>()
+        .join(".");
     name.strip_suffix(".tftest.hcl").unwrap_or(&name).to_owned()
 }
 

@@ -279,7 +279,10 @@ impl Variable {
             Err(Misfit::Refused(reason)) => (Some(default), Some(reason)),
         };
         let ty = self.ty.as_ref().map(|ty| (ty.place, "the type"));
-        let nullable = self.nullable.as_ref().map(|one| (one.place, "nullable"));
+        let nullable = self
+            .nullable
+            .as_ref()
+            .map(|nullable| (nullable.place, "nullable"));
         if let Some(reason) = refused {
             flood::push(found, self.misfit(place, &reason, ty));
         }
@@ -301,11 +304,11 @@ impl Variable {
     ) -> Diagnostic {
         let default = self.default.as_ref();
         let default = default.map(|default| (default.place, "the default"));
-        let error =
+        let mut error =
             Diagnostic::error(rules::WRONG_TYPE, BAD_DEFAULT).at(over.file, over.span, reason);
-        let places = default.into_iter().chain(other);
-        places.fold(error, |error, (place, note)| {
-            error.see(place.file, place.span, note)
-        })
+        for (place, note) in default.into_iter().chain(other) {
+            error = error.see(place.file, place.span, note);
+        }
+        error
     }
 }

@@ -194,26 +194,27 @@ impl BlockType {
 impl Schema {
     /// Finds an argument that a flavor has.
     pub(super) fn argument(&self, name: &str, flavor: Flavor) -> Option<&'static Argument> {
-        let mut arguments = self.arguments.iter();
-        arguments.find(|known| known.name == name && (known.known_to)(flavor))
+        self.arguments_of(flavor)
+            .find(|argument| argument.name == name)
     }
 
     /// Finds a type of block that a flavor has.
     pub(super) fn block(&self, kind: &str, flavor: Flavor) -> Option<&'static BlockType> {
-        let mut blocks = self.blocks.iter();
-        blocks.find(|block| block.kind == kind && (block.known_to)(flavor))
+        self.blocks_of(flavor).find(|block| block.kind == kind)
     }
 
     /// Lists the arguments that a flavor has.
     pub(super) fn arguments_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static Argument> {
-        let arguments = self.arguments.iter();
-        arguments.filter(move |known| (known.known_to)(flavor))
+        self.arguments
+            .iter()
+            .filter(move |argument| (argument.known_to)(flavor))
     }
 
     /// Lists the types of block that a flavor has.
     pub(super) fn blocks_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static BlockType> {
-        let blocks = self.blocks.iter();
-        blocks.filter(move |known| (known.known_to)(flavor))
+        self.blocks
+            .iter()
+            .filter(move |block| (block.known_to)(flavor))
     }
 
     /// Returns whether an argument is the program's own, of whichever flavor.
@@ -225,25 +226,27 @@ impl Schema {
     ///
     /// Names that are only kept, and blocks that hold what such names stand for, do not.
     pub(super) fn has_block(&self, kind: &str) -> bool {
-        let is_used = |known: &BlockType| {
-            known.kind != ESCAPE && matches!(known.rule, Rule::Any | Rule::Once)
-        };
-        let mut known = self.blocks.iter();
-        known.any(|known| known.kind == kind && is_used(known))
+        self.blocks.iter().any(|block| {
+            block.kind == kind
+                && block.kind != ESCAPE
+                && matches!(block.rule, Rule::Any | Rule::Once)
+        })
     }
 
     /// Returns whether a name means something to a program here, or is kept for that.
     pub(super) fn has_name(&self, name: &str) -> bool {
-        let mut blocks = self.blocks.iter();
-        self.has_argument(name) || blocks.any(|known| known.kind == name)
+        self.has_argument(name) || self.blocks.iter().any(|block| block.kind == name)
     }
 
     /// Returns what becomes of an argument that an override sets; of all that are no program's own
     /// that is decided elsewhere, if it may have any.
     pub(super) fn effect(&self, name: &str, flavor: Flavor) -> Effect {
-        let known = self.arguments.iter().find(|known| known.name == name);
-        match (known, self.rest) {
-            (Some(known), _) => (known.effect)(flavor),
+        let argument = self
+            .arguments
+            .iter()
+            .find(|argument| argument.name == name);
+        match (argument, self.rest) {
+            (Some(argument), _) => (argument.effect)(flavor),
             (None, Rest::Refused | Rest::RefusedLater) => Effect::Stays,
             (None, Rest::Arguments | Rest::Expressions | Rest::Names) => Effect::Replaces,
         }
