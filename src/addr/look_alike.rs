@@ -158,7 +158,11 @@ fn is_one_error(left: &str, right: &str) -> bool {
     if shorter.len() < MIN_LETTERS || longer.len() > shorter.len() + 1 || longer == shorter {
         return false;
     }
-    let same = longer.iter().zip(&shorter).take_while(|(a, b)| a == b).count();
+    let same = longer
+        .iter()
+        .zip(&shorter)
+        .take_while(|(a, b)| a == b)
+        .count();
     let (longer, shorter) = (&longer[same..], &shorter[same..]);
     if longer.len() > shorter.len() {
         return longer[1..] == *shorter;

@@ -241,10 +241,7 @@ impl Schema {
     /// Returns what becomes of an argument that an override sets; of all that are no program's own
     /// that is decided elsewhere, if it may have any.
     pub(super) fn effect(&self, name: &str, flavor: Flavor) -> Effect {
-        let argument = self
-            .arguments
-            .iter()
-            .find(|argument| argument.name == name);
+        let argument = self.arguments.iter().find(|argument| argument.name == name);
         match (argument, self.rest) {
             (Some(argument), _) => (argument.effect)(flavor),
             (None, Rest::Refused | Rest::RefusedLater) => Effect::Stays,

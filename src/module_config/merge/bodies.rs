@@ -27,25 +27,28 @@ pub(super) fn merge_block(
             set(&mut base.body, name, argument);
         }
     }
-    for (kind, all) in given.body.blocks {
-        let known = schema.block(&kind, flavor);
-        let merging = known.map_or(Merging::Replaces, |known| known.merging);
-        match (merging, known) {
-            (Merging::Merges, Some(known)) => {
+    // Nested blocks replace all blocks of their type, wherever these stand (config rules 3.3); only the
+    // program's own blocks, as `lifecycle`, are merged argument by argument (config rules 3.10).
+    for (kind, blocks) in given.body.blocks {
+        let block_type = schema.block(&kind, flavor);
+        let merging = block_type.map_or(Merging::Replaces, |block_type| block_type.merging);
+        match (merging, block_type) {
+            (Merging::Merges, Some(block_type)) => {
                 let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
-                for one in all.into_iter().take(1) {
-                    merge_nested(&mut merged, |_| true, one, known.body, flavor);
+                // A second block of the kind is a fault of its file, which is reported there.
+                if let Some(block) = blocks.into_iter().next() {
+                    merge_nested(&mut merged, |_| true, block, block_type.body, flavor);
                 }
                 if !merged.is_empty() {
                     base.body.blocks.insert(kind, merged);
                 }
             }
-            (Merging::MergesByLabels, Some(known)) => {
+            (Merging::MergesByLabels, Some(block_type)) => {
                 let mut merged = base.body.blocks.remove(&kind).unwrap_or_default();
-                for one in all {
-                    let labels = texts(&one);
-                    let is_like = |base: &MergedBlock| texts(base) == labels;
-                    merge_nested(&mut merged, is_like, one, known.body, flavor);
+                for block in blocks {
+                    let labels = label_texts(&block);
+                    let is_like = |base: &MergedBlock| label_texts(base) == labels;
+                    merge_nested(&mut merged, is_like, block, block_type.body, flavor);
                 }
                 if !merged.is_empty() {
                     base.body.blocks.insert(kind, merged);
@@ -53,10 +56,11 @@ pub(super) fn merge_block(
             }
             (Merging::Stays, _) => {}
             _ => {
+                // As above: JSON of the base may have written the blocks as an argument.
                 if !schema.has_argument(&kind) {
                     base.body.attributes.remove(&kind);
                 }
-                base.body.blocks.insert(kind, all);
+                base.body.blocks.insert(kind, blocks);
             }
         }
     }
@@ -66,19 +70,19 @@ pub(super) fn merge_block(
     base.escaped.blocks.extend(given.escaped.blocks);
 }
 
-/// Merges a nested block into its like; without one it stands there itself, as far as it counts.
+/// Merges a nested block into its like; without one, the block itself is added, as far as it counts.
 fn merge_nested(
-    known: &mut Vec<MergedBlock>,
+    blocks: &mut Vec<MergedBlock>,
     is_like: impl FnMut(&MergedBlock) -> bool,
     given: MergedBlock,
     schema: &Schema,
     flavor: Flavor,
 ) {
-    let at = known.iter().position(is_like);
-    if let Some(at) = at {
-        merge_block(&mut known[at], given, schema, flavor);
+    if let Some(index) = blocks.iter().position(is_like) {
+        merge_block(&mut blocks[index], given, schema, flavor);
         return;
     }
+    // An empty base, so that arguments that do not count (null, for one) are left out here as well.
     let mut new = MergedBlock {
         kind: given.kind.clone(),
         labels: given.labels.clone(),
@@ -89,12 +93,16 @@ fn merge_nested(
     let has_labels = !new.labels.is_empty();
     merge_block(&mut new, given, schema, flavor);
     if has_labels || !new.body.is_empty() {
-        known.push(new);
+        blocks.push(new);
     }
 }
 
-fn texts(block: &MergedBlock) -> Vec<String> {
-    block.labels.iter().map(|one| one.text.clone()).collect()
+pub(super) fn label_texts(block: &MergedBlock) -> Vec<String> {
+    block
+        .labels
+        .iter()
+        .map(|label| label.text.clone())
+        .collect()
 }
 
 fn set(body: &mut MergedBody, name: String, argument: MergedAttribute) {
@@ -142,12 +150,13 @@ pub(super) fn decode_body(file: FileId, body: Body) -> MergedBody {
                 });
             }
             Item::Block(block) => {
+                // `dynamic "x"` generates blocks `x`, and is overridden together with them (config rules 3.3).
                 let kind = match (&*block.kind.text, &*block.labels) {
                     ("dynamic", [made]) => made.text.clone(),
                     (kind, _) => kind.to_owned(),
                 };
-                let all = merged.blocks.entry(kind).or_default();
-                all.push(decode(file, block));
+                let blocks = merged.blocks.entry(kind).or_default();
+                blocks.push(decode(file, block));
             }
         }
     }

@@ -9,9 +9,10 @@ use crate::module_config::syntax::references;
 
 /// Returns what may stand in a type of block; `None` for what no override file may change.
 pub(super) fn schema_of(kind: &str, flavor: Flavor) -> Option<&'static Schema> {
-    let known = language::MODULE.block(kind, flavor);
-    let known = known.filter(|known| known.merging == Merging::MergesByLabels)?;
-    Some(known.body)
+    language::MODULE
+        .block(kind, flavor)
+        .filter(|block_type| block_type.merging == Merging::MergesByLabels)
+        .map(|block_type| block_type.body)
 }
 
 /// Returns whether an argument of an override counts.
@@ -24,6 +25,7 @@ pub(super) fn counts(
         Effect::Replaces => true,
         Effect::ReplacesUnlessNull => constant(given) != Some(Value::Null),
         Effect::ReplacesUnlessEmpty => !is_empty(given),
+        // `ignore_changes = all` stays, whatever an override lists (config rules 3.10).
         Effect::Grows => !is_empty(given) && !base.is_some_and(is_settled),
         Effect::Stays => false,
     }

@@ -8,7 +8,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
 use crate::module_config::file::ModuleFile;
 use crate::module_config::language::{self, ESCAPE};
-use crate::module_config::merge::bodies::{decode, decode_body, merge_block, replace};
+use crate::module_config::merge::bodies::{decode, decode_body, label_texts, merge_block, replace};
 use crate::module_config::merge::effects;
 use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
 use crate::module_config::merge::settings::SettingsMerge;
@@ -78,13 +78,15 @@ impl Merge {
         self.settings.start(file, self.flavor);
         for item in body.items {
             let Item::Block(block) = item else { continue };
-            if !is_known(&block, self.flavor) {
+            let is_known = language::MODULE
+                .block(&block.kind.text, self.flavor)
+                .is_some_and(|block_type| block_type.labels.len() == block.labels.len());
+            if !is_known {
                 continue;
             }
             match (&*block.kind.text, file.is_override()) {
                 ("terraform", _) => self.settings.block(block),
-                ("locals", false) => self.locals(file.id, block.body),
-                ("locals", true) => self.override_locals(file.id, block.body),
+                ("locals", is_override) => self.locals(file.id, block.body, is_override),
                 (_, false) => self.declare(file.id, block),
                 (_, true) => self.override_block(file.id, block),
             }
@@ -92,16 +94,14 @@ impl Merge {
         self.settings.finish();
     }
 
-    fn locals(&mut self, file: FileId, body: Body) {
+    fn locals(&mut self, file: FileId, body: Body, is_override: bool) {
         for (name, value) in decode_body(file, body).attributes {
-            self.locals.entry(name).or_insert(value);
-        }
-    }
-
-    fn override_locals(&mut self, file: FileId, body: Body) {
-        for (name, value) in decode_body(file, body).attributes {
-            if let Some(base) = self.locals.get_mut(&name) {
-                replace(base, value);
+            match self.locals.get_mut(&name) {
+                Some(base) if is_override => replace(base, value),
+                None if !is_override => drop(self.locals.insert(name, value)),
+                // A second declaration, or an override without a base: `overrides` and `duplicates`
+                // report these.
+                _ => {}
             }
         }
     }
@@ -120,12 +120,12 @@ impl Merge {
             }
             self.known.insert(key, At::Block(at));
         }
-        let data = block
-            .body
-            .blocks
-            .get_mut("data")
-            .filter(|_| block.kind == "check");
-        if let Some(data) = data.and_then(|all| all.first_mut()) {
+        // The data source of a check shares the namespace of those of the module, so that an override
+        // file reaches it by its labels.
+        if block.kind == "check"
+            && let Some(data) = block.body.blocks.get_mut("data")
+            && let Some(data) = data.first_mut()
+        {
             unescape(data, self.flavor);
             self.known.entry(key_of(data)).or_insert(At::InCheck(at));
         }
@@ -147,8 +147,9 @@ impl Merge {
             Some(At::Block(at)) => self.blocks.get_mut(*at),
             Some(At::InCheck(at)) => {
                 let check = self.blocks.get_mut(*at);
-                let all = check.and_then(|check| check.body.blocks.get_mut("data"));
-                all.and_then(|all| all.first_mut())
+                check
+                    .and_then(|check| check.body.blocks.get_mut("data"))
+                    .and_then(|data| data.first_mut())
             }
             None => None,
         };
@@ -163,18 +164,13 @@ impl Merge {
     }
 }
 
-/// Returns whether a block may stand at the top level as it does.
-fn is_known(block: &Block, flavor: Flavor) -> bool {
-    let known = language::MODULE.block(&block.kind.text, flavor);
-    known.is_some_and(|known| known.labels.len() == block.labels.len())
-}
-
 fn key_of(block: &MergedBlock) -> Key {
-    let mut labels: Vec<String> = block.labels.iter().map(|one| one.text.clone()).collect();
-    if block.kind == "provider" {
-        let alias = block.body.attributes.get("alias");
-        let alias = alias.and_then(|one| expr::constant(one.file, &one.written.value).ok());
-        labels.extend(alias.and_then(|alias| alias.to_text()));
+    let mut labels = label_texts(block);
+    if block.kind == "provider"
+        && let Some(alias) = block.body.attributes.get("alias")
+        && let Ok(alias) = expr::constant(alias.file, &alias.written.value)
+    {
+        labels.extend(alias.to_text());
     }
     (block.kind.clone(), labels)
 }
@@ -186,8 +182,8 @@ fn declared(file: FileId, block: Block, flavor: Flavor) -> MergedBlock {
     merged
 }
 
-/// Takes what stands in a block `_` out of it: there only the names of the program's own arguments
-/// mean something else than outside.
+/// Moves the content of a block `_` out of it: only names of the program's own arguments differ in
+/// meaning there, so all others merge with those outside.
 fn unescape(block: &mut MergedBlock, flavor: Flavor) {
     let Some(schema) = effects::schema_of(&block.kind, flavor) else {
         return;
@@ -204,12 +200,12 @@ fn unescape(block: &mut MergedBlock, flavor: Flavor) {
         };
         body.attributes.entry(name).or_insert(argument);
     }
-    for (kind, mut all) in escape.body.blocks {
+    for (kind, mut blocks) in escape.body.blocks {
         let body = if schema.has_block(&kind) {
             &mut block.escaped
         } else {
             &mut block.body
         };
-        body.blocks.entry(kind).or_default().append(&mut all);
+        body.blocks.entry(kind).or_default().append(&mut blocks);
     }
 }

@@ -13,8 +13,7 @@ use crate::module_config::decode::contents::{
     Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
 use crate::module_config::decode::duplicates;
-use crate::module_config::decode::handover::{Handover, PassedArgument};
-use crate::module_config::decode::variables::Variable;
+use crate::module_config::decode::handover::Handover;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::module_config::merge::standing::Standing;
@@ -63,23 +62,18 @@ impl<'a> Merge<'a> {
         flavor: Flavor,
         found: &'a mut Vec<Diagnostic>,
     ) -> Self {
-        let declared = base.declared.iter();
-        let required = base.required.iter().enumerate();
-        let provider_blocks = base.provider_blocks.iter().enumerate();
-        let resources = base.resources.iter().enumerate();
-        let calls = base.calls.iter().enumerate();
-        let variables = base.variables.iter().enumerate();
-        let locals = base.locals.iter().enumerate();
         Self {
-            declared: declared.map(|one| (one.kind, one.labels.clone())).collect(),
-            required: required
-                .map(|(at, one)| (one.local_name.clone(), at))
+            declared: base
+                .declared
+                .iter()
+                .map(|declaration| (declaration.kind, declaration.labels.clone()))
                 .collect(),
-            provider_blocks: provider_blocks.map(|(at, one)| (one.key(), at)).collect(),
-            resources: resources.map(|(at, one)| (one.key(), at)).collect(),
-            calls: calls.map(|(at, one)| (one.name.clone(), at)).collect(),
-            variables: variables.map(|(at, one)| (one.name.clone(), at)).collect(),
-            locals: locals.map(|(at, one)| (one.name.clone(), at)).collect(),
+            required: indexes(&base.required, |entry| entry.local_name.clone()),
+            provider_blocks: indexes(&base.provider_blocks, ProviderBlock::key),
+            resources: indexes(&base.resources, Resource::key),
+            calls: indexes(&base.calls, |call| call.name.clone()),
+            variables: indexes(&base.variables, |variable| variable.name.clone()),
+            locals: indexes(&base.locals, |local| local.name.clone()),
             base,
             standing,
             flavor,
@@ -102,7 +96,9 @@ impl<'a> Merge<'a> {
             self.call(call);
         }
         for variable in contents.variables {
-            self.variable(variable);
+            if let Some(index) = self.variables.get(&variable.name) {
+                self.base.variables[*index].merge(variable, self.found);
+            }
         }
         // What is left of an encryption that is overridden is not known here.
         if !contents.encryption.is_empty() {
@@ -114,8 +110,11 @@ impl<'a> Merge<'a> {
             }
         }
         self.base.core_versions.append(&mut contents.core_versions);
-        let mut files = contents.files.iter();
-        if files.any(|file| self.standing.has_backend_of(file.id)) {
+        if contents
+            .files
+            .iter()
+            .any(|file| self.standing.has_backend_of(file.id))
+        {
             self.base
                 .set_backend(contents.backend, contents.backend_faults);
         }
@@ -132,7 +131,9 @@ impl<'a> Merge<'a> {
         };
         // A backend and a cloud in one file are no rivals here: the cloud counts.
         for kind in ["backend", "cloud", "encryption"] {
-            let settings = declared.iter().filter(|one| one.kind == kind);
+            let settings = declared
+                .iter()
+                .filter(|declaration| declaration.kind == kind);
             duplicates::duplicates(settings, flavor, self.found);
         }
         for Declaration {
@@ -145,7 +146,14 @@ impl<'a> Merge<'a> {
                 continue;
             };
             if !self.declared.contains(&(*kind, labels.clone())) {
-                self.missing(title, *place);
+                flood::push(
+                    self.found,
+                    Diagnostic::error(rules::CONFIGURATION_INVALID, title).at(
+                        place.file,
+                        place.span,
+                        "there is nothing to override",
+                    ),
+                );
             }
         }
     }
@@ -167,15 +175,19 @@ impl<'a> Merge<'a> {
     fn provider_block(&mut self, block: ProviderBlock) {
         if let Some(at) = self.provider_blocks.get(&block.key()) {
             let base = &mut self.base.provider_blocks[*at];
-            let version = block.version;
-            if let Some(version) = version.filter(|one| self.standing.has(one.place)) {
+            if let Some(version) = block.version
+                && self.standing.has(version.place)
+            {
                 base.version = Some(version);
             }
             base.is_empty &= block.is_empty;
-            let for_each = block.for_each;
-            if let Some(late) = for_each.filter(|late| self.standing.has(late.place())) {
-                base.for_each = Some(late);
+            if let Some(for_each) = block.for_each
+                && self.standing.has(for_each.place())
+            {
+                base.for_each = Some(for_each);
             }
+        // A default configuration needs no base: an override file may be the first to state it (config
+        // rules 3.8).
         } else if self.standing.has_block(block.place) {
             let at = self.base.provider_blocks.len();
             self.provider_blocks.insert(block.key(), at);
@@ -187,8 +199,9 @@ impl<'a> Merge<'a> {
         let Some(at) = self.resources.get(&resource.key()) else {
             return;
         };
-        let provider = resource.provider;
-        if let Some(provider) = provider.filter(|one| self.standing.has(one.place)) {
+        if let Some(provider) = resource.provider
+            && self.standing.has(provider.place)
+        {
             let base = &mut self.base.resources[*at];
             base.place = provider.place;
             base.provider = Some(provider);
@@ -205,55 +218,53 @@ impl<'a> Merge<'a> {
             base.source_late = call.source_late;
             base.place = call.place;
         }
-        let version_place = call.version_place;
-        if version_place.is_some_and(|place| self.standing.has(place)) {
+        if call
+            .version_place
+            .is_some_and(|place| self.standing.has(place))
+        {
             base.version = call.version;
             base.version_late = call.version_late;
-            base.version_place = version_place;
+            base.version_place = call.version_place;
         }
         hand_over(&mut base.handover, call.handover, self.standing);
-    }
-
-    fn variable(&mut self, variable: Variable) {
-        if let Some(at) = self.variables.get(&variable.name) {
-            self.base.variables[*at].merge(variable, self.found);
-        }
-    }
-
-    fn missing(&mut self, title: &str, place: SourcePlace) {
-        flood::push(
-            self.found,
-            Diagnostic::error(rules::CONFIGURATION_INVALID, title).at(
-                place.file,
-                place.span,
-                "there is nothing to override",
-            ),
-        );
     }
 }
 
 /// Moves what the `module` block of an override file hands over.
 fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
-    let first = over.providers.first();
-    if first.is_some_and(|passed| standing.has(passed.parent.place)) {
+    // `providers` replaces the base as a whole, `count` and `for_each` each on its own (config rules 3.12).
+    if over
+        .providers
+        .first()
+        .is_some_and(|passed| standing.has(passed.parent.place))
+    {
         base.providers = over.providers;
     }
-    let (known, given) = (&mut base.repetition, over.repetition);
+    let repetition = &mut base.repetition;
     for (base, over) in [
-        (&mut known.count, given.count),
-        (&mut known.for_each, given.for_each),
-        (&mut known.enabled, given.enabled),
-        (&mut known.depends_on, given.depends_on),
+        (&mut repetition.count, over.repetition.count),
+        (&mut repetition.for_each, over.repetition.for_each),
+        (&mut repetition.enabled, over.repetition.enabled),
+        (&mut repetition.depends_on, over.repetition.depends_on),
     ] {
         *base = over.filter(|place| standing.has(*place)).or(*base);
     }
     base.arguments.extend(over.arguments);
     // Blocks that a module cannot take are reported wherever they stand.
-    let counts = |one: &PassedArgument| one.is_block || standing.has(one.place);
-    base.arguments.retain(counts);
+    base.arguments
+        .retain(|argument| argument.is_block || standing.has(argument.place));
 }
 
-/// Checks what only now came together: the source of one file, the version of another (config rules 5.14).
+/// Maps the key of each declaration to its index.
+fn indexes<T, K: Ord>(declarations: &[T], key: impl Fn(&T) -> K) -> BTreeMap<K, usize> {
+    declarations
+        .iter()
+        .enumerate()
+        .map(|(index, declaration)| (key(declaration), index))
+        .collect()
+}
+
+/// Checks that a source of one file and a version of another one fit together (config rules 5.14).
 fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Diagnostic>) {
     for call in &base.calls {
         let remark = match &call.source {
@@ -264,9 +275,8 @@ fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Di
             }) => "only a module of a registry has versions",
             _ => continue,
         };
-        match &call.version {
-            CallVersion::Absent | CallVersion::Null | CallVersion::Computed => continue,
-            CallVersion::Stated(_) => {}
+        if !matches!(call.version, CallVersion::Stated(_)) {
+            continue;
         }
         // OpenTofu reads sources after merging; Terraform finds this out when installing.
         let (title, place) = if flavor.is_opentofu() {
@@ -282,7 +292,7 @@ fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Di
     }
 }
 
-/// Says what is wrong if there is no base, for whatever needs one.
+/// Returns the title of the error if there is no base, for declarations that need one.
 fn missing_title(kind: &str, labels: &[String], flavor: Flavor) -> Option<&'static str> {
     Some(match kind {
         "provider" if labels.len() > 1 => "Missing base provider configuration for override",

@@ -80,12 +80,14 @@ impl SettingsMerge {
     }
 
     fn required_providers(&mut self, file: ModuleFile, block: Block) {
-        let known = &mut self.merged.required_providers;
+        let entries = &mut self.merged.required_providers;
         for (name, entry) in decode_body(file.id, block.body).attributes {
-            match known.get_mut(&name) {
+            match entries.get_mut(&name) {
                 Some(base) if file.is_override() => replace(base, entry),
+                // A second entry in primary files is `Attribute redefined` (config rules 3.14).
                 Some(_) => {}
-                None => drop(known.insert(name, entry)),
+                // Unlike resources, entries need no base (config rules 3.4).
+                None => drop(entries.insert(name, entry)),
             }
         }
     }

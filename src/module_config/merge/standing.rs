@@ -23,8 +23,11 @@ impl Standing {
             backend: settings.backend.as_ref().map(|block| block.header.file),
             ..Self::default()
         };
-        let required = settings.required_providers.values();
-        for argument in required.chain(&settings.required_versions) {
+        for argument in settings
+            .required_providers
+            .values()
+            .chain(&settings.required_versions)
+        {
             standing.arguments.insert(argument, ());
         }
         for block in blocks {

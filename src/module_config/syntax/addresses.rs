@@ -81,8 +81,9 @@ impl Address<'_> {
     }
 
     fn text(&self, key_text: fn(Option<&Key>) -> String) -> String {
-        let modules = self.modules.iter();
-        let mut words: Vec<String> = modules
+        let mut words: Vec<String> = self
+            .modules
+            .iter()
             .map(|(name, key)| format!("module.{name}{}", key_text(key.as_ref())))
             .collect();
         if let Some(resource) = &self.resource {

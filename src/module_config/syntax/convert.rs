@@ -175,8 +175,9 @@ impl Convert<'_> {
             }
             ValueKind::Array(elements) => {
                 let at = self.header(value, header);
-                let elements = elements.iter();
-                items.extend(elements.filter_map(|one| self.block(one, at, nested, header)));
+                for element in elements {
+                    items.extend(self.block(element, at, nested, header));
+                }
             }
             _ => self.incorrect(value, "an object is needed here, or an array of objects"),
         }
@@ -189,8 +190,7 @@ impl Convert<'_> {
         nested: &BlockType,
         header: &Header,
     ) -> Option<Item> {
-        let labels = header.labels.iter();
-        let names = labels.map(|label| label.text.len()).sum();
+        let names = header.labels.iter().map(|label| label.text.len()).sum();
         let Some(left) = self.names_left.checked_sub(names) else {
             if self.names_left > 0 {
                 let help = "give these blocks shorter names, or split the file";
@@ -244,17 +244,16 @@ pub(super) fn arguments(value: &Value) -> Vec<Item> {
     let ValueKind::Object(members) = &value.kind else {
         return Vec::new();
     };
-    let argument = |member: &Member| {
-        Item::Attribute(Attribute {
-            name: Word {
-                text: member.name.clone(),
-                span: member.name_span,
-            },
-            value: expr(&member.value),
-            span: member.span(),
+    members
+        .iter()
+        .map(|member| {
+            Item::Attribute(Attribute {
+                name: key(member),
+                value: expr(&member.value),
+                span: member.span(),
+            })
         })
-    };
-    members.iter().map(argument).collect()
+        .collect()
 }
 
 /// Returns the place of the bracket that opens a value.

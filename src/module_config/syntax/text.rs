@@ -27,10 +27,12 @@ pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults, refused: &mut us
         Takes::Reference => named(value, faults, refused),
         Takes::References | Takes::UncheckedReferences => match value.kind {
             ExprKind::Tuple(items) => {
-                let items = items.into_iter();
-                let items = items.map(|item| named(item, faults, refused));
+                let items = items
+                    .into_iter()
+                    .map(|item| named(item, faults, refused))
+                    .collect();
                 Expr {
-                    kind: ExprKind::Tuple(items.collect()),
+                    kind: ExprKind::Tuple(items),
                     span: value.span,
                 }
             }
@@ -142,14 +144,12 @@ fn templates(expr: &Expr, faults: &Faults, depth: usize) -> Expr {
             Some(read) => return read,
             None => expr.kind.clone(),
         },
-        ExprKind::Tuple(elements) if depth > 0 => {
-            let elements = elements.iter();
-            ExprKind::Tuple(
-                elements
-                    .map(|one| templates(one, faults, depth - 1))
-                    .collect(),
-            )
-        }
+        ExprKind::Tuple(elements) if depth > 0 => ExprKind::Tuple(
+            elements
+                .iter()
+                .map(|element| templates(element, faults, depth - 1))
+                .collect(),
+        ),
         ExprKind::Object(items) if depth > 0 => {
             let item = |item: &ObjectItem| ObjectItem {
                 key: match &item.key {
@@ -197,7 +197,10 @@ fn parse(source: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnostic
             put(&mut read, at);
             Ok(read)
         }
-        _ => Err(found.into_iter().map(|one| moved(one, at)).collect()),
+        _ => Err(found
+            .into_iter()
+            .map(|diagnostic| moved(diagnostic, at))
+            .collect()),
     }
 }
 
@@ -223,7 +226,7 @@ fn put(expr: &mut Expr, at: Span) {
         | ExprKind::String(_)
         | ExprKind::Variable(_) => {}
         ExprKind::Template(parts) => put_parts(parts, at),
-        ExprKind::Tuple(elements) => elements.iter_mut().for_each(|one| put(one, at)),
+        ExprKind::Tuple(elements) => elements.iter_mut().for_each(|element| put(element, at)),
         ExprKind::Object(items) => {
             for item in items {
                 match &mut item.key {
@@ -254,9 +257,9 @@ fn put(expr: &mut Expr, at: Span) {
                 then,
                 otherwise,
             } = &mut **conditional;
-            [condition, then, otherwise]
-                .into_iter()
-                .for_each(|one| put(one, at));
+            for branch in [condition, then, otherwise] {
+                put(branch, at);
+            }
         }
         ExprKind::Binary(_, sides) => {
             put(&mut sides.0, at);
@@ -269,8 +272,9 @@ fn put(expr: &mut Expr, at: Span) {
 fn put_for(walk: &mut For, at: Span) {
     put(&mut walk.collection, at);
     put(&mut walk.value, at);
-    let others = [&mut walk.key, &mut walk.condition];
-    others.into_iter().flatten().for_each(|one| put(one, at));
+    for part in [&mut walk.key, &mut walk.condition].into_iter().flatten() {
+        put(part, at);
+    }
 }
 
 fn put_parts(parts: &mut [TemplatePart], at: Span) {

@@ -16,8 +16,8 @@ pub(crate) fn known<'b>(
     body: &'b Body,
     flavor: Flavor,
 ) -> impl Iterator<Item = &'b Attribute> {
-    let is_known = move |one: &&Attribute| schema.argument(&one.name.text, flavor).is_some();
-    body.attributes().filter(is_known)
+    body.attributes()
+        .filter(move |argument| schema.argument(&argument.name.text, flavor).is_some())
 }
 
 /// Reports what is wrong about a body; returns the blocks that may stand there, in their order.

@@ -19,8 +19,10 @@ pub(crate) fn call(block: &Block, faults: &mut Faults) {
         ignore_nested_deprecations(argument, faults);
     }
     let blocks = known_blocks(block, "module", &language::CALL, faults);
-    let lifecycle = blocks.iter().find(|(kind, _)| *kind == "lifecycle");
-    let lifecycle = lifecycle.map(|(_, block)| *block);
+    let lifecycle = blocks
+        .iter()
+        .find(|(kind, _)| *kind == "lifecycle")
+        .map(|(_, block)| *block);
     repetition::check(block, lifecycle, faults);
     if let Some(lifecycle) = lifecycle {
         bodies::check(&lifecycle.body, &language::CALL_LIFECYCLE, faults);

@@ -41,7 +41,7 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
         };
         if used
             .iter()
-            .any(|one| Subject::of(*one, faults.flavor) == Ok(own))
+            .any(|reference| Subject::of(*reference, faults.flavor) == Ok(own))
         {
             let title = format!("Invalid reference in {kind}");
             faults.invalid(title, value.span, "a resource calls itself self here");

@@ -95,8 +95,10 @@ fn ignore_changes(value: &Expr, faults: &mut Faults) {
 /// Checks what replaces a resource: one resource, or a part of it.
 fn replace_triggered_by(item: &Expr, faults: &mut Faults) {
     let flavor = faults.flavor;
-    let used = references::inside(item).into_iter();
-    let subjects: Result<Vec<Subject<'_>>, _> = used.map(|one| Subject::of(one, flavor)).collect();
+    let subjects = references::inside(item)
+        .into_iter()
+        .map(|reference| Subject::of(reference, flavor))
+        .collect::<Result<Vec<Subject<'_>>, _>>();
     let subjects = match subjects {
         Ok(subjects) => subjects,
         Err(title) => return faults.invalid(title, item.span, ""),

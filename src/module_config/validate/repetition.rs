@@ -20,7 +20,7 @@ pub(super) fn check(block: &Block, lifecycle: Option<&Block>, faults: &mut Fault
         .collect();
     let names = match &*names {
         [] | [_] => return,
-        [one, other] => format!("{one} and {other}"),
+        [first, second] => format!("{first} and {second}"),
         [first @ .., last] => format!("{}, and {last}", first.join(", ")),
     };
     let mut spans = set.iter().map(|argument| argument.name.span);

@@ -84,9 +84,16 @@ fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
     if let Some(lifecycle) = lifecycle {
         lifecycle::check(owner, lifecycle, faults);
     }
-    let of_kind = blocks.iter().filter(|(name, _)| *name == "provisioner");
-    let all: Vec<&Block> = of_kind.map(|(_, block)| *block).collect();
-    provisioners::check(&all, first("connection").map(|(_, block)| *block), faults);
+    let provisioners: Vec<&Block> = blocks
+        .iter()
+        .filter(|(name, _)| *name == "provisioner")
+        .map(|(_, block)| *block)
+        .collect();
+    provisioners::check(
+        &provisioners,
+        first("connection").map(|(_, block)| *block),
+        faults,
+    );
 }
 
 /// Reports what a data source in a `check` block leaves to that block.
