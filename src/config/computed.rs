@@ -126,16 +126,21 @@ impl ComputedCall {
     /// computed alike, wherever they are.
     #[must_use]
     pub fn texts(&self) -> Vec<&str> {
-        let arguments = self.arguments().map(|(_, one)| &*one.expression);
-        let values = self.values.iter();
-        let values = values.flat_map(|one| [&*one.name, one.value.as_deref().unwrap_or_default()]);
-        arguments.chain(values).collect()
+        let mut texts: Vec<&str> = self
+            .arguments()
+            .map(|(_, argument)| &*argument.expression)
+            .collect();
+        for value in &self.values {
+            texts.push(&value.name);
+            texts.push(value.value.as_deref().unwrap_or_default());
+        }
+        texts
     }
 
     /// Returns the computed arguments with their names.
     pub fn arguments(&self) -> impl Iterator<Item = (&'static str, &ComputedArgument)> {
-        let source = self.source.as_ref().map(|one| ("source", one));
-        let version = self.version.as_ref().map(|one| ("version", one));
-        source.into_iter().chain(version)
+        [("source", &self.source), ("version", &self.version)]
+            .into_iter()
+            .filter_map(|(name, argument)| Some((name, argument.as_ref()?)))
     }
 }

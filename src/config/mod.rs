@@ -38,7 +38,7 @@ pub use loaded::{
 pub use overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};
-pub use tree::walk::NOT_CHECKED_OUT;
+pub use tree::unseen::NOT_CHECKED_OUT;
 
 /// Reads the configuration of a root and of all modules that can be followed from there.
 ///

@@ -26,7 +26,10 @@ impl OverriddenPlaces {
         flavor: Flavor,
     ) -> Self {
         let mut overridden = Self::default();
-        let wanted: BTreeSet<FileId> = requirements.iter().map(|one| one.file).collect();
+        let wanted: BTreeSet<FileId> = requirements
+            .iter()
+            .map(|requirement| requirement.file)
+            .collect();
         // Calls may share a module, which is looked at once.
         let mut seen = BTreeSet::new();
         for node in &loaded.modules {
@@ -37,8 +40,12 @@ impl OverriddenPlaces {
             {
                 continue;
             }
-            let mut overrides = node.files.iter().filter(|file| file.is_override());
-            if overrides.any(|file| wanted.contains(&file.id)) {
+            // Merging costs more than parsing: most modules have no override file with a requirement.
+            let is_wanted = node
+                .files
+                .iter()
+                .any(|file| file.is_override() && wanted.contains(&file.id));
+            if is_wanted {
                 overridden.module(&node.merged(texts, flavor));
             }
         }

@@ -190,18 +190,19 @@ impl Branches {
             }
             siblings[place].push(*at);
         }
-        let groups = siblings.into_iter();
-        let groups = groups.map(|members| self.group(members, repeats, known));
+        let groups = siblings
+            .into_iter()
+            .map(|members| self.group(members, repeats, known))
+            .collect();
         BranchGroup {
             members,
-            below: BelowGroup::Groups(groups.collect()),
+            below: BelowGroup::Groups(groups),
         }
     }
 
     /// Names the members of a group.
     pub fn names(&self, group: &BranchGroup) -> impl ExactSizeIterator<Item = String> {
-        let members = group.members.iter();
-        members.map(|at| self.list[*at].name())
+        group.members.iter().map(|at| self.list[*at].name())
     }
 }
 
@@ -274,23 +275,30 @@ fn empty(kind: BranchKind, path: ModulePath) -> Branch {
 
 /// Adds a branch for every test file that requires something or calls a module.
 fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize> {
-    let required = loaded.requirements.providers.values().flatten();
-    let required = required.map(|place| &place.module);
-    let paths = loaded.modules.iter().map(|node| &node.path).chain(required);
-    let tests: BTreeSet<&String> = paths
+    let requiring = loaded
+        .requirements
+        .providers
+        .values()
+        .flatten()
+        .map(|requirement| &requirement.module);
+    let names: BTreeSet<&String> = loaded
+        .modules
+        .iter()
+        .map(|node| &node.path)
+        .chain(requiring)
         .filter_map(|path| match path.steps().first() {
             Some(PathStep::Test(name)) => Some(name),
             _ => None,
         })
         .collect();
-    let tests = tests.into_iter().map(|name| {
+    let mut indexes = BTreeMap::new();
+    for name in names {
         let path = ModulePath::default().join(PathStep::Test(name.clone()));
-        let at = list.len();
+        indexes.insert(name.clone(), list.len());
+        list[0].below.push(list.len());
         list.push(empty(BranchKind::Test, path));
-        list[0].below.push(at);
-        (name.clone(), at)
-    });
-    tests.collect()
+    }
+    indexes
 }
 
 /// Adds a branch for the state, if it requires something or cannot be seen; says where it is.
@@ -302,8 +310,7 @@ fn add_state(
 ) -> Option<usize> {
     let mut state = empty(BranchKind::State, ModulePath::default());
     for (provider, places) in &loaded.requirements.providers {
-        let mut places = places.iter();
-        if let Some(place) = places.find(|place| place.origin == Origin::State) {
+        if let Some(place) = places.iter().find(|place| place.origin == Origin::State) {
             state.source = Some(texts.name(place.file).to_owned());
             state.providers.insert(provider.clone(), Default::default());
         }
@@ -325,10 +332,10 @@ fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Con
     let mut all: BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> = BTreeMap::new();
     for (provider, places) in &loaded.requirements.providers {
         for place in places.iter().filter(|place| place.origin != Origin::State) {
-            let own = all.entry(&place.module).or_default();
-            let known = own.remove(provider).unwrap_or_default();
-            let stated = Constraints::clone(&place.constraints);
-            own.insert(provider.clone(), known.union(stated));
+            let providers = all.entry(&place.module).or_default();
+            let constraints = providers.remove(provider).unwrap_or_default();
+            let added = Constraints::clone(&place.constraints);
+            providers.insert(provider.clone(), constraints.union(added));
         }
     }
     all
@@ -348,11 +355,17 @@ type Look<'a> = (
 
 fn classes(list: &[Branch]) -> Vec<usize> {
     let mut classes = vec![0; list.len()];
-    let mut known: BTreeMap<Look<'_>, usize> = BTreeMap::new();
-    for at in from_below(list) {
+    let mut looks: BTreeMap<Look<'_>, usize> = BTreeMap::new();
+    // Children come first: a branch is like another if its children are, which their classes show
+    // without a walk through both.
+    let mut order = Vec::new();
+    let mut stack = vec![0];
+    while let Some(at) = stack.pop() {
+        order.push(at);
+        stack.extend(&list[at].below);
+    }
+    for at in order.into_iter().rev() {
         let branch = &list[at];
-        let providers = branch.providers.iter();
-        let below = branch.below.iter();
         let look = (
             branch.kind,
             branch.source.as_deref(),
@@ -362,23 +375,19 @@ fn classes(list: &[Branch]) -> Vec<usize> {
                 .map_or_else(Vec::new, ComputedCall::texts),
             branch.fetched.as_ref(),
             branch.unseen,
-            providers.map(|(p, c)| (p, c.to_string())).collect(),
-            below.map(|at| (list[*at].name(), classes[*at])).collect(),
+            branch
+                .providers
+                .iter()
+                .map(|(provider, constraints)| (provider, constraints.to_string()))
+                .collect(),
+            branch
+                .below
+                .iter()
+                .map(|child| (list[*child].name(), classes[*child]))
+                .collect(),
         );
-        let new = known.len();
-        classes[at] = *known.entry(look).or_insert(new);
+        let next = looks.len();
+        classes[at] = *looks.entry(look).or_insert(next);
     }
     classes
-}
-
-/// Lists all branches, each behind those below it.
-fn from_below(list: &[Branch]) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut stack = vec![0];
-    while let Some(at) = stack.pop() {
-        order.push(at);
-        stack.extend(&list[at].below);
-    }
-    order.reverse();
-    order
 }

@@ -116,10 +116,12 @@ pub(in crate::config) fn choose(
         if is_hidden(stem, ending, &all, flavor) {
             continue;
         }
-        let list = match ending.test {
-            true => &mut chosen.tests,
-            false if is_override(stem) => &mut chosen.overrides,
-            false => &mut chosen.primary,
+        let list = if ending.test {
+            &mut chosen.tests
+        } else if is_override(stem) {
+            &mut chosen.overrides
+        } else {
+            &mut chosen.primary
         };
         list.push(SourceFile {
             name: entry.name.clone(),

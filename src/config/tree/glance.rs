@@ -37,11 +37,13 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
     let chosen = reader.choose(here)?;
     let found = !chosen.primary.is_empty() || !chosen.overrides.is_empty();
     let contents = reader.module(here, &chosen);
-    let calls = contents.calls.into_iter();
-    let local = calls.filter_map(|call| match call.source {
-        Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
-        _ => None,
-    });
+    let local = contents
+        .calls
+        .into_iter()
+        .filter_map(|call| match call.source {
+            Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
+            _ => None,
+        });
     Ok(Glance {
         found,
         has_backend: contents.backend.is_some(),

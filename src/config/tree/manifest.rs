@@ -75,8 +75,11 @@ fn parse(bytes: &[u8], flavor: Flavor) -> Result<Manifest, String> {
         return Ok(Manifest::default());
     }
     let document = json::parse(bytes).map_err(|faults| {
-        let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        faults.join("; ")
+        faults
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("; ")
     })?;
     let mut records = BTreeMap::new();
     for record in listed(&document)? {
@@ -110,8 +113,10 @@ fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
     let ValueKind::Object(members) = &object.kind else {
         return None;
     };
-    let mut members = members.iter().rev();
-    let member = members.find(|member| member.name.eq_ignore_ascii_case(name))?;
+    // Go's decoder ignores the case of keys, and the last of several counts.
+    let member = members
+        .iter()
+        .rfind(|member| member.name.eq_ignore_ascii_case(name))?;
     Some(&member.value)
 }
 

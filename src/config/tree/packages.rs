@@ -59,9 +59,10 @@ impl<'a> Packages<'a> {
             return Ok(top.unwrap_or(Path::new("")).join(resolved));
         }
         let (real_root, real) = (self.disk.resolve(root)?, self.disk.resolve(path)?);
-        Ok(match clean(&real_root.join(dir)) == real {
-            true => dir.to_owned(),
-            false => path_between(&real_root, &real),
+        Ok(if clean(&real_root.join(dir)) == real {
+            dir.to_owned()
+        } else {
+            path_between(&real_root, &real)
         })
     }
 
@@ -125,8 +126,11 @@ impl Files for Packages<'_> {
         match self.package(path) {
             Some((package, inside)) => {
                 let resolved = package.files.resolve(&inside)?;
-                let above = path.ancestors().nth(inside.components().count());
-                Ok(above.unwrap_or(Path::new("")).join(resolved))
+                let top = path
+                    .ancestors()
+                    .nth(inside.components().count())
+                    .unwrap_or(Path::new(""));
+                Ok(top.join(resolved))
             }
             None => self.disk.resolve(path),
         }

@@ -70,8 +70,9 @@ pub(in crate::config) fn check(
         let parent = declared(caller);
         let call = parent.and_then(|parent| parent.calls.get(&**name));
         // A ban reaches all the way down. Callers come first in the list, so theirs is known.
-        let own = call.and_then(|call| call.handover.repetition.place());
-        let ban = own.or(bans[caller]);
+        let ban = call
+            .and_then(|call| call.handover.repetition.place())
+            .or(bans[caller]);
         bans.push(ban);
         if let (Some(child), Some(parent), Some(call)) = (callee, parent, call) {
             // Where a ban comes from depends on the way, so it is checked for each of them.
@@ -123,33 +124,38 @@ struct Declared<'a> {
 
 impl<'a> Declared<'a> {
     fn of(contents: &'a Contents) -> Self {
-        let required = contents.required.iter();
-        let aliases = required.clone().flat_map(|entry| {
-            let aliases = entry.aliases.iter();
-            aliases.map(|alias| (&*entry.local_name, Some(&**alias)))
-        });
-        let calls = contents.calls.iter();
-        let variables = contents.variables.iter();
-        let handed_on = calls.clone().flat_map(|call| &call.handover.providers);
-        let handed_on = handed_on.map(|passed| &passed.parent);
         let mut declared = Self {
             contents,
-            calls: calls.map(|call| (&*call.name, call)).collect(),
-            aliases: aliases.collect(),
-            required: required.map(|entry| (&*entry.local_name, entry)).collect(),
-            needed: variables
-                .clone()
-                .filter(|one| one.default.is_none() && Given::says(one.constant.as_ref(), true))
-                .collect(),
-            variables: variables.map(|one| &*one.name).collect(),
-            handed_on: handed_on
-                .filter(|one| one.alias.is_none())
-                .map(|one| &*one.local_name)
-                .collect(),
+            calls: BTreeMap::new(),
+            aliases: BTreeSet::new(),
+            required: BTreeMap::new(),
+            needed: Vec::new(),
+            variables: BTreeSet::new(),
+            handed_on: BTreeSet::new(),
             configured: BTreeSet::new(),
             empty: BTreeMap::new(),
             keyed: BTreeSet::new(),
         };
+        for entry in &contents.required {
+            declared.required.insert(&entry.local_name, entry);
+            for alias in &entry.aliases {
+                declared.aliases.insert((&entry.local_name, Some(alias)));
+            }
+        }
+        for call in &contents.calls {
+            declared.calls.insert(&call.name, call);
+            for Passed { parent, .. } in &call.handover.providers {
+                if parent.alias.is_none() {
+                    declared.handed_on.insert(&parent.local_name);
+                }
+            }
+        }
+        for variable in &contents.variables {
+            declared.variables.insert(&variable.name);
+            if variable.default.is_none() && Given::says(variable.constant.as_ref(), true) {
+                declared.needed.push(variable);
+            }
+        }
         for block in &contents.provider_blocks {
             let name = (&*block.local_name, block.alias.as_deref());
             if block.is_empty && block.version.is_none() {
@@ -214,12 +220,17 @@ impl Checks<'_> {
 
     /// Checks the references to provider configurations within one module.
     fn references(&mut self, module: &Declared<'_>) {
-        let resources = module.contents.resources.iter();
-        for reference in resources.filter_map(|resource| resource.provider.as_ref()) {
-            self.key("resource", reference, module);
+        for resource in &module.contents.resources {
+            if let Some(reference) = &resource.provider {
+                self.key("resource", reference, module);
+            }
         }
-        let calls = module.contents.calls.iter();
-        for passed in calls.flat_map(|call| &call.handover.providers) {
+        for passed in module
+            .contents
+            .calls
+            .iter()
+            .flat_map(|call| &call.handover.providers)
+        {
             if passed.child.has_key {
                 let remark = "a module gets single configurations: its own name has no key";
                 let title = "Invalid module provider configuration";
@@ -302,18 +313,23 @@ impl Checks<'_> {
         }
         let arguments = &call.handover.arguments;
         for argument in arguments {
-            let title = match argument.is_block {
-                true => "Unsupported block type",
-                false if child.variables.contains(&*argument.name) => continue,
-                false => "Unsupported argument",
+            let title = if argument.is_block {
+                "Unsupported block type"
+            } else if child.variables.contains(&*argument.name) {
+                continue;
+            } else {
+                "Unsupported argument"
             };
             let place = argument.place;
             let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, title);
             let remark = "the module has no such variable";
             self.push(error.at(place.file, place.span, remark));
         }
-        let set = arguments.iter().filter(|one| !one.is_block);
-        let set: BTreeSet<&str> = set.map(|one| &*one.name).collect();
+        let set: BTreeSet<&str> = arguments
+            .iter()
+            .filter(|argument| !argument.is_block)
+            .map(|argument| &*argument.name)
+            .collect();
         for variable in &child.needed {
             if !set.contains(&*variable.name) {
                 let remark = format!("{} is missing", variable.name);
@@ -344,11 +360,11 @@ impl Checks<'_> {
             let remark = format!("the module needs {}", shown(*name));
             self.error(TITLE, call.header, &remark);
         }
-        let handed_on = child.handed_on.iter();
-        let handed_on = handed_on.filter(|name| child.required.contains_key(*name));
-        for name in handed_on.filter(|name| !is_there(&(name, None))) {
-            let remark = format!("the module hands {name} on, but gets none");
-            self.odd(TITLE, call.header, &remark);
+        for name in &child.handed_on {
+            if child.required.contains_key(name) && !is_there(&(name, None)) {
+                let remark = format!("the module hands {name} on, but gets none");
+                self.odd(TITLE, call.header, &remark);
+            }
         }
     }
 
@@ -387,10 +403,14 @@ impl Checks<'_> {
             return;
         }
         let (wanted, place) = (wanted.short(self.flavor), *place);
-        let mut required = child.contents.required.iter();
         let error = Diagnostic::error(rules::CONFIGURATION_INVALID, "Provider type mismatch");
-        // The wrong one of the two names is likely the one that is shown.
-        let error = match required.find(|entry| entry.addr == given) {
+        let name_of_given = child
+            .contents
+            .required
+            .iter()
+            .find(|entry| entry.addr == given);
+        // If the module knows the given provider by another name, the left side is likely the slip.
+        let error = match name_of_given {
             Some(right) => {
                 let remark = format!("this is {wanted} to the module");
                 let help = format!("write {} on the left", right.local_name);

@@ -167,9 +167,10 @@ impl<'a> Reader<'a> {
                 Some(self.texts.add(name, bytes))
             }
             Err(error) => {
-                let code = match is_leaving(&error) {
-                    true => rules::MODULE_ESCAPES_PACKAGE,
-                    false => rules::FILE_UNREADABLE,
+                let code = if is_leaving(&error) {
+                    rules::MODULE_ESCAPES_PACKAGE
+                } else {
+                    rules::FILE_UNREADABLE
                 };
                 let diagnostic =
                     Diagnostic::error(code, "Failed to read file").help(remedy(&error));

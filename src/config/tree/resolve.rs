@@ -62,8 +62,11 @@ pub(in crate::config) fn resolve(
         } = resource;
         resolver.require_implied(resource.provider.as_ref(), type_name, *place);
     }
-    let resources = contents.resources.iter();
-    let resources: BTreeMap<_, _> = resources.map(|one| (one.key(), one)).collect();
+    let resources: BTreeMap<_, _> = contents
+        .resources
+        .iter()
+        .map(|resource| (resource.key(), resource))
+        .collect();
     for import in &contents.imports {
         if standing == Standing::Child && !flavor.imports_in_children() {
             let remark = "only the root module may have import blocks";
@@ -102,10 +105,11 @@ struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     fn new(contents: &'a Contents, flavor: Flavor, found: &'a mut Vec<Diagnostic>) -> Self {
-        let required = contents.required.iter();
         Self {
             flavor,
-            mapped: required
+            mapped: contents
+                .required
+                .iter()
                 .map(|entry| (&*entry.local_name, &entry.addr))
                 .collect(),
             reached_by: BTreeMap::new(),

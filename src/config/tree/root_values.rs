@@ -26,8 +26,9 @@ pub(in crate::config) fn read(
     reader: &mut Reader<'_>,
     given: &GivenValues,
 ) -> BTreeMap<String, RootValue> {
-    let environment = given.environment.iter();
-    let mut values: BTreeMap<String, RootValue> = environment
+    let mut values: BTreeMap<String, RootValue> = given
+        .environment
+        .iter()
         .map(|(name, text)| (name.clone(), RootValue::Text(text.clone())))
         .collect();
     for name in automatic(reader) {
@@ -64,10 +65,10 @@ fn automatic(reader: &Reader<'_>) -> Vec<std::ffi::OsString> {
 
 /// Reads one file; what is wrong with it stops the programs.
 fn file(reader: &mut Reader<'_>, path: &Path, values: &mut BTreeMap<String, RootValue>) {
-    let is_json = path.as_os_str().as_encoded_bytes().ends_with(b".json");
-    let syntax = match is_json {
-        true => Syntax::Json,
-        false => Syntax::Native,
+    let syntax = if path.as_os_str().as_encoded_bytes().ends_with(b".json") {
+        Syntax::Json
+    } else {
+        Syntax::Native
     };
     let Some((file, bytes)) = reader.text(path) else {
         return;

@@ -24,10 +24,13 @@ pub(in crate::config) fn check(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let blocks = file.test_providers.keys();
     let mut names = Names {
         flavor,
-        with_blocks: blocks.map(|(name, _)| &**name).collect(),
+        with_blocks: file
+            .test_providers
+            .keys()
+            .map(|(name, _)| &**name)
+            .collect(),
         fixed: BTreeMap::new(),
     };
     for run in &file.runs {
@@ -63,8 +66,8 @@ struct Names<'a> {
 impl<'a> Names<'a> {
     /// Fixes the names that a module declares.
     fn all_of(&mut self, module: &'a Contents) {
-        for one in &module.required {
-            self.fix(&one.local_name, &one.addr);
+        for entry in &module.required {
+            self.fix(&entry.local_name, &entry.addr);
         }
     }
 
@@ -106,9 +109,11 @@ impl<'a> Names<'a> {
 }
 
 fn declared<'m>(module: &'m Contents, name: &str) -> Option<&'m ProviderAddr> {
-    let mut required = module.required.iter();
-    let declared = required.find(|one| one.local_name == name);
-    declared.map(|one| &one.addr)
+    module
+        .required
+        .iter()
+        .find(|entry| entry.local_name == name)
+        .map(|entry| &entry.addr)
 }
 
 #[cfg(test)]

@@ -54,9 +54,10 @@ pub(in crate::config) fn evaluate(
     };
     let mut diagnostics = reader.found;
     for diagnostic in &mut diagnostics {
-        let labels = diagnostic.primary.iter_mut().chain(&mut diagnostic.related);
-        for label in labels.filter(|label| label.file == file) {
-            label.span = inner(label.span, expression.len());
+        for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
+            if label.file == file {
+                label.span = inner(label.span, expression.len());
+            }
         }
     }
     flood::in_order(&mut diagnostics);

@@ -319,9 +319,11 @@ fn read_provider(text: &str, flavor: Flavor) -> Named {
     };
     if let Some(names) = rest.strip_prefix('.') {
         let mut names = names.splitn(3, '.');
-        return match names.by_ref().take(2).all(words::is_identifier) {
-            true if names.next().is_none() => Named::Legacy,
-            _ => Named::Nothing,
+        let are_identifiers = names.by_ref().take(2).all(words::is_identifier);
+        return if are_identifiers && names.next().is_none() {
+            Named::Legacy
+        } else {
+            Named::Nothing
         };
     }
     let Some((address, behind)) = rest

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::tree::walk::NOT_CHECKED_OUT;
 use crate::config::tree::way::Way;
 use crate::diag::{Diagnostic, Label, RootCommand, rules};
 use crate::module_config::decode::contents::Call;
 use crate::module_config::file::SourcePlace;
 use crate::requirement::UnseenCall;
+
+/// The title of a call into a git submodule that is not checked out.
+pub const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
 
 /// The calls whose modules cannot be seen, each as it is written.
 #[derive(Default)]
@@ -60,7 +62,7 @@ impl Unseen {
     }
 }
 
-/// Says that a call is not visible, with its path if there is only one.
+/// Makes the note that a call is not visible, with its path if there is only one.
 fn not_visible(call: &UnseenCall, title: &str, place: SourcePlace) -> Diagnostic {
     let remark = match call.ways {
         1 => format!("what {} requires is unknown", call.module),

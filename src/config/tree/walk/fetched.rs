@@ -45,21 +45,26 @@ impl MountedPackage {
 impl Tree<'_> {
     /// Announces which modules the calls of a module will ask for.
     pub(super) fn prepare(&self, path: &ModulePath, calls: &[Call]) {
-        let calls = calls.iter().filter(|call| call.computed().is_none());
-        let asked = calls.filter_map(|call| {
-            let (module, source) = requested(call)?;
+        let mut requested_calls = Vec::new();
+        for call in calls.iter().filter(|call| call.computed().is_none()) {
+            let Some((module, source)) = requested(call) else {
+                continue;
+            };
             let key = path.join(PathStep::Call(call.name.clone())).manifest_key();
             let is_installed = self.manifest.find(&key, call, &self.reader).is_ok();
-            let is_asked = !is_installed && module.danger().is_none();
-            is_asked.then_some((key, source))
-        });
-        let asked: Vec<_> = asked.collect();
-        let requests = asked.iter().map(|(key, source)| ModuleRequest {
-            key,
-            source: *source,
-            flavor: self.reader.flavor,
-        });
-        self.remote.prepare(&requests.collect::<Vec<_>>());
+            if !is_installed && module.danger().is_none() {
+                requested_calls.push((key, source));
+            }
+        }
+        let requests: Vec<_> = requested_calls
+            .iter()
+            .map(|(key, source)| ModuleRequest {
+                key,
+                source: *source,
+                flavor: self.reader.flavor,
+            })
+            .collect();
+        self.remote.prepare(&requests);
     }
 
     /// Asks for the module of a call that is not installed; `title` says why what is installed does not
@@ -122,21 +127,26 @@ impl Tree<'_> {
             );
         }
         let top = self.settings.data_dir.join("modules").join(key);
-        let mut packages = self.packages.iter();
-        let (files, place): (PackageFiles, _) =
-            match packages.any(|one| one.package == found.package) {
-                true => (Arc::new(Copied(found.files)), None),
-                false => (found.files, found.place),
-            };
+        // For a second call the programs copy the package, without names that begin with a dot (rules 5.12).
+        let is_copy = self
+            .packages
+            .iter()
+            .any(|package| package.package == found.package);
+        let (files, place): (PackageFiles, _) = if is_copy {
+            (Arc::new(Copied(found.files)), None)
+        } else {
+            (found.files, found.place)
+        };
         let package = Mounted {
             files,
             shown: Arc::clone(&found.shown),
             place: place.clone(),
         };
         self.reader.mount(&top, package);
-        let dir = match found.dir.as_os_str().is_empty() {
-            true => top.clone(),
-            false => top.join(found.dir),
+        let dir = if found.dir.as_os_str().is_empty() {
+            top.clone()
+        } else {
+            top.join(found.dir)
         };
         self.packages.push(MountedPackage {
             top,
@@ -211,9 +221,10 @@ impl Tree<'_> {
         let Some(here) = self.nodes[caller].dir.as_deref() else {
             return false;
         };
-        let mut packages = self.packages.iter();
-        let package = packages.find(|one| one.holds(here));
-        package.is_some_and(|package| !package.holds(dir))
+        self.packages
+            .iter()
+            .find(|package| package.holds(here))
+            .is_some_and(|package| !package.holds(dir))
     }
 }
 
@@ -266,9 +277,10 @@ impl Copied {
     }
 
     fn check(path: &Path) -> io::Result<()> {
-        match Self::has(path) {
-            true => Ok(()),
-            false => Err(io::ErrorKind::NotFound.into()),
+        if Self::has(path) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::NotFound.into())
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, Needs, Standing};
 use crate::config::tree::root_values;
-use crate::config::tree::unseen::Unseen;
+use crate::config::tree::unseen::{NOT_CHECKED_OUT, Unseen};
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{Sourcing, Way};
 use crate::config::tree::{passing, state};
@@ -42,9 +42,6 @@ const TEST_DIRECTORY: &str = "tests";
 
 /// The title of a tree that is not read to its end.
 const TOO_LARGE: &str = "Module tree too large";
-
-/// The title of a call into a git submodule that is not checked out.
-pub const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
 
 pub(in crate::config) fn load(
     outside: Outside<'_>,
@@ -223,9 +220,9 @@ impl Tree<'_> {
         let separate = self
             .reader
             .choose_tests(&dir, self.settings.test_directory.is_some());
-        let own = chosen.tests.iter().map(|file| (Path::new(""), file));
-        let all = own.chain(separate.iter().map(|file| (&*dir, file)));
-        for (dir, file) in all {
+        let beside_root = chosen.tests.iter().map(|file| (Path::new(""), file));
+        let in_directory = separate.iter().map(|file| (&*dir, file));
+        for (dir, file) in beside_root.chain(in_directory) {
             let contents = self.reader.test_file(dir, file);
             let step = PathStep::Test(runs::branch(&dir.join(&file.name)));
             let path = ModulePath::default().join(step);
@@ -378,47 +375,60 @@ impl Tree<'_> {
             };
         }
         match &way.call.source {
-            Some(Source::Local { written, module }) => {
-                let here = self.nodes[way.caller].dir.as_deref();
-                let here = here.unwrap_or(Path::new(""));
-                let dir = join(here, &module.path);
-                // A local module is found without its record; one that names another directory
-                // shows that the programs would not see what we see.
-                let key = way.path.manifest_key();
-                let recorded = self.manifest.source(&key, &self.reader);
-                if let Some(other) = recorded.filter(|recorded| join(here, recorded) != dir) {
-                    let note = installed_from(other, way.call.place);
-                    flood::push(&mut self.reader.found, note);
-                }
-                if self.settings.submodules.hold(&dir) {
-                    return self.unseen(&way, written, NOT_CHECKED_OUT, way.call.place);
-                }
-                if self.leaves_package(way.caller, &dir) {
-                    let error = fetched::escaping(written, way.call.place);
-                    self.report_once(way.call.place, fetched::ESCAPES, error);
-                    return ControlFlow::Continue(());
-                }
-                match self.reader.without_links(&dir) {
-                    Ok(dir) => self.follow(&way, Reached::on_disk(written, dir)),
-                    Err(error) if is_leaving(&error) => {
-                        let error = fetched::escaping(written, way.call.place);
-                        self.report_once(way.call.place, fetched::ESCAPES, error);
-                        ControlFlow::Continue(())
-                    }
-                    // What is wrong is said where the directory is read.
-                    Err(_) => self.follow(&way, Reached::on_disk(written, dir)),
-                }
-            }
+            Some(Source::Local { written, module }) => self.local_call(&way, written, &module.path),
             Some(Source::Remote { written, .. }) => {
                 let key = way.path.manifest_key();
-                let found = self.manifest.find(&key, way.call, &self.reader);
-                match found {
+                match self.manifest.find(&key, way.call, &self.reader) {
                     Ok(installed) => self.follow(&way, Reached::on_disk(written, installed.dir)),
                     Err(title) => self.fetch(&way, written, title),
                 }
             }
             // Only an override may leave the source out, and then the base has one.
             Some(Source::Computed(_) | Source::Unfit(_)) | None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Follows a call to a directory beside the caller.
+    fn local_call(&mut self, way: &Way<'_>, written: &str, source: &str) -> ControlFlow<()> {
+        let place = way.call.place;
+        let here = self.nodes[way.caller]
+            .dir
+            .as_deref()
+            .unwrap_or(Path::new(""));
+        let dir = join(here, source);
+        // A local module is found without its record; a record of another directory shows that the
+        // programs would not see the same files: they stop there, and ask for another `init`.
+        let key = way.path.manifest_key();
+        if let Some(recorded) = self.manifest.source(&key, &self.reader)
+            && join(here, recorded) != dir
+        {
+            let remark = format!("it was installed from {recorded:?}");
+            let note = Diagnostic::note(rules::CONFIGURATION_ODD, manifest::SOURCE_CHANGED)
+                .at(place.file, place.span, remark)
+                .help("install the modules again");
+            flood::push(&mut self.reader.found, note);
+        }
+        if self.settings.submodules.hold(&dir) {
+            return self.unseen(way, written, NOT_CHECKED_OUT, place);
+        }
+        let resolved = if self.leaves_package(way.caller, &dir) {
+            None
+        } else {
+            match self.reader.without_links(&dir) {
+                Ok(dir) => Some(dir),
+                Err(error) if is_leaving(&error) => None,
+                // Reading the directory fails as well, and reports the reason.
+                Err(_) => Some(dir),
+            }
+        };
+        match resolved {
+            Some(dir) => self.follow(way, Reached::on_disk(written, dir)),
+            // A package from outside must not name files of this machine.
+            None => {
+                let error = fetched::escaping(written, place);
+                self.report_once(place, fetched::ESCAPES, error);
+                ControlFlow::Continue(())
+            }
         }
     }
 
@@ -465,14 +475,13 @@ impl Tree<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Says how a call got its source and its version, if they are computed and someone asks.
+    /// Traces a computed source and version, if the settings ask for it.
     fn trace(&self, way: &Way<'_>) -> Option<Arc<ComputedCall>> {
         let result = way.result().filter(|_| self.settings.traces_values)?;
         let texts = self.reader.texts();
-        let traced = self
-            .values
-            .trace(way.caller, way.at?, &result, &self.nodes, texts);
-        traced.map(Arc::new)
+        self.values
+            .trace(way.caller, way.at?, &result, &self.nodes, texts)
+            .map(Arc::new)
     }
 
     /// Returns whether a directory is that of a module or of one that leads to it, as far as that
@@ -559,15 +568,6 @@ fn place_of(call: &Call, title: &str) -> SourcePlace {
         manifest::NOT_INSTALLED => call.header,
         _ => call.place,
     }
-}
-
-/// Says that the record of a local module is of another directory, where the programs stop; nothing
-/// hangs on it here.
-fn installed_from(source: &str, place: SourcePlace) -> Diagnostic {
-    let remark = format!("it was installed from {source:?}");
-    Diagnostic::note(rules::CONFIGURATION_ODD, manifest::SOURCE_CHANGED)
-        .at(place.file, place.span, remark)
-        .help("install the modules again")
 }
 
 /// Finds the directory of a local module, from the root on: by text alone. Links on the way are resolved after
