@@ -4,7 +4,7 @@
 //! matters to whoever has a thousand roots. Anything else, be it one space more or a text with an escape,
 //! is left to the grammar, so this reader reports nothing.
 
-use super::parse::header_of;
+use super::header::header_of;
 use super::{Document, Places, ProviderLock};
 use crate::addr::ProviderAddr;
 use crate::diag::Span;
@@ -19,12 +19,12 @@ pub(super) fn read(bytes: &[u8], flavor: Flavor) -> Option<Document> {
         header: Some(program),
         ..Document::default()
     };
-    let mut text = Text {
+    let mut text = Cursor {
         text: std::str::from_utf8(bytes).ok()?,
         at: 0,
     };
     text.pass(Flavor::newest(program).header())?;
-    while !text.is_at_end() {
+    while text.at < text.text.len() {
         text.pass("\n")?;
         let (addr, entry, places) = entry(&mut text, flavor)?;
         document.places.insert(addr.clone(), places);
@@ -35,13 +35,12 @@ pub(super) fn read(bytes: &[u8], flavor: Flavor) -> Option<Document> {
     Some(document)
 }
 
-fn entry(text: &mut Text<'_>, flavor: Flavor) -> Option<(ProviderAddr, ProviderLock, Places)> {
+fn entry(text: &mut Cursor<'_>, flavor: Flavor) -> Option<(ProviderAddr, ProviderLock, Places)> {
     let start = text.at;
     text.pass("provider ")?;
     let (name, label) = text.quoted()?;
     let addr = ProviderAddr::parse(name, flavor).ok()?;
-    let is_sound = !addr.is_builtin(flavor) && !addr.is_legacy() && addr.to_string() == name;
-    if !is_sound {
+    if addr.is_builtin(flavor) || addr.is_legacy() || addr.to_string() != name {
         return None;
     }
     text.pass(" {\n  version ")?;
@@ -84,7 +83,7 @@ fn entry(text: &mut Text<'_>, flavor: Flavor) -> Option<(ProviderAddr, ProviderL
 type ListedHashes = (Vec<(Hash, Span)>, Option<Span>);
 
 /// Reads the list of hashes, if there is one.
-fn hashes(text: &mut Text<'_>) -> Option<ListedHashes> {
+fn hashes(text: &mut Cursor<'_>) -> Option<ListedHashes> {
     let mut listed = Vec::new();
     if text.pass("  hashes = ").is_none() {
         return Some((listed, None));
@@ -108,17 +107,13 @@ fn canonical(text: &str) -> Option<Version> {
     (version.to_string() == text).then_some(version)
 }
 
-/// A text, and how far it was read.
-struct Text<'t> {
+/// A text with the offset up to which it was read.
+struct Cursor<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Text<'t> {
-    fn is_at_end(&self) -> bool {
-        self.at == self.text.len()
-    }
-
+impl<'t> Cursor<'t> {
     /// Passes over what must come next; stays where it is if something else does.
     fn pass(&mut self, expected: &str) -> Option<()> {
         let is_next = self.text[self.at..].starts_with(expected);
@@ -131,15 +126,13 @@ impl<'t> Text<'t> {
         let start = self.at;
         self.pass("\"")?;
         let rest = &self.text[self.at..];
+        // Escapes and templates begin with these; what is not ASCII must be in normal form NFC, which only
+        // the grammar checks.
+        let is_plain =
+            |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'$' | b'%');
         let length = rest.bytes().position(|byte| !is_plain(byte))?;
         self.at += length;
         self.pass("\"")?;
         Some((&rest[..length], Span::new(start, self.at)))
     }
-}
-
-/// Returns whether a byte within quotes is a character by itself, and no part of an escape or a
-/// template.
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\' | b'$' | b'%')
 }

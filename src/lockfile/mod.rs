@@ -6,6 +6,8 @@
 
 mod canonical;
 mod comments;
+mod error;
+mod header;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -18,13 +20,15 @@ pub mod rules {
 use std::collections::BTreeMap;
 
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, Span, has_errors};
+use crate::diag::{FileId, Span, has_errors};
 use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Hashes};
 use crate::version::{Constraints, Version};
 
 pub use comments::comments;
-pub use parse::{header_of, parse};
+pub use error::LockFileError;
+pub use header::header_of;
+pub use parse::parse;
 pub use write::{write, write_entry};
 
 /// The name of the file, in the root module directory.
@@ -87,7 +91,7 @@ impl LockFile {
     /// may hold anything. [`parse`] also says where each entry stands.
     ///
     /// # Errors
-    /// Everything that is wrong, if a program would refuse the file; spans are those of the text.
+    /// If a program would refuse the file; the error holds everything that is wrong with it.
     ///
     /// # Examples
     /// ```
@@ -99,10 +103,10 @@ impl LockFile {
     /// assert_eq!(addr.short(Flavor::Terraform1_16), "hashicorp/null");
     /// assert_eq!(entry.version.to_string(), "3.2.4");
     /// ```
-    pub fn parse(bytes: &[u8], flavor: Flavor) -> Result<Self, Vec<Diagnostic>> {
+    pub fn parse(bytes: &[u8], flavor: Flavor) -> Result<Self, LockFileError> {
         let (document, diagnostics) = parse(FileId::ALONE, bytes, flavor);
         if has_errors(&diagnostics) {
-            return Err(diagnostics);
+            return Err(LockFileError::new(bytes, diagnostics));
         }
         Ok(document.lock)
     }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::header::{header_lines, header_of};
 use super::{Document, Places, ProviderLock, canonical};
 use crate::addr::ProviderAddr;
 use crate::diag::{self, Diagnostic, FileId, Label, Span, rules};
 use crate::expr::{self, Value};
-use crate::flavor::{Flavor, Program};
+use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::hcl::{
     self,
@@ -52,7 +53,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
         .filter_map(|d| Some(d.primary.as_ref()?.span.start))
         .collect();
     faults.sort_unstable();
-    let mut reader = Reader {
+    let mut reader = DocumentReader {
         file,
         flavor,
         document,
@@ -109,38 +110,8 @@ fn entry_of(line: &[u8]) -> Option<&str> {
     Some(addr)
 }
 
-/// Returns which program's header a lock file begins with, if any.
-#[must_use]
-pub fn header_of(bytes: &[u8]) -> Option<Program> {
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let first = bytes.split(|b| *b == b'\n').next()?.trim_ascii_end();
-    let of = |program: Program| {
-        let header = Flavor::newest(program).header();
-        header
-            .lines()
-            .next()
-            .is_some_and(|line| line.as_bytes() == first)
-    };
-    [Program::Terraform, Program::OpenTofu]
-        .into_iter()
-        .find(|program| of(*program))
-}
-
-/// Counts the lines at the top that are the header's, whichever program wrote it.
-fn header_lines(bytes: &[u8]) -> usize {
-    let Some(program) = header_of(bytes) else {
-        return 0;
-    };
-    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let ours = Flavor::newest(program).header();
-    let lines = bytes.split(|b| *b == b'\n').zip(ours.lines());
-    lines
-        .take_while(|(line, header)| line.trim_ascii_end() == header.as_bytes())
-        .count()
-}
-
-/// One file in the course of being read.
-struct Reader {
+/// The state of reading one file.
+struct DocumentReader {
     file: FileId,
     flavor: Flavor,
     document: Document,
@@ -150,7 +121,7 @@ struct Reader {
     seen: BTreeMap<ProviderAddr, Span>,
 }
 
-impl Reader {
+impl DocumentReader {
     fn body(&mut self, body: &Body) {
         let mut module_reported = false;
         for item in &body.items {
@@ -158,23 +129,22 @@ impl Reader {
                 Item::Attribute(attribute) => self.unsupported_argument(attribute),
                 Item::Block(block) => match block.kind.text.as_str() {
                     "provider" => self.provider(block),
-                    "module" => self.module(block, &mut module_reported),
+                    // Reserved for later versions: the programs warn once, and drop the blocks (rules 2.9).
+                    "module" => {
+                        if self.label(block, "path").is_some() && !module_reported {
+                            module_reported = true;
+                            let title = "Dependency locks for modules are not yet supported";
+                            self.push(Diagnostic::warning(rules::MODULE_LOCK, title).at(
+                                self.file,
+                                block.header,
+                                "ignored, and dropped when the file is written",
+                            ));
+                        }
+                    }
                     _ => self.unsupported_block(block),
                 },
             }
         }
-    }
-
-    fn module(&mut self, block: &Block, reported: &mut bool) {
-        if self.label(block, "path").is_none() || std::mem::replace(reported, true) {
-            return;
-        }
-        let title = "Dependency locks for modules are not yet supported";
-        self.push(Diagnostic::warning(rules::MODULE_LOCK, title).at(
-            self.file,
-            block.header,
-            "ignored, and dropped when the file is written",
-        ));
     }
 
     fn provider(&mut self, block: &Block) {
@@ -183,6 +153,8 @@ impl Reader {
         };
         let Some(addr) = self.addr(label) else { return };
         let entry = self.entry(block);
+        // The first block counts, even if it is at fault; the entry is read before, so that all faults
+        // of the repetition are reported as well.
         if let Some(first) = self.seen.get(&addr) {
             self.push(
                 Diagnostic::error(rules::DUPLICATE_PROVIDER, "Duplicate provider lock")
@@ -314,7 +286,14 @@ impl Reader {
         };
         let Some(attribute) = block.body.attribute("version") else {
             // Where the argument is there but could not be parsed, that was reported already.
-            if !self.hides_a_fault(block.span) {
+            let next = self
+                .faults
+                .partition_point(|start| *start < block.span.start);
+            let hides_a_fault = self
+                .faults
+                .get(next)
+                .is_some_and(|start| *start <= block.span.end);
+            if !hides_a_fault {
                 self.push(missing(block.header, "\"version\" is required here"));
             }
             return None;
@@ -464,14 +443,6 @@ impl Reader {
                 "not expected here",
             ),
         );
-    }
-
-    /// Returns whether the syntax is at fault within a span.
-    fn hides_a_fault(&self, span: Span) -> bool {
-        let next = self.faults.partition_point(|start| *start < span.start);
-        self.faults
-            .get(next)
-            .is_some_and(|start| *start <= span.end)
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {

@@ -51,7 +51,7 @@ fn body(out: &mut String, entry: &ProviderLock) {
         quote(out, &constraints);
     }
     out.push('\n');
-    // An empty list would be refused when the file is read again.
+    // The programs refuse an empty list (`Invalid provider hash set`), so the argument is left out.
     if entry.hashes.is_empty() {
         return;
     }
@@ -64,7 +64,7 @@ fn body(out: &mut String, entry: &ProviderLock) {
     out.push_str("  ]\n");
 }
 
-/// Writes a quoted string with the escapes of rule 8.
+/// Writes a quoted string with its escapes (rules 1.6).
 fn quote(out: &mut String, text: &str) {
     out.push('"');
     let mut chars = text.chars().peekable();
@@ -75,6 +75,7 @@ fn quote(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
+            // Only a brace behind it would open a template.
             '$' | '%' if chars.peek() == Some(&'{') => out.extend([c, c]),
             c if is_printable(c) => out.push(c),
             c => {
