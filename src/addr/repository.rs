@@ -29,11 +29,11 @@ pub struct RepositoryAddr {
 #[error("{text:?} is no OCI repository: {fault}")]
 pub struct RepositoryAddrError {
     text: String,
-    fault: Fault,
+    fault: RepositoryFault,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-enum Fault {
+enum RepositoryFault {
     #[error("write DOMAIN/NAME, as in ghcr.io/acme/demo, without a scheme")]
     Parts,
     #[error("what stands before the first slash is no domain")]
@@ -110,15 +110,17 @@ impl FromStr for RepositoryAddr {
             text: text.chars().take(MAX_BYTES).collect(),
             fault,
         };
-        let (domain, name) = text.split_once('/').ok_or_else(|| fault(Fault::Parts))?;
+        let (domain, name) = text
+            .split_once('/')
+            .ok_or_else(|| fault(RepositoryFault::Parts))?;
         if text.len() > MAX_BYTES || name.starts_with('/') {
-            return Err(fault(Fault::Parts));
+            return Err(fault(RepositoryFault::Parts));
         }
         if !is_domain(domain) {
-            return Err(fault(Fault::Domain));
+            return Err(fault(RepositoryFault::Domain));
         }
         if !is_name(name) {
-            return Err(fault(Fault::Name));
+            return Err(fault(RepositoryFault::Name));
         }
         Ok(Self {
             domain: domain.into(),

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 
 use super::findings::{Fill, Findings, Patch, fault};
-use super::grammar::{Checked, Walk};
-use super::scan::{Kind, Token, tokens};
+use super::grammar::{Checked, TokenWalk};
+use super::scan::{HclToken, TokenKind, tokens};
 use crate::diag::Span;
 
 /// Words that start a block at the top level of a configuration or of a lock file.
@@ -99,7 +99,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
     // the item, which only tokens with their depth show.
     let tokens = tokens(text, region);
     let mut chunks = Vec::new();
-    let mut walk = Walk {
+    let mut walk = TokenWalk {
         text,
         tokens: &tokens,
         broken,
@@ -112,10 +112,10 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
     loop {
         walk.skip_empty_lines();
         let first = walk.at;
-        if walk.peek().kind == Kind::End {
+        if walk.peek().kind == TokenKind::End {
             return chunks;
         }
-        let name = walk.item(0).map(Token::span);
+        let name = walk.item(0).map(HclToken::span);
         let item = &tokens[first..walk.at];
         let span = Span::new(tokens[first].start, item.last().map_or(0, |last| last.end));
         let found = std::mem::take(&mut walk.found);
@@ -139,10 +139,10 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
 /// A brace that is missing makes an item run to the end of the file, and everything behind it would
 /// be lost. A keyword at the very start of a line, with a brace on the same line, is hardly ever
 /// inside of a block, so the loss ends there.
-fn pieces(text: &str, item: &[Token], span: Span) -> Vec<Span> {
+fn pieces(text: &str, item: &[HclToken], span: Span) -> Vec<Span> {
     let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
-    let starts_block = |token: &&Token| {
-        token.kind == Kind::Ident
+    let starts_block = |token: &&HclToken| {
+        token.kind == TokenKind::Ident
             && text[..token.start].ends_with('\n')
             && KEYWORDS.contains(&&text[token.start..token.end])
             && has_brace(token.start)
@@ -159,26 +159,26 @@ fn pieces(text: &str, item: &[Token], span: Span) -> Vec<Span> {
     pieces
 }
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     fn skip_empty_lines(&mut self) {
-        while self.tokens[self.at].kind == Kind::Newline {
+        while self.tokens[self.at].kind == TokenKind::Newline {
             self.at += 1;
         }
     }
 
     /// Walks over one argument or block of a body at `depth` and over whatever follows it on its
     /// line; returns the name of an argument. Faults end up in `found`.
-    fn item(&mut self, depth: usize) -> Option<Token> {
+    fn item(&mut self, depth: usize) -> Option<HclToken> {
         let first = self.peek();
         let faults = self.found.faults.len();
         let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
         let (name, result) = match (first.kind, next.kind) {
-            (Kind::Ident, Kind::Equal) => (Some(first), self.argument(depth)),
-            (Kind::Ident, Kind::OpenQuote | Kind::Ident | Kind::OpenBrace) => {
+            (TokenKind::Ident, TokenKind::Equal) => (Some(first), self.argument(depth)),
+            (TokenKind::Ident, TokenKind::OpenQuote | TokenKind::Ident | TokenKind::OpenBrace) => {
                 (None, self.block(depth))
             }
-            (Kind::Ident, _) => (None, Err(fault(ITEM_REQUIRED, first.span()))),
-            (Kind::OpenQuote, _) => (None, Err(fault("Invalid argument name", first.span()))),
+            (TokenKind::Ident, _) => (None, Err(fault(ITEM_REQUIRED, first.span()))),
+            (TokenKind::OpenQuote, _) => (None, Err(fault("Invalid argument name", first.span()))),
             _ => (None, Err(self.unexpected(first, ITEM_REQUIRED))),
         };
         if let Err(fault) = result {
@@ -192,7 +192,7 @@ impl Walk<'_> {
     }
 
     /// Goes to the end of an item that cannot be saved, and blanks it.
-    fn leave(&mut self, first: Token, depth: usize) {
+    fn leave(&mut self, first: HclToken, depth: usize) {
         // A fault inside of brackets leaves line ends switched off; what comes next needs them.
         self.lines_count = true;
         // The walk may have gone into the item or, in a header, past its end, so the end is sought
@@ -202,11 +202,11 @@ impl Walk<'_> {
             .partition_point(|token| token.start < first.start);
         self.at = self.item_end(start, depth);
         let mut next = self.at;
-        while self.tokens[next].kind == Kind::Newline {
+        while self.tokens[next].kind == TokenKind::Newline {
             next += 1;
         }
         // The braces of a header that ended too early belong to it.
-        if self.tokens[next].kind == Kind::OpenBrace && first.kind == Kind::Ident {
+        if self.tokens[next].kind == TokenKind::OpenBrace && first.kind == TokenKind::Ident {
             self.at = self.item_end(next, depth);
         }
         let end = self.tokens[self.at].start;
@@ -215,9 +215,9 @@ impl Walk<'_> {
 
     /// Finds the line end, closing brace or end of text that ends an item.
     fn item_end(&self, start: usize, depth: usize) -> usize {
-        let ends = |token: &Token| match token.kind {
-            Kind::End => true,
-            Kind::Newline => token.depth <= depth,
+        let ends = |token: &HclToken| match token.kind {
+            TokenKind::End => true,
+            TokenKind::Newline => token.depth <= depth,
             _ => token.depth < depth,
         };
         let more = self.tokens[start..].iter().position(ends);
@@ -229,7 +229,7 @@ impl Walk<'_> {
         self.at += 2;
         self.root_expr()?;
         let title = match self.peek().kind {
-            Kind::Comma => "Unexpected comma after argument",
+            TokenKind::Comma => "Unexpected comma after argument",
             _ => "Missing newline after argument",
         };
         self.end_line(first, title, depth);
@@ -238,9 +238,9 @@ impl Walk<'_> {
 
     /// Expects the end of the line; anything else is blanked, which leaves the item from `first`
     /// on alone.
-    fn end_line(&mut self, first: Token, title: &'static str, depth: usize) {
+    fn end_line(&mut self, first: HclToken, title: &'static str, depth: usize) {
         let token = self.peek();
-        if matches!(token.kind, Kind::Newline | Kind::End) {
+        if matches!(token.kind, TokenKind::Newline | TokenKind::End) {
             return;
         }
         let fault = self.unexpected(token, title);
@@ -249,7 +249,7 @@ impl Walk<'_> {
         self.at = self.item_end(self.at, depth);
         let end = self.tokens[self.at];
         let (start, fill) = match end.kind {
-            Kind::Newline | Kind::End => (before, Fill::Blank),
+            TokenKind::Newline | TokenKind::End => (before, Fill::Blank),
             // Without room for a line end before the closing brace the item must go.
             _ if end.start == before => (first.start, Fill::Blank),
             _ => (before, Fill::Break),
@@ -259,11 +259,11 @@ impl Walk<'_> {
 
     fn block(&mut self, depth: usize) -> Checked {
         let kind = self.take();
-        while self.peek().kind != Kind::OpenBrace {
+        while self.peek().kind != TokenKind::OpenBrace {
             let token = self.take();
             match token.kind {
-                Kind::Ident => {}
-                Kind::OpenQuote => self.label()?,
+                TokenKind::Ident => {}
+                TokenKind::OpenQuote => self.label()?,
                 _ => return Err(self.unexpected(token, "Invalid block definition")),
             }
         }
@@ -271,7 +271,7 @@ impl Walk<'_> {
             walk.block_body(kind);
             Ok(())
         })?;
-        if self.peek().kind != Kind::End {
+        if self.peek().kind != TokenKind::End {
             self.end_line(kind, "Missing newline after block definition", depth);
         }
         Ok(())
@@ -285,9 +285,9 @@ impl Walk<'_> {
         loop {
             let token = self.take();
             let fault = match token.kind {
-                Kind::CloseQuote => break,
-                Kind::Literal => self.literal(token, Kind::CloseQuote).err(),
-                Kind::OpenInterpolation | Kind::OpenDirective => {
+                TokenKind::CloseQuote => break,
+                TokenKind::Literal => self.literal(token, TokenKind::CloseQuote).err(),
+                TokenKind::OpenInterpolation | TokenKind::OpenDirective => {
                     self.skip_sequence(token);
                     Some(fault("Invalid string literal", token.span()))
                 }
@@ -307,24 +307,24 @@ impl Walk<'_> {
     }
 
     /// Goes behind the end of a template sequence that has no business here.
-    fn skip_sequence(&mut self, open: Token) {
-        let inside = |token: &&Token| token.kind != Kind::End && token.depth > open.depth;
+    fn skip_sequence(&mut self, open: HclToken) {
+        let inside = |token: &&HclToken| token.kind != TokenKind::End && token.depth > open.depth;
         let rest = &self.tokens[self.at..];
         self.at += rest.iter().take_while(inside).count();
-        if self.tokens[self.at].kind == Kind::CloseSequence {
+        if self.tokens[self.at].kind == TokenKind::CloseSequence {
             self.at += 1;
         }
     }
 
     /// Walks from the opening brace of a block to behind the closing one.
-    fn block_body(&mut self, kind: Token) {
+    fn block_body(&mut self, kind: HclToken) {
         let open = self.take();
         match self.peek().kind {
-            Kind::Newline => self.body(open.depth + 1),
-            Kind::CloseBrace | Kind::End => {}
+            TokenKind::Newline => self.body(open.depth + 1),
+            TokenKind::CloseBrace | TokenKind::End => {}
             _ => self.single_argument(open),
         }
-        if self.peek().kind == Kind::End {
+        if self.peek().kind == TokenKind::End {
             // Like the programs: of blocks in each other only the innermost is reported, and nothing
             // behind another fault, which may well have taken the brace.
             if self.found.faults.is_empty() {
@@ -341,7 +341,7 @@ impl Walk<'_> {
         loop {
             self.skip_empty_lines();
             let first = self.peek();
-            if first.kind == Kind::End || first.depth < depth {
+            if first.kind == TokenKind::End || first.depth < depth {
                 return;
             }
             let faults = self.found.faults.len();
@@ -357,14 +357,14 @@ impl Walk<'_> {
     }
 
     /// Walks over the argument of a block on one line; a fault blanks all between the braces.
-    fn single_argument(&mut self, open: Token) {
+    fn single_argument(&mut self, open: HclToken) {
         let Err(fault) = self.try_single_argument() else {
             return;
         };
         self.found.faults.push(fault);
         self.lines_count = true;
         let rest = &self.tokens[self.at..];
-        let inside = |token: &&Token| token.kind != Kind::End && token.depth > open.depth;
+        let inside = |token: &&HclToken| token.kind != TokenKind::End && token.depth > open.depth;
         self.at += rest.iter().take_while(inside).count();
         let close = self.tokens[self.at].start;
         self.patch(Span::new(open.end, close), Fill::Blank);
@@ -374,16 +374,16 @@ impl Walk<'_> {
         let name = self.take();
         let next = self.peek();
         match (name.kind, next.kind) {
-            (Kind::Ident, Kind::Equal) => self.take(),
-            (Kind::Ident, Kind::OpenQuote | Kind::Ident | Kind::OpenBrace) => {
+            (TokenKind::Ident, TokenKind::Equal) => self.take(),
+            (TokenKind::Ident, TokenKind::OpenQuote | TokenKind::Ident | TokenKind::OpenBrace) => {
                 return Err(fault("Argument definition required", name.span()));
             }
-            (Kind::Ident, _) => return Err(fault(ITEM_REQUIRED, name.span())),
+            (TokenKind::Ident, _) => return Err(fault(ITEM_REQUIRED, name.span())),
             _ => return Err(self.unexpected(name, ITEM_REQUIRED)),
         };
         self.root_expr()?;
         match self.peek() {
-            token if token.kind == Kind::CloseBrace => Ok(()),
+            token if token.kind == TokenKind::CloseBrace => Ok(()),
             token => Err(self.unexpected(token, SINGLE_ARGUMENT)),
         }
     }

@@ -1,21 +1,21 @@
 //! Merge conflict markers: one problem per file, reported once, and one side of each conflict kept.
 
 use super::findings::{Fill, Patch};
-use super::scan::{Kind, Token, tokens};
+use super::scan::{HclToken, TokenKind, tokens};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 
 /// Maximum number of markers that a diagnostic points at.
 const MAX_LABELS: usize = 30;
 
 /// The conflict markers that a merge left in a text.
-pub(super) struct Conflict {
+pub(super) struct ConflictMarkers {
     pub(super) diagnostic: Diagnostic,
     /// Patches that blank everything but the first side of each conflict.
     pub(super) patches: Vec<Patch>,
 }
 
 /// Finds conflict markers at line starts, outside of comments, quotes and heredocs.
-pub(super) fn find(file: FileId, text: &str) -> Option<Conflict> {
+pub(super) fn find(file: FileId, text: &str) -> Option<ConflictMarkers> {
     // The scanner is asked only if some line could be a marker: nearly no file has one.
     if !["<<<<<<<", ">>>>>>>"]
         .iter()
@@ -23,11 +23,11 @@ pub(super) fn find(file: FileId, text: &str) -> Option<Conflict> {
     {
         return None;
     }
-    let markers: Vec<Token> = tokens(text, Span::new(0, text.len()))
+    let markers: Vec<HclToken> = tokens(text, Span::new(0, text.len()))
         .into_iter()
-        .filter(|token| token.kind == Kind::Marker)
+        .filter(|token| token.kind == TokenKind::Marker)
         .collect();
-    let side = |token: &Token| text.as_bytes()[token.start];
+    let side = |token: &HclToken| text.as_bytes()[token.start];
     // A row of `=` alone is no conflict, just a mistake.
     if !markers
         .iter()
@@ -52,14 +52,14 @@ pub(super) fn find(file: FileId, text: &str) -> Option<Conflict> {
         span,
         fill: Fill::Blank,
     });
-    Some(Conflict {
+    Some(ConflictMarkers {
         diagnostic: diagnostic(file, text, &markers),
         patches: patches.collect(),
     })
 }
 
-fn diagnostic(file: FileId, text: &str, markers: &[Token]) -> Diagnostic {
-    let note = |token: &Token| match text.as_bytes()[token.start] {
+fn diagnostic(file: FileId, text: &str, markers: &[HclToken]) -> Diagnostic {
+    let note = |token: &HclToken| match text.as_bytes()[token.start] {
         b'<' => "one side begins",
         b'|' => "the common ancestor begins",
         b'=' => "the other side begins",

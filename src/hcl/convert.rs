@@ -10,10 +10,10 @@ use hcl_edit::expr::{self as edit, Expression, TraversalOperator};
 use hcl_edit::structure::{self, Structure};
 use hcl_edit::template::{Directive, Element};
 
-use super::Source;
+use super::SourceText;
 use super::scan::token_after;
 use super::string::{Quoting, decode};
-use super::template::{self, Piece, Sequence, Strip};
+use super::template::{self, Sequence, Strip, TemplatePiece};
 use super::tree::{
     Attribute, BinaryOp, Block, Body, Call, Conditional, Expr, ExprKind, For, Item, ObjectItem,
     ObjectKey, Step, UnaryOp, Word,
@@ -21,16 +21,16 @@ use super::tree::{
 use crate::diag::Span;
 
 /// The origin of the text that `hcl_edit` read.
-pub(super) struct Convert<'t> {
+pub(super) struct Converter<'t> {
     /// The whole file, without patches: numbers, labels and literal text are taken from here.
-    pub(super) source: Source<'t>,
+    pub(super) source: SourceText<'t>,
     /// Offset of the text that was read.
     pub(super) shift: usize,
     /// Stands in where `hcl_edit` gave no span.
     pub(super) around: Span,
 }
 
-impl Convert<'_> {
+impl Converter<'_> {
     fn span(&self, range: Option<Range<usize>>) -> Span {
         let clamp = |at: usize| (at + self.shift).min(self.around.end);
         range.map_or(self.around, |range| {
@@ -311,21 +311,21 @@ impl Convert<'_> {
         &self,
         elements: impl Iterator<Item = &'e Element>,
         quoting: Quoting,
-        pieces: &mut Vec<Piece>,
+        pieces: &mut Vec<TemplatePiece>,
     ) {
         for element in elements {
             match element {
                 Element::Literal(text) => {
                     let raw = self.literal(self.span(text.span()));
                     match quoting {
-                        Quoting::Quoted => pieces.push(Piece::Text(decode(&raw, quoting))),
+                        Quoting::Quoted => pieces.push(TemplatePiece::Text(decode(&raw, quoting))),
                         Quoting::Heredoc => pieces.extend(
                             raw.split_inclusive('\n')
-                                .map(|line| Piece::Text(decode(line, quoting))),
+                                .map(|line| TemplatePiece::Text(decode(line, quoting))),
                         ),
                     }
                 }
-                Element::Interpolation(value) => pieces.push(Piece::Sequence(
+                Element::Interpolation(value) => pieces.push(TemplatePiece::Sequence(
                     Sequence::Value(self.expr(&value.expr)),
                     sides(value.strip),
                 )),
@@ -334,19 +334,22 @@ impl Convert<'_> {
         }
     }
 
-    fn directive(&self, directive: &Directive, quoting: Quoting, pieces: &mut Vec<Piece>) {
+    fn directive(&self, directive: &Directive, quoting: Quoting, pieces: &mut Vec<TemplatePiece>) {
         match directive {
             Directive::If(choice) => {
                 let condition = self.expr(&choice.if_expr.cond_expr);
                 let strip = sides(choice.if_expr.strip);
-                pieces.push(Piece::Sequence(Sequence::If(condition), strip));
+                pieces.push(TemplatePiece::Sequence(Sequence::If(condition), strip));
                 self.pieces(choice.if_expr.template.iter(), quoting, pieces);
                 if let Some(otherwise) = &choice.else_expr {
-                    pieces.push(Piece::Sequence(Sequence::Else, sides(otherwise.strip)));
+                    pieces.push(TemplatePiece::Sequence(
+                        Sequence::Else,
+                        sides(otherwise.strip),
+                    ));
                     self.pieces(otherwise.template.iter(), quoting, pieces);
                 }
                 let strip = sides(choice.endif_expr.strip);
-                pieces.push(Piece::Sequence(Sequence::EndIf, strip));
+                pieces.push(TemplatePiece::Sequence(Sequence::EndIf, strip));
             }
             Directive::For(walk) => {
                 let intro = &walk.for_expr;
@@ -356,10 +359,10 @@ impl Convert<'_> {
                     value_name: name(&intro.value_var),
                     collection: self.expr(&intro.collection_expr),
                 };
-                pieces.push(Piece::Sequence(sequence, sides(intro.strip)));
+                pieces.push(TemplatePiece::Sequence(sequence, sides(intro.strip)));
                 self.pieces(intro.template.iter(), quoting, pieces);
                 let strip = sides(walk.endfor_expr.strip);
-                pieces.push(Piece::Sequence(Sequence::EndFor, strip));
+                pieces.push(TemplatePiece::Sequence(Sequence::EndFor, strip));
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::diag::{Span, rules};
 
 #[derive(Clone, Debug)]
-pub(super) struct Fault {
+pub(super) struct TokenFault {
     pub(super) code: &'static str,
     pub(super) title: &'static str,
     pub(super) span: Span,
@@ -38,7 +38,7 @@ pub(super) struct Overruled {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Findings {
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<TokenFault>,
     pub(super) patches: Vec<Patch>,
     pub(super) overruled: Vec<Overruled>,
     /// The number of blocks that the end of the text leaves open.
@@ -46,8 +46,8 @@ pub(super) struct Findings {
 }
 
 /// Makes a fault of syntax.
-pub(super) fn fault(title: &'static str, span: Span) -> Fault {
-    Fault {
+pub(super) fn fault(title: &'static str, span: Span) -> TokenFault {
+    TokenFault {
         code: rules::SYNTAX_ERROR,
         title,
         span,
@@ -55,8 +55,8 @@ pub(super) fn fault(title: &'static str, span: Span) -> Fault {
 }
 
 /// Makes the fault of something that is deeper than we follow.
-pub(super) fn too_deep(span: Span) -> Fault {
-    Fault {
+pub(super) fn too_deep(span: Span) -> TokenFault {
+    TokenFault {
         code: rules::NESTED_TOO_DEEP,
         title: "Nested too deep",
         span,

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use super::findings::{Fault, Fill, Findings, Overruled, Patch, fault, too_deep};
-use super::scan::{Kind, Token};
+use super::findings::{Fill, Findings, Overruled, Patch, TokenFault, fault, too_deep};
+use super::scan::{HclToken, TokenKind};
 use super::string::{Quoting, decode};
 use crate::diag::{Span, rules};
 
@@ -26,12 +26,12 @@ pub(super) const MAX_OBJECT_ITEMS: usize = 10_000;
 /// or a million items in objects of a hundred.
 const MAX_COMPARED_KEYS: usize = MAX_OBJECT_ITEMS * MAX_OBJECT_ITEMS * 5 / 4;
 
-pub(super) type Checked<T = ()> = Result<T, Fault>;
+pub(super) type Checked<T = ()> = Result<T, TokenFault>;
 
 /// A walk over the tokens of a text.
-pub(super) struct Walk<'t> {
+pub(super) struct TokenWalk<'t> {
     pub(super) text: &'t str,
-    pub(super) tokens: &'t [Token],
+    pub(super) tokens: &'t [HclToken],
     /// Offsets of bytes that are no UTF-8, ascending; the text has a control character there.
     pub(super) broken: &'t [usize],
     pub(super) at: usize,
@@ -43,25 +43,25 @@ pub(super) struct Walk<'t> {
     pub(super) lines_count: bool,
 }
 
-impl<'t> Walk<'t> {
+impl<'t> TokenWalk<'t> {
     /// Looks at the next token that counts.
-    pub(super) fn peek(&mut self) -> Token {
-        while !self.lines_count && self.tokens[self.at].kind == Kind::Newline {
+    pub(super) fn peek(&mut self) -> HclToken {
+        while !self.lines_count && self.tokens[self.at].kind == TokenKind::Newline {
             self.at += 1;
         }
         self.tokens[self.at]
     }
 
-    pub(super) fn take(&mut self) -> Token {
+    pub(super) fn take(&mut self) -> HclToken {
         let token = self.peek();
-        if token.kind != Kind::End {
+        if token.kind != TokenKind::End {
             self.at += 1;
         }
         token
     }
 
     /// Takes the next token if it is of that kind.
-    pub(super) fn skip(&mut self, kind: Kind) -> bool {
+    pub(super) fn skip(&mut self, kind: TokenKind) -> bool {
         let is_next = self.peek().kind == kind;
         if is_next {
             self.take();
@@ -69,7 +69,7 @@ impl<'t> Walk<'t> {
         is_next
     }
 
-    pub(super) fn expect(&mut self, kind: Kind, otherwise: &'static str) -> Checked<Token> {
+    pub(super) fn expect(&mut self, kind: TokenKind, otherwise: &'static str) -> Checked<HclToken> {
         match self.peek() {
             token if token.kind == kind => Ok(self.take()),
             token => Err(self.unexpected(token, otherwise)),
@@ -77,23 +77,23 @@ impl<'t> Walk<'t> {
     }
 
     /// Names what is wrong with a token: a character that is never right comes before `title`.
-    pub(super) fn unexpected(&self, token: Token, title: &'static str) -> Fault {
+    pub(super) fn unexpected(&self, token: HclToken, title: &'static str) -> TokenFault {
         let title = match token.kind {
-            Kind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
-            Kind::BadCharacter => "Invalid character",
-            Kind::BadOperator => "Unsupported operator",
-            Kind::Unclosed => "Invalid multi-line string",
+            TokenKind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
+            TokenKind::BadCharacter => "Invalid character",
+            TokenKind::BadOperator => "Unsupported operator",
+            TokenKind::Unclosed => "Invalid multi-line string",
             _ => title,
         };
         fault(title, token.span())
     }
 
-    pub(super) fn is_broken(&self, token: Token) -> bool {
+    pub(super) fn is_broken(&self, token: HclToken) -> bool {
         let first = self.broken.partition_point(|at| *at < token.start);
         self.broken.get(first).is_some_and(|at| *at < token.end)
     }
 
-    pub(super) fn source(&self, token: Token) -> &'t str {
+    pub(super) fn source(&self, token: HclToken) -> &'t str {
         &self.text[token.start..token.end]
     }
 
@@ -122,11 +122,11 @@ impl<'t> Walk<'t> {
     /// Walks over an expression that is no part of another one.
     pub(super) fn root_expr(&mut self) -> Checked {
         self.binary()?;
-        if !self.skip(Kind::Question) {
+        if !self.skip(TokenKind::Question) {
             return Ok(());
         }
         self.expr()?;
-        self.expect(Kind::Colon, "Missing false expression in conditional")?;
+        self.expect(TokenKind::Colon, "Missing false expression in conditional")?;
         self.expr()
     }
 
@@ -139,7 +139,7 @@ impl<'t> Walk<'t> {
         for _ in 0..=MAX_CHAIN {
             self.operand()?;
             match self.peek().kind {
-                Kind::Operator | Kind::Star | Kind::Minus => self.take(),
+                TokenKind::Operator | TokenKind::Star | TokenKind::Minus => self.take(),
                 _ => return Ok(()),
             };
         }
@@ -148,7 +148,7 @@ impl<'t> Walk<'t> {
 
     fn operand(&mut self) -> Checked {
         let depth = self.depth;
-        while matches!(self.peek().kind, Kind::Minus | Kind::Bang) {
+        while matches!(self.peek().kind, TokenKind::Minus | TokenKind::Bang) {
             let sign = self.take();
             self.depth += 1;
             if self.depth > MAX_NESTING {
@@ -164,14 +164,14 @@ impl<'t> Walk<'t> {
     fn primary(&mut self) -> Checked {
         let token = self.peek();
         match token.kind {
-            Kind::Number => self.number(),
-            Kind::Ident => self.name_or_call(),
-            Kind::OpenQuote => self.template(Kind::CloseQuote),
-            Kind::OpenHeredoc => self.template(Kind::CloseHeredoc),
-            Kind::OpenParen => self.paren(),
-            Kind::OpenBracket => self.tuple(),
-            Kind::OpenBrace => self.object(),
-            Kind::End => Err(fault("Missing expression", token.span())),
+            TokenKind::Number => self.number(),
+            TokenKind::Ident => self.name_or_call(),
+            TokenKind::OpenQuote => self.template(TokenKind::CloseQuote),
+            TokenKind::OpenHeredoc => self.template(TokenKind::CloseHeredoc),
+            TokenKind::OpenParen => self.paren(),
+            TokenKind::OpenBracket => self.tuple(),
+            TokenKind::OpenBrace => self.object(),
+            TokenKind::End => Err(fault("Missing expression", token.span())),
             _ => Err(self.unexpected(token, "Invalid expression")),
         }
     }
@@ -196,17 +196,17 @@ impl<'t> Walk<'t> {
 
     fn name_or_call(&mut self) -> Checked {
         self.take();
-        if self.peek().kind == Kind::DoubleColon {
-            while self.skip(Kind::DoubleColon) {
-                self.expect(Kind::Ident, "Missing function name")?;
+        if self.peek().kind == TokenKind::DoubleColon {
+            while self.skip(TokenKind::DoubleColon) {
+                self.expect(TokenKind::Ident, "Missing function name")?;
             }
-            if self.peek().kind != Kind::OpenParen {
+            if self.peek().kind != TokenKind::OpenParen {
                 let token = self.peek();
                 return Err(self.unexpected(token, "Missing open parenthesis"));
             }
         }
         match self.peek().kind {
-            Kind::OpenParen => self.arguments(),
+            TokenKind::OpenParen => self.arguments(),
             _ => Ok(()),
         }
     }
@@ -214,19 +214,19 @@ impl<'t> Walk<'t> {
     fn arguments(&mut self) -> Checked {
         let open = self.take();
         self.with_lines(false, |walk| {
-            while !walk.skip(Kind::CloseParen) {
+            while !walk.skip(TokenKind::CloseParen) {
                 walk.expr()?;
                 let token = walk.peek();
                 match token.kind {
-                    Kind::Comma => walk.take(),
-                    Kind::CloseParen => continue,
-                    Kind::Ellipsis => {
+                    TokenKind::Comma => walk.take(),
+                    TokenKind::CloseParen => continue,
+                    TokenKind::Ellipsis => {
                         walk.take();
                         return walk
-                            .expect(Kind::CloseParen, "Missing closing parenthesis")
+                            .expect(TokenKind::CloseParen, "Missing closing parenthesis")
                             .map(drop);
                     }
-                    Kind::End => return Err(fault("Unterminated function call", open.span())),
+                    TokenKind::End => return Err(fault("Unterminated function call", open.span())),
                     _ => return Err(walk.unexpected(token, "Missing argument separator")),
                 };
             }
@@ -238,7 +238,7 @@ impl<'t> Walk<'t> {
         self.take();
         self.with_lines(false, |walk| {
             walk.expr()?;
-            walk.expect(Kind::CloseParen, "Unbalanced parentheses")
+            walk.expect(TokenKind::CloseParen, "Unbalanced parentheses")
         })
         .map(drop)
     }
@@ -247,8 +247,8 @@ impl<'t> Walk<'t> {
     fn steps(&mut self) -> Checked {
         loop {
             match self.peek().kind {
-                Kind::Dot => self.attribute_step()?,
-                Kind::OpenBracket => self.index_step()?,
+                TokenKind::Dot => self.attribute_step()?,
+                TokenKind::OpenBracket => self.index_step()?,
                 _ => return Ok(()),
             }
         }
@@ -256,18 +256,18 @@ impl<'t> Walk<'t> {
 
     fn attribute_step(&mut self) -> Checked {
         let mut in_splat = false;
-        while self.skip(Kind::Dot) {
+        while self.skip(TokenKind::Dot) {
             let token = self.peek();
             match token.kind {
-                Kind::Ident => {}
-                Kind::Number if self.source(token).contains('.') => {
+                TokenKind::Ident => {}
+                TokenKind::Number if self.source(token).contains('.') => {
                     return Err(fault("Invalid legacy index syntax", token.span()));
                 }
-                Kind::Number => {}
-                Kind::Star if in_splat => {
+                TokenKind::Number => {}
+                TokenKind::Star if in_splat => {
                     return Err(fault("Nested splat expression not allowed", token.span()));
                 }
-                Kind::Star => in_splat = true,
+                TokenKind::Star => in_splat = true,
                 _ => return Err(self.unexpected(token, "Invalid attribute name")),
             }
             self.take();
@@ -278,11 +278,14 @@ impl<'t> Walk<'t> {
     fn index_step(&mut self) -> Checked {
         self.take();
         self.with_lines(false, |walk| {
-            if walk.skip(Kind::Star) {
-                walk.expect(Kind::CloseBracket, "Missing close bracket on splat index")
+            if walk.skip(TokenKind::Star) {
+                walk.expect(
+                    TokenKind::CloseBracket,
+                    "Missing close bracket on splat index",
+                )
             } else {
                 walk.expr()?;
-                walk.expect(Kind::CloseBracket, "Missing close bracket on index")
+                walk.expect(TokenKind::CloseBracket, "Missing close bracket on index")
             }
         })
         .map(drop)
@@ -292,15 +295,15 @@ impl<'t> Walk<'t> {
         let open = self.take();
         self.with_lines(false, |walk| {
             if walk.is_word("for") {
-                return walk.for_expr(Kind::CloseBracket);
+                return walk.for_expr(TokenKind::CloseBracket);
             }
-            while !walk.skip(Kind::CloseBracket) {
+            while !walk.skip(TokenKind::CloseBracket) {
                 walk.expr()?;
                 let token = walk.peek();
                 match token.kind {
-                    Kind::Comma => walk.take(),
-                    Kind::CloseBracket => continue,
-                    Kind::End => {
+                    TokenKind::Comma => walk.take(),
+                    TokenKind::CloseBracket => continue,
+                    TokenKind::End => {
                         let title = "Unterminated tuple constructor expression";
                         return Err(fault(title, open.span()));
                     }
@@ -313,14 +316,14 @@ impl<'t> Walk<'t> {
 
     fn is_word(&mut self, word: &str) -> bool {
         let token = self.peek();
-        token.kind == Kind::Ident && self.source(token) == word
+        token.kind == TokenKind::Ident && self.source(token) == word
     }
 
     fn object(&mut self) -> Checked {
         let open = self.take();
         if self.with_lines(false, |walk| walk.is_word("for")) {
             let first = self.at;
-            self.with_lines(false, |walk| walk.for_expr(Kind::CloseBrace))?;
+            self.with_lines(false, |walk| walk.for_expr(TokenKind::CloseBrace))?;
             self.join_lines(first, open.depth + 1);
             return Ok(());
         }
@@ -328,7 +331,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Walks over the items of an object, in which line ends separate.
-    fn object_items(&mut self, open: Token) -> Checked {
+    fn object_items(&mut self, open: HclToken) -> Checked {
         let mut items: BTreeMap<String, Span> = BTreeMap::new();
         let mut compared = 0;
         for earlier in 0..=MAX_OBJECT_ITEMS {
@@ -336,8 +339,8 @@ impl<'t> Walk<'t> {
             if self.compared + compared > MAX_COMPARED_KEYS {
                 break;
             }
-            while self.skip(Kind::Newline) {}
-            if self.skip(Kind::CloseBrace) {
+            while self.skip(TokenKind::Newline) {}
+            if self.skip(TokenKind::CloseBrace) {
                 self.compared += compared;
                 return Ok(());
             }
@@ -355,7 +358,7 @@ impl<'t> Walk<'t> {
                 });
             }
         }
-        Err(Fault {
+        Err(TokenFault {
             code: rules::OBJECT_TOO_LARGE,
             title: "Object too large",
             span: open.span(),
@@ -363,26 +366,26 @@ impl<'t> Walk<'t> {
     }
 
     /// Walks from behind a key to behind the separator, line ends not included.
-    fn object_value(&mut self, open: Token) -> Checked {
+    fn object_value(&mut self, open: HclToken) -> Checked {
         const UNTERMINATED: &str = "Unterminated object constructor expression";
         let token = self.peek();
         match token.kind {
-            Kind::Equal | Kind::Colon => self.take(),
-            Kind::Newline | Kind::Comma => {
+            TokenKind::Equal | TokenKind::Colon => self.take(),
+            TokenKind::Newline | TokenKind::Comma => {
                 return Err(fault("Missing attribute value", token.span()));
             }
-            Kind::End => return Err(fault(UNTERMINATED, open.span())),
+            TokenKind::End => return Err(fault(UNTERMINATED, open.span())),
             _ => return Err(self.unexpected(token, "Missing key/value separator")),
         };
         self.expr()?;
         let token = self.peek();
         match token.kind {
-            Kind::Comma => {
+            TokenKind::Comma => {
                 self.take();
                 Ok(())
             }
-            Kind::Newline | Kind::CloseBrace => Ok(()),
-            Kind::End => Err(fault(UNTERMINATED, open.span())),
+            TokenKind::Newline | TokenKind::CloseBrace => Ok(()),
+            TokenKind::End => Err(fault(UNTERMINATED, open.span())),
             _ => Err(self.unexpected(token, "Missing attribute separator")),
         }
     }
@@ -392,7 +395,7 @@ impl<'t> Walk<'t> {
         let mut text = String::new();
         for token in &self.tokens[first..self.at] {
             match token.kind {
-                Kind::Literal => text.push_str(&decode(self.source(*token), Quoting::Quoted)),
+                TokenKind::Literal => text.push_str(&decode(self.source(*token), Quoting::Quoted)),
                 _ => text.push_str(self.source(*token)),
             }
             text.push(' ');
@@ -404,24 +407,24 @@ impl<'t> Walk<'t> {
     fn join_lines(&mut self, first: usize, depth: usize) {
         for at in first.max(1)..self.at {
             let token = self.tokens[at];
-            if token.kind == Kind::Newline && token.depth == depth {
+            if token.kind == TokenKind::Newline && token.depth == depth {
                 let span = Span::new(self.tokens[at - 1].end, self.tokens[at + 1].start);
                 self.patch(span, Fill::Join);
             }
         }
     }
 
-    fn for_expr(&mut self, close: Kind) -> Checked {
+    fn for_expr(&mut self, close: TokenKind) -> Checked {
         const TITLE: &str = "Invalid 'for' expression";
         self.take();
         self.for_names(TITLE)?;
         self.expr()?;
-        self.expect(Kind::Colon, TITLE)?;
+        self.expect(TokenKind::Colon, TITLE)?;
         self.expr()?;
-        if close == Kind::CloseBrace {
-            self.expect(Kind::FatArrow, TITLE)?;
+        if close == TokenKind::CloseBrace {
+            self.expect(TokenKind::FatArrow, TITLE)?;
             self.expr()?;
-            self.skip(Kind::Ellipsis);
+            self.skip(TokenKind::Ellipsis);
         }
         if self.is_word("if") {
             self.take();
@@ -432,9 +435,9 @@ impl<'t> Walk<'t> {
 
     /// Walks over `k, v in`.
     pub(super) fn for_names(&mut self, title: &'static str) -> Checked {
-        self.expect(Kind::Ident, title)?;
-        if self.skip(Kind::Comma) {
-            self.expect(Kind::Ident, title)?;
+        self.expect(TokenKind::Ident, title)?;
+        if self.skip(TokenKind::Comma) {
+            self.expect(TokenKind::Ident, title)?;
         }
         if !self.is_word("in") {
             let token = self.peek();

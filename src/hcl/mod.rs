@@ -27,8 +27,8 @@ pub mod rules {
 use crate::diag::{self, Diagnostic, FileId, Span};
 use chunks::{Chunk, chunks};
 pub use comments::comments;
-use convert::Convert;
-use findings::{Fault, Fill, Overruled, Patch};
+use convert::Converter;
+use findings::{Fill, Overruled, Patch, TokenFault};
 use tree::{Body, Expr, ExprKind, Item, TemplatePart};
 
 /// Maximum size of a file for [`parse`], in bytes; callers stop reading there.
@@ -85,7 +85,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
         problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
     }
-    let source = Source {
+    let source = SourceText {
         text: &text,
         replaced: &replaced,
     };
@@ -184,14 +184,14 @@ fn sequence_len(bytes: &[u8]) -> Option<usize> {
 
 /// A text with the bytes of it that mean U+FFFD in strings.
 #[derive(Clone, Copy)]
-struct Source<'t> {
+struct SourceText<'t> {
     text: &'t str,
     replaced: &'t [usize],
 }
 
 /// Reads a file without faults in one go, which is what nearly every file needs. Joined lines are
 /// only an offer: `hcl_edit` refuses few of them.
-fn read_whole(source: Source<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
+fn read_whole(source: SourceText<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
     let is_clean = |chunk: &Chunk| {
         chunk.found.faults.is_empty()
             && chunk
@@ -204,7 +204,7 @@ fn read_whole(source: Source<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
         return None;
     }
     let body = hcl_edit::parser::parse_body(source.text).ok()?;
-    let convert = Convert {
+    let convert = Converter {
         source,
         shift: 0,
         around: Span::new(0, source.text.len()),
@@ -215,7 +215,7 @@ fn read_whole(source: Source<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
 /// Reads item by item what the faults left.
 fn read_chunks(
     file: FileId,
-    source: Source<'_>,
+    source: SourceText<'_>,
     chunks: &[Chunk],
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {
@@ -225,7 +225,7 @@ fn read_chunks(
         text.push_str(&"\n}".repeat(chunk.found.unclosed));
         match hcl_edit::parser::parse_body(&text) {
             Ok(body) => {
-                let convert = Convert {
+                let convert = Converter {
                     source,
                     shift: chunk.span.start,
                     around: chunk.span,
@@ -260,7 +260,7 @@ fn patched(text: &str, region: Span, patches: &[Patch]) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-fn error(file: FileId, fault: &Fault) -> Diagnostic {
+fn error(file: FileId, fault: &TokenFault) -> Diagnostic {
     let error = Diagnostic::error(fault.code, fault.title).at(file, fault.span, "");
     match (fault.code, fault.title) {
         (diag::rules::NESTED_TOO_DEEP, _) => error.help(format!(

@@ -41,7 +41,7 @@ pub fn is_fixed(step: &Step) -> bool {
 /// Finds every name that an expression uses and does not define itself.
 #[must_use]
 pub fn inside(value: &Expr) -> Vec<Reference<'_>> {
-    let mut walk = Walk::default();
+    let mut walk = ReferenceWalk::default();
     walk.expr(value);
     walk.found
 }
@@ -49,13 +49,13 @@ pub fn inside(value: &Expr) -> Vec<Reference<'_>> {
 /// Finds the names of all functions that an expression calls.
 #[must_use]
 pub fn functions(value: &Expr) -> Vec<&Word> {
-    let mut walk = Walk::default();
+    let mut walk = ReferenceWalk::default();
     walk.expr(value);
     walk.functions
 }
 
 #[derive(Default)]
-struct Walk<'e> {
+struct ReferenceWalk<'e> {
     /// The names that enclosing `for` expressions define.
     own: Vec<&'e str>,
     found: Vec<Reference<'e>>,
@@ -63,7 +63,7 @@ struct Walk<'e> {
     functions: Vec<&'e Word>,
 }
 
-impl<'e> Walk<'e> {
+impl<'e> ReferenceWalk<'e> {
     fn expr(&mut self, value: &'e Expr) {
         match &value.kind {
             ExprKind::Null | ExprKind::Bool(_) | ExprKind::Number(_) | ExprKind::String(_) => {}

@@ -10,7 +10,7 @@ use crate::diag::Span;
 const MAX_SEARCH: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     Ident,
     Number,
     OpenQuote,
@@ -57,8 +57,8 @@ pub(super) enum Kind {
 
 /// A piece of the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(super) struct HclToken {
+    pub(super) kind: TokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
     /// The number of brackets, quotes and heredocs around it; an opening or closing token is not inside
@@ -66,26 +66,26 @@ pub(super) struct Token {
     pub(super) depth: usize,
 }
 
-impl Token {
+impl HclToken {
     pub(super) fn span(self) -> Span {
         Span::new(self.start, self.end)
     }
 }
 
-/// Cuts `region` of `text` into tokens; the last one is [`Kind::End`].
+/// Cuts `region` of `text` into tokens; the last one is [`TokenKind::End`].
 ///
 /// Closing brackets are forgiving: `}` closes whatever is open inside its braces, a closing
 /// bracket without its opening one closes nothing, and a quoted string ends with its line.
-pub(super) fn tokens(text: &str, region: Span) -> Vec<Token> {
+pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
     let mut scanner = Scanner::new(&text[..region.end], region.start);
     while scanner.at < region.end {
         match scanner.frames.last().map(|frame| frame.kind) {
-            Some(FrameKind::Quote) => scanner.quoted(),
-            Some(FrameKind::Heredoc(marker)) => scanner.heredoc(marker),
+            Some(EnclosureKind::Quote) => scanner.quoted(),
+            Some(EnclosureKind::Heredoc(marker)) => scanner.heredoc(marker),
             _ => scanner.plain(),
         }
     }
-    scanner.push(Kind::End, 0);
+    scanner.push(TokenKind::End, 0);
     scanner.tokens
 }
 
@@ -112,7 +112,7 @@ fn is_ident(c: char, before: &str) -> bool {
 }
 
 /// Returns the first token at or behind an offset that is in no string.
-pub(super) fn token_after(text: &str, at: usize) -> Option<Token> {
+pub(super) fn token_after(text: &str, at: usize) -> Option<HclToken> {
     let mut scanner = Scanner::new(text, at);
     while scanner.at < text.len() && scanner.tokens.is_empty() {
         scanner.plain();
@@ -124,8 +124,8 @@ struct Scanner<'t> {
     /// Everything before the end of the region.
     text: &'t str,
     at: usize,
-    frames: Vec<Frame>,
-    tokens: Vec<Token>,
+    frames: Vec<Enclosure>,
+    tokens: Vec<HclToken>,
     /// Start of the line around the offset that was last asked for, and that offset.
     line: (usize, usize),
     /// False once no `*/` follows any more, so that a flood of `/*` stays linear.
@@ -133,13 +133,13 @@ struct Scanner<'t> {
 }
 
 #[derive(Clone, Copy)]
-struct Frame {
-    kind: FrameKind,
+struct Enclosure {
+    kind: EnclosureKind,
     start: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum FrameKind {
+enum EnclosureKind {
     Brace,
     Paren,
     Bracket,
@@ -165,8 +165,8 @@ impl<'t> Scanner<'t> {
         &self.text[self.at..]
     }
 
-    fn push(&mut self, kind: Kind, len: usize) {
-        self.tokens.push(Token {
+    fn push(&mut self, kind: TokenKind, len: usize) {
+        self.tokens.push(HclToken {
             kind,
             start: self.at,
             end: self.at + len,
@@ -175,10 +175,10 @@ impl<'t> Scanner<'t> {
         self.at += len;
     }
 
-    fn open(&mut self, kind: Kind, frame: FrameKind, len: usize) {
+    fn open(&mut self, kind: TokenKind, frame: EnclosureKind, len: usize) {
         let start = self.at;
         self.push(kind, len);
-        self.frames.push(Frame { kind: frame, start });
+        self.frames.push(Enclosure { kind: frame, start });
     }
 
     /// Finds the start of the line, looking at each byte of the text but once.
@@ -195,70 +195,70 @@ impl<'t> Scanner<'t> {
     fn plain(&mut self) {
         let marker = self.marker_len();
         if marker > 0 {
-            return self.push(Kind::Marker, marker);
+            return self.push(TokenKind::Marker, marker);
         }
         let rest = self.rest();
         let bytes = rest.as_bytes();
         match bytes[0] {
             b' ' | b'\t' => self.at += 1,
-            b'\n' => self.push(Kind::Newline, 1),
-            b'\r' if bytes.get(1) == Some(&b'\n') => self.push(Kind::Newline, 2),
+            b'\n' => self.push(TokenKind::Newline, 1),
+            b'\r' if bytes.get(1) == Some(&b'\n') => self.push(TokenKind::Newline, 2),
             b'#' => self.skip_line(),
             b'/' if rest.starts_with("//") => self.skip_line(),
             b'/' if rest.starts_with("/*") => self.comment(),
             b'"' => self.open(Kind::OpenQuote, FrameKind::Quote, 1),
-            b'{' => self.open(Kind::OpenBrace, FrameKind::Brace, 1),
-            b'(' => self.open(Kind::OpenParen, FrameKind::Paren, 1),
-            b'[' => self.open(Kind::OpenBracket, FrameKind::Bracket, 1),
+            b'{' => self.open(TokenKind::OpenBrace, EnclosureKind::Brace, 1),
+            b'(' => self.open(TokenKind::OpenParen, EnclosureKind::Paren, 1),
+            b'[' => self.open(TokenKind::OpenBracket, EnclosureKind::Bracket, 1),
             b'}' => self.close_brace(1),
             b'~' if rest.starts_with("~}") && self.in_sequence() => self.close_brace(2),
-            b')' => self.close(Kind::CloseParen, FrameKind::Paren),
-            b']' => self.close(Kind::CloseBracket, FrameKind::Bracket),
-            b'0'..=b'9' => self.push(Kind::Number, number_len(bytes)),
+            b')' => self.close(TokenKind::CloseParen, EnclosureKind::Paren),
+            b']' => self.close(TokenKind::CloseBracket, EnclosureKind::Bracket),
+            b'0'..=b'9' => self.push(TokenKind::Number, number_len(bytes)),
             b'<' if heredoc_marker(rest).is_some() => self.open_heredoc(),
             _ => self.word_or_operator(),
         }
     }
 
     fn word_or_operator(&mut self) {
-        const OPERATORS: [(&str, Kind); 27] = [
-            ("...", Kind::Ellipsis),
-            ("=>", Kind::FatArrow),
-            ("==", Kind::Operator),
-            ("!=", Kind::Operator),
-            ("<=", Kind::Operator),
-            (">=", Kind::Operator),
-            ("&&", Kind::Operator),
-            ("||", Kind::Operator),
-            ("::", Kind::DoubleColon),
-            ("=", Kind::Equal),
-            (":", Kind::Colon),
-            (",", Kind::Comma),
-            (".", Kind::Dot),
-            ("?", Kind::Question),
-            ("*", Kind::Star),
-            ("-", Kind::Minus),
-            ("!", Kind::Bang),
-            ("<", Kind::Operator),
-            (">", Kind::Operator),
-            ("+", Kind::Operator),
-            ("/", Kind::Operator),
-            ("%", Kind::Operator),
-            ("&", Kind::BadOperator),
-            ("|", Kind::BadOperator),
-            ("^", Kind::BadOperator),
-            ("~", Kind::BadOperator),
-            ("`", Kind::BadCharacter),
+        const OPERATORS: [(&str, TokenKind); 27] = [
+            ("...", TokenKind::Ellipsis),
+            ("=>", TokenKind::FatArrow),
+            ("==", TokenKind::Operator),
+            ("!=", TokenKind::Operator),
+            ("<=", TokenKind::Operator),
+            (">=", TokenKind::Operator),
+            ("&&", TokenKind::Operator),
+            ("||", TokenKind::Operator),
+            ("::", TokenKind::DoubleColon),
+            ("=", TokenKind::Equal),
+            (":", TokenKind::Colon),
+            (",", TokenKind::Comma),
+            (".", TokenKind::Dot),
+            ("?", TokenKind::Question),
+            ("*", TokenKind::Star),
+            ("-", TokenKind::Minus),
+            ("!", TokenKind::Bang),
+            ("<", TokenKind::Operator),
+            (">", TokenKind::Operator),
+            ("+", TokenKind::Operator),
+            ("/", TokenKind::Operator),
+            ("%", TokenKind::Operator),
+            ("&", TokenKind::BadOperator),
+            ("|", TokenKind::BadOperator),
+            ("^", TokenKind::BadOperator),
+            ("~", TokenKind::BadOperator),
+            ("`", TokenKind::BadCharacter),
         ];
         let rest = self.rest();
         if let Some(len) = ident_end(rest) {
-            return self.push(Kind::Ident, len);
+            return self.push(TokenKind::Ident, len);
         }
         let operator = OPERATORS.iter().find(|(text, _)| rest.starts_with(text));
         let (len, kind) = operator.map_or_else(
             || {
                 let len = rest.chars().next().map_or(1, char::len_utf8);
-                (len, Kind::BadCharacter)
+                (len, TokenKind::BadCharacter)
             },
             |(text, kind)| (text.len(), *kind),
         );
@@ -284,7 +284,7 @@ impl<'t> Scanner<'t> {
             Some(len) => self.at += len + 4,
             None => {
                 self.comments_close = false;
-                self.push(Kind::Operator, 1);
+                self.push(TokenKind::Operator, 1);
             }
         }
     }
@@ -307,7 +307,7 @@ impl<'t> Scanner<'t> {
 
     fn in_sequence(&self) -> bool {
         let nearest = self.enclosing();
-        nearest.is_some_and(|at| self.frames[at].kind == FrameKind::Sequence)
+        nearest.is_some_and(|at| self.frames[at].kind == EnclosureKind::Sequence)
     }
 
     /// Finds the nearest open thing that is neither parenthesis nor bracket.
@@ -317,25 +317,25 @@ impl<'t> Scanner<'t> {
             .enumerate()
             .rev()
             .take(MAX_SEARCH)
-            .find(|(_, frame)| !matches!(frame.kind, FrameKind::Paren | FrameKind::Bracket))
+            .find(|(_, frame)| !matches!(frame.kind, EnclosureKind::Paren | EnclosureKind::Bracket))
             .map(|(index, _)| index)
     }
 
     /// Closes the nearest brace or template sequence and whatever is open inside it.
     fn close_brace(&mut self, len: usize) {
         let Some(open) = self.enclosing() else {
-            return self.push(Kind::CloseBrace, len);
+            return self.push(TokenKind::CloseBrace, len);
         };
         let kind = match self.frames[open].kind {
-            FrameKind::Sequence => Kind::CloseSequence,
-            _ => Kind::CloseBrace,
+            EnclosureKind::Sequence => TokenKind::CloseSequence,
+            _ => TokenKind::CloseBrace,
         };
         self.frames.truncate(open);
         self.push(kind, len);
     }
 
     /// Closes a parenthesis or bracket, unless it was never opened inside the nearest braces.
-    fn close(&mut self, kind: Kind, frame: FrameKind) {
+    fn close(&mut self, kind: TokenKind, frame: EnclosureKind) {
         let first = self.enclosing().map_or(0, |at| at + 1);
         let open = self
             .frames
@@ -361,7 +361,7 @@ impl<'t> Scanner<'t> {
             .rest()
             .find('\n')
             .map_or(self.rest().len(), |at| at + 1);
-        self.open(Kind::OpenHeredoc, FrameKind::Heredoc(marker), line);
+        self.open(TokenKind::OpenHeredoc, EnclosureKind::Heredoc(marker), line);
     }
 
     /// Scans one token of a quoted string.
@@ -369,12 +369,12 @@ impl<'t> Scanner<'t> {
         let rest = self.rest();
         let len = literal_len(rest, Quoting::Quoted);
         if len > 0 {
-            return self.push(Kind::Literal, len);
+            return self.push(TokenKind::Literal, len);
         }
         match rest.as_bytes()[0] {
             b'"' => {
                 self.frames.pop();
-                self.push(Kind::CloseQuote, 1);
+                self.push(TokenKind::CloseQuote, 1);
             }
             b'$' | b'%' => self.open_sequence(),
             _ => self.break_off(),
@@ -384,11 +384,11 @@ impl<'t> Scanner<'t> {
     fn open_sequence(&mut self) {
         let rest = self.rest();
         let kind = match rest.as_bytes()[0] {
-            b'$' => Kind::OpenInterpolation,
-            _ => Kind::OpenDirective,
+            b'$' => TokenKind::OpenInterpolation,
+            _ => TokenKind::OpenDirective,
         };
         let len = 2 + usize::from(rest[2..].starts_with('~'));
-        self.open(kind, FrameKind::Sequence, len);
+        self.open(kind, EnclosureKind::Sequence, len);
     }
 
     /// Ends an unclosed string with its line, and with it every template that the line opened.
@@ -398,17 +398,18 @@ impl<'t> Scanner<'t> {
             .frames
             .iter()
             .position(|frame| {
-                frame.start >= line && matches!(frame.kind, FrameKind::Quote | FrameKind::Sequence)
+                frame.start >= line
+                    && matches!(frame.kind, EnclosureKind::Quote | EnclosureKind::Sequence)
             })
             .unwrap_or(self.frames.len() - 1);
         self.frames.truncate(outermost);
         let in_header = self.in_header();
-        self.push(Kind::Unclosed, 0);
+        self.push(TokenKind::Unclosed, 0);
         if in_header {
-            return self.open(Kind::OpenBrace, FrameKind::Brace, 0);
+            return self.open(TokenKind::OpenBrace, EnclosureKind::Brace, 0);
         }
         if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
-            self.push(Kind::BadCharacter, 1);
+            self.push(TokenKind::BadCharacter, 1);
         }
     }
 
@@ -420,7 +421,10 @@ impl<'t> Scanner<'t> {
         let kinds = (tokens.next().map(|t| t.kind), tokens.next().map(|t| t.kind));
         let starts_like_header = matches!(
             kinds,
-            (Some(Kind::Ident), Some(Kind::Ident | Kind::OpenQuote))
+            (
+                Some(TokenKind::Ident),
+                Some(TokenKind::Ident | TokenKind::OpenQuote)
+            )
         );
         starts_like_header && self.text[line..self.at].trim_end().ends_with('{')
     }
@@ -433,12 +437,12 @@ impl<'t> Scanner<'t> {
         if self.line_start() == self.at && line.trim() == marker {
             self.frames.pop();
             let indent = line.len() - line.trim_start().len();
-            return self.push(Kind::CloseHeredoc, indent + marker.len());
+            return self.push(TokenKind::CloseHeredoc, indent + marker.len());
         }
         let len = literal_len(line, Quoting::Heredoc);
         match len {
             0 => self.open_sequence(),
-            _ => self.push(Kind::Literal, len),
+            _ => self.push(TokenKind::Literal, len),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The part of the walk that goes through quoted templates and heredocs.
 
 use super::findings::{fault, too_deep};
-use super::grammar::{Checked, MAX_NESTING, Walk};
-use super::scan::{Kind, Token};
+use super::grammar::{Checked, MAX_NESTING, TokenWalk};
+use super::scan::{HclToken, TokenKind};
 use super::string::bad_escape;
 
 /// A directive that waits for its end.
@@ -13,9 +13,9 @@ enum Directive {
     For,
 }
 
-impl Walk<'_> {
+impl TokenWalk<'_> {
     /// Walks over a template up to the end that `close` names.
-    pub(super) fn template(&mut self, close: Kind) -> Checked {
+    pub(super) fn template(&mut self, close: TokenKind) -> Checked {
         let depth = self.depth;
         self.take();
         let result = self.with_lines(true, |walk| walk.template_parts(close));
@@ -23,16 +23,16 @@ impl Walk<'_> {
         result
     }
 
-    fn template_parts(&mut self, close: Kind) -> Checked {
+    fn template_parts(&mut self, close: TokenKind) -> Checked {
         let mut open = Vec::new();
         loop {
             let token = self.take();
             match token.kind {
-                Kind::Literal => self.literal(token, close)?,
-                Kind::OpenInterpolation => {
+                TokenKind::Literal => self.literal(token, close)?,
+                TokenKind::OpenInterpolation => {
                     self.with_lines(false, |walk| walk.interpolation(token, close))?;
                 }
-                Kind::OpenDirective => {
+                TokenKind::OpenDirective => {
                     self.with_lines(false, |walk| walk.directive(&mut open))?;
                 }
                 kind if kind == close && open.is_empty() => return Ok(()),
@@ -44,12 +44,12 @@ impl Walk<'_> {
         }
     }
 
-    pub(super) fn literal(&self, token: Token, close: Kind) -> Checked {
+    pub(super) fn literal(&self, token: HclToken, close: TokenKind) -> Checked {
         if self.is_broken(token) {
             return Err(fault("Invalid character encoding", token.span()));
         }
         let escape = match close {
-            Kind::CloseQuote => bad_escape(self.source(token)),
+            TokenKind::CloseQuote => bad_escape(self.source(token)),
             _ => None,
         };
         match escape {
@@ -65,20 +65,20 @@ impl Walk<'_> {
         }
     }
 
-    fn interpolation(&mut self, open: Token, close: Kind) -> Checked {
+    fn interpolation(&mut self, open: HclToken, close: TokenKind) -> Checked {
         self.expr()?;
         let token = self.peek();
-        let quote_follows = matches!(token.kind, Kind::OpenQuote | Kind::CloseQuote);
+        let quote_follows = matches!(token.kind, TokenKind::OpenQuote | TokenKind::CloseQuote);
         match token.kind {
-            Kind::CloseSequence => {
+            TokenKind::CloseSequence => {
                 self.take();
                 Ok(())
             }
-            Kind::End => Err(fault(
+            TokenKind::End => Err(fault(
                 "Unclosed template interpolation sequence",
                 open.span(),
             )),
-            _ if quote_follows && close == Kind::CloseQuote => Err(fault(
+            _ if quote_follows && close == TokenKind::CloseQuote => Err(fault(
                 "Unclosed template interpolation sequence",
                 open.span(),
             )),
@@ -88,7 +88,7 @@ impl Walk<'_> {
 
     /// Walks over one `%{ … }`; `open` holds the directives that wait for their end.
     fn directive(&mut self, open: &mut Vec<Directive>) -> Checked {
-        let word = self.expect(Kind::Ident, "Invalid template directive")?;
+        let word = self.expect(TokenKind::Ident, "Invalid template directive")?;
         let surplus = match self.source(word) {
             "if" => {
                 self.enter(open, Directive::If, word)?;
@@ -124,10 +124,15 @@ impl Walk<'_> {
             },
             _ => return Err(fault("Invalid template control keyword", word.span())),
         };
-        self.expect(Kind::CloseSequence, surplus).map(drop)
+        self.expect(TokenKind::CloseSequence, surplus).map(drop)
     }
 
-    fn enter(&mut self, open: &mut Vec<Directive>, directive: Directive, word: Token) -> Checked {
+    fn enter(
+        &mut self,
+        open: &mut Vec<Directive>,
+        directive: Directive,
+        word: HclToken,
+    ) -> Checked {
         if self.depth >= MAX_NESTING {
             return Err(too_deep(word.span()));
         }

@@ -6,7 +6,7 @@
 use super::tree::{Expr, ExprKind, TemplateFor, TemplateIf, TemplatePart};
 
 /// One piece of a template before directives are put in each other.
-pub(super) enum Piece {
+pub(super) enum TemplatePiece {
     Text(String),
     Sequence(Sequence, Strip),
 }
@@ -33,18 +33,19 @@ pub(super) struct Strip {
 }
 
 /// Takes the space off that strip markers point at.
-pub(super) fn strip(pieces: &mut [Piece]) {
+pub(super) fn strip(pieces: &mut [TemplatePiece]) {
     for at in 0..pieces.len() {
-        let Piece::Sequence(_, strip) = pieces[at] else {
+        let TemplatePiece::Sequence(_, strip) = pieces[at] else {
             continue;
         };
         if strip.before
-            && let Some(Piece::Text(text)) = at.checked_sub(1).and_then(|at| pieces.get_mut(at))
+            && let Some(TemplatePiece::Text(text)) =
+                at.checked_sub(1).and_then(|at| pieces.get_mut(at))
         {
             text.truncate(text.trim_end().len());
         }
         if strip.after
-            && let Some(Piece::Text(text)) = pieces.get_mut(at + 1)
+            && let Some(TemplatePiece::Text(text)) = pieces.get_mut(at + 1)
         {
             *text = text.trim_start().to_owned();
         }
@@ -53,15 +54,17 @@ pub(super) fn strip(pieces: &mut [Piece]) {
 
 /// Takes the common indentation off the lines of a `<<-` heredoc. Blank lines neither count nor
 /// change, and a line that starts with a sequence has no indentation.
-pub(super) fn dedent(pieces: &mut [Piece]) {
+pub(super) fn dedent(pieces: &mut [TemplatePiece]) {
     let mut common = usize::MAX;
     let mut starts = Vec::new();
     let mut at_line_start = true;
     for (at, piece) in pieces.iter().enumerate() {
         let indent = match piece {
-            Piece::Text(text) if text.trim_start().is_empty() && text.ends_with('\n') => usize::MAX,
-            Piece::Text(text) => text.chars().take_while(|c| c.is_whitespace()).count(),
-            Piece::Sequence(..) => 0,
+            TemplatePiece::Text(text) if text.trim_start().is_empty() && text.ends_with('\n') => {
+                usize::MAX
+            }
+            TemplatePiece::Text(text) => text.chars().take_while(|c| c.is_whitespace()).count(),
+            TemplatePiece::Sequence(..) => 0,
         };
         if at_line_start {
             common = common.min(indent);
@@ -69,17 +72,17 @@ pub(super) fn dedent(pieces: &mut [Piece]) {
                 starts.push(at);
             }
         }
-        at_line_start = matches!(piece, Piece::Text(text) if text.ends_with('\n'));
+        at_line_start = matches!(piece, TemplatePiece::Text(text) if text.ends_with('\n'));
     }
     for at in starts {
-        if let Piece::Text(text) = &mut pieces[at] {
+        if let TemplatePiece::Text(text) = &mut pieces[at] {
             *text = text.chars().skip(common).collect();
         }
     }
 }
 
 /// Puts the pieces together: directives in each other, neighbouring text joined.
-pub(super) fn assemble(pieces: Vec<Piece>) -> ExprKind {
+pub(super) fn assemble(pieces: Vec<TemplatePiece>) -> ExprKind {
     let single = pieces.len() == 1;
     let mut pieces = pieces.into_iter();
     let (mut parts, _) = parts(&mut pieces);
@@ -98,19 +101,19 @@ pub(super) fn assemble(pieces: Vec<Piece>) -> ExprKind {
 
 /// Takes parts up to the `else` or end of the directive around them, and returns whether that was
 /// an `else`.
-fn parts(pieces: &mut std::vec::IntoIter<Piece>) -> (Vec<TemplatePart>, bool) {
+fn parts(pieces: &mut std::vec::IntoIter<TemplatePiece>) -> (Vec<TemplatePart>, bool) {
     let mut found: Vec<TemplatePart> = Vec::new();
     while let Some(piece) = pieces.next() {
         match piece {
-            Piece::Text(text) => match found.last_mut() {
+            TemplatePiece::Text(text) => match found.last_mut() {
                 Some(TemplatePart::Literal(before)) => before.push_str(&text),
                 _ if text.is_empty() => {}
                 _ => found.push(TemplatePart::Literal(text)),
             },
-            Piece::Sequence(Sequence::Value(value), _) => {
+            TemplatePiece::Sequence(Sequence::Value(value), _) => {
                 found.push(TemplatePart::Interpolation(value));
             }
-            Piece::Sequence(Sequence::If(condition), _) => {
+            TemplatePiece::Sequence(Sequence::If(condition), _) => {
                 let (then, has_else) = parts(pieces);
                 let otherwise = if has_else {
                     parts(pieces).0
@@ -123,7 +126,7 @@ fn parts(pieces: &mut std::vec::IntoIter<Piece>) -> (Vec<TemplatePart>, bool) {
                     otherwise,
                 })));
             }
-            Piece::Sequence(
+            TemplatePiece::Sequence(
                 Sequence::For {
                     key_name,
                     value_name,
@@ -139,8 +142,10 @@ fn parts(pieces: &mut std::vec::IntoIter<Piece>) -> (Vec<TemplatePart>, bool) {
                     body,
                 })));
             }
-            Piece::Sequence(Sequence::Else, _) => return (found, true),
-            Piece::Sequence(Sequence::EndIf | Sequence::EndFor, _) => return (found, false),
+            TemplatePiece::Sequence(Sequence::Else, _) => return (found, true),
+            TemplatePiece::Sequence(Sequence::EndIf | Sequence::EndFor, _) => {
+                return (found, false);
+            }
         }
     }
     (found, false)

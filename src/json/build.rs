@@ -10,20 +10,20 @@ pub(super) struct Build {
     /// The members that are wanted of the whole text.
     wanted: &'static Members,
     /// The objects and arrays that are open and wanted, each inside the one before.
-    open: Vec<Open>,
+    open: Vec<OpenValue>,
     /// The number of open brackets in a value that is left out; the name or bracket that began it counts.
     skipped: usize,
     root: Option<Value>,
 }
 
 /// An object or array that is not complete.
-struct Open {
+struct OpenValue {
     start: usize,
     wanted: &'static Members,
-    content: Content,
+    content: OpenContent,
 }
 
-enum Content {
+enum OpenContent {
     Array(Vec<Value>),
     /// The members, and the name of the next one.
     Object(Vec<Member>, Next),
@@ -54,7 +54,7 @@ impl Build {
     /// Returns whether the value that comes next is left out.
     pub(super) fn skips(&self) -> bool {
         let top = self.open.last().map(|open| &open.content);
-        self.skipped > 0 || matches!(top, Some(Content::Object(_, Next::Unwanted)))
+        self.skipped > 0 || matches!(top, Some(OpenContent::Object(_, Next::Unwanted)))
     }
 
     /// Begins an object or an array.
@@ -65,18 +65,18 @@ impl Build {
         }
         let wanted = match self.open.last() {
             None => self.wanted,
-            Some(Open {
-                content: Content::Object(_, Next::Named { wanted, .. }),
+            Some(OpenValue {
+                content: OpenContent::Object(_, Next::Named { wanted, .. }),
                 ..
             }) => wanted,
             Some(array) => array.wanted,
         };
         let content = if is_object {
-            Content::Object(Vec::new(), Next::Unnamed)
+            OpenContent::Object(Vec::new(), Next::Unnamed)
         } else {
-            Content::Array(Vec::new())
+            OpenContent::Array(Vec::new())
         };
-        self.open.push(Open {
+        self.open.push(OpenValue {
             start,
             wanted,
             content,
@@ -88,9 +88,9 @@ impl Build {
         if self.skipped > 0 {
             return;
         }
-        let Some(Open {
+        let Some(OpenValue {
             wanted,
-            content: Content::Object(_, next),
+            content: OpenContent::Object(_, next),
             ..
         }) = self.open.last_mut()
         else {
@@ -118,12 +118,12 @@ impl Build {
             }
             return;
         }
-        let Some(Open { start, content, .. }) = self.open.pop() else {
+        let Some(OpenValue { start, content, .. }) = self.open.pop() else {
             return;
         };
         let kind = match content {
-            Content::Array(elements) => ValueKind::Array(elements),
-            Content::Object(members, _) => ValueKind::Object(members),
+            OpenContent::Array(elements) => ValueKind::Array(elements),
+            OpenContent::Object(members, _) => ValueKind::Object(members),
         };
         let span = Span::new(start, end);
         self.put(Value { kind, span });
@@ -143,8 +143,8 @@ impl Build {
         if self.skipped > 0 {
             return;
         }
-        if let Some(Open {
-            content: Content::Object(_, next),
+        if let Some(OpenValue {
+            content: OpenContent::Object(_, next),
             ..
         }) = self.open.last_mut()
         {
@@ -155,8 +155,8 @@ impl Build {
     fn put(&mut self, value: Value) {
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(value),
-            Some(Content::Array(elements)) => elements.push(value),
-            Some(Content::Object(members, next)) => {
+            Some(OpenContent::Array(elements)) => elements.push(value),
+            Some(OpenContent::Object(members, next)) => {
                 if let Next::Named { name, span, .. } = mem::replace(next, Next::Unnamed) {
                     members.push(Member {
                         name,

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 use std::ops::ControlFlow;
 
 use super::build::Build;
-use super::tokens::{Kind, Token, Tokens};
+use super::tokens::{JsonToken, JsonTokenKind, JsonTokens};
 use super::{
     Fault, MAX_NESTING, MAX_SKIPPED_NESTING, Members, TOO_DEEP, Unfinished, Value, ValueKind,
 };
@@ -12,7 +12,7 @@ use crate::diag::Span;
 
 /// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Expected {
     /// A value, behind a colon or at the very start.
     Value,
     /// A value or the end of the array that has just begun.
@@ -31,16 +31,16 @@ enum State {
 
 /// An object or array that is not closed yet.
 #[derive(Clone, Copy)]
-struct Open {
+struct OpenBracket {
     at: usize,
     is_object: bool,
 }
 
 /// The walk over one text.
-pub(super) struct Grammar<R> {
-    tokens: Tokens<R>,
-    open: Vec<Open>,
-    state: State,
+pub(super) struct JsonReader<R> {
+    tokens: JsonTokens<R>,
+    open: Vec<OpenBracket>,
+    state: Expected,
     /// The offset of the last comma.
     comma: usize,
     /// The line and the column of the reader.
@@ -49,12 +49,12 @@ pub(super) struct Grammar<R> {
     faults: Vec<Fault>,
 }
 
-impl<R: BufRead> Grammar<R> {
+impl<R: BufRead> JsonReader<R> {
     pub(super) fn new(input: R, wanted: &'static Members) -> Self {
         Self {
-            tokens: Tokens::new(input),
+            tokens: JsonTokens::new(input),
             open: Vec::new(),
-            state: State::Value,
+            state: Expected::Value,
             comma: 0,
             position: (1, 1),
             tree: Build::new(wanted),
@@ -74,38 +74,38 @@ impl<R: BufRead> Grammar<R> {
         Ok(tree.ok_or(self.faults))
     }
 
-    fn step(&mut self, token: Token) -> ControlFlow<()> {
+    fn step(&mut self, token: JsonToken) -> ControlFlow<()> {
         match self.state {
-            State::End => match token.kind {
-                Kind::End => ControlFlow::Break(()),
+            Expected::End => match token.kind {
+                JsonTokenKind::End => ControlFlow::Break(()),
                 _ => self.stop(
                     "Extraneous data after value",
                     token.span,
                     "the file ends before this",
                 ),
             },
-            _ if token.kind == Kind::End => self.end(token.span),
-            State::First if token.kind == Kind::Sign(b']') => self.close(token),
-            State::Next if token.kind == Kind::Sign(b']') => {
+            _ if token.kind == JsonTokenKind::End => self.end(token.span),
+            Expected::First if token.kind == JsonTokenKind::Sign(b']') => self.close(token),
+            Expected::Next if token.kind == JsonTokenKind::Sign(b']') => {
                 let comma = Span::new(self.comma, self.comma + 1);
                 self.stop("Trailing comma in array", comma, "")
             }
-            State::Value | State::First | State::Next => self.value(token),
-            State::FirstKey if token.kind == Kind::Sign(b'}') => self.close(token),
-            State::Key if token.kind == Kind::Sign(b'}') => {
+            Expected::Value | Expected::First | Expected::Next => self.value(token),
+            Expected::FirstKey if token.kind == JsonTokenKind::Sign(b'}') => self.close(token),
+            Expected::Key if token.kind == JsonTokenKind::Sign(b'}') => {
                 let comma = Span::new(self.comma, self.comma + 1);
                 self.stop("Trailing comma in object", comma, "")
             }
-            State::FirstKey | State::Key => self.key(token),
-            State::Colon => self.colon(token),
-            State::Comma => self.comma(token),
+            Expected::FirstKey | Expected::Key => self.key(token),
+            Expected::Colon => self.colon(token),
+            Expected::Comma => self.comma(token),
         }
     }
 
-    fn value(&mut self, token: Token) -> ControlFlow<()> {
-        let Token { kind, span } = token;
+    fn value(&mut self, token: JsonToken) -> ControlFlow<()> {
+        let JsonToken { kind, span } = token;
         match kind {
-            Kind::Sign(sign @ (b'{' | b'[')) => {
+            JsonTokenKind::Sign(sign @ (b'{' | b'[')) => {
                 let levels = if self.tree.skips() {
                     MAX_SKIPPED_NESTING
                 } else {
@@ -115,24 +115,26 @@ impl<R: BufRead> Grammar<R> {
                     return self.stop(TOO_DEEP, span, "");
                 }
                 let (at, is_object) = (span.start, sign == b'{');
-                self.open.push(Open { at, is_object });
+                self.open.push(OpenBracket { at, is_object });
                 self.tree.begin(is_object, at);
                 self.state = if is_object {
-                    State::FirstKey
+                    Expected::FirstKey
                 } else {
-                    State::First
+                    Expected::First
                 };
                 return ControlFlow::Continue(());
             }
-            Kind::String | Kind::Number | Kind::Word if self.open.is_empty() => {
+            JsonTokenKind::String | JsonTokenKind::Number | JsonTokenKind::Word
+                if self.open.is_empty() =>
+            {
                 let remark = "a file is one object, or an array of objects";
                 return self.stop("Root value must be object", span, remark);
             }
-            Kind::String => {
+            JsonTokenKind::String => {
                 let text = self.string(span);
                 self.tree.scalar(span, || ValueKind::String(text));
             }
-            Kind::Number => {
+            JsonTokenKind::Number => {
                 let text = self.tokens.text();
                 if is_number(text) {
                     let kind = || ValueKind::Number(String::from_utf8_lossy(text).into_owned());
@@ -141,7 +143,7 @@ impl<R: BufRead> Grammar<R> {
                     self.fault("Invalid JSON number", span, "");
                 }
             }
-            Kind::Word => match self.tokens.text() {
+            JsonTokenKind::Word => match self.tokens.text() {
                 b"true" => self.tree.scalar(span, || ValueKind::Bool(true)),
                 b"false" => self.tree.scalar(span, || ValueKind::Bool(false)),
                 b"null" => self.tree.scalar(span, || ValueKind::Null),
@@ -150,11 +152,13 @@ impl<R: BufRead> Grammar<R> {
                     self.fault("Invalid JSON keyword", span, remark);
                 }
             },
-            Kind::Sign(b'}') => return self.stop("Missing JSON value", span, ""),
-            Kind::Sign(b']') => return self.stop("Missing array element value", span, ""),
-            Kind::Sign(_) | Kind::Other | Kind::End => return self.no_value(span),
+            JsonTokenKind::Sign(b'}') => return self.stop("Missing JSON value", span, ""),
+            JsonTokenKind::Sign(b']') => return self.stop("Missing array element value", span, ""),
+            JsonTokenKind::Sign(_) | JsonTokenKind::Other | JsonTokenKind::End => {
+                return self.no_value(span);
+            }
         }
-        self.state = State::Comma;
+        self.state = Expected::Comma;
         ControlFlow::Continue(())
     }
 
@@ -180,24 +184,24 @@ impl<R: BufRead> Grammar<R> {
         )
     }
 
-    fn key(&mut self, token: Token) -> ControlFlow<()> {
-        if token.kind != Kind::String {
+    fn key(&mut self, token: JsonToken) -> ControlFlow<()> {
+        if token.kind != JsonTokenKind::String {
             let remark = "a name needs double quotes";
             return self.stop("Invalid object property name", token.span, remark);
         }
         let name = self.string(token.span);
         self.tree.name(name, token.span);
-        self.state = State::Colon;
+        self.state = Expected::Colon;
         ControlFlow::Continue(())
     }
 
-    fn colon(&mut self, token: Token) -> ControlFlow<()> {
+    fn colon(&mut self, token: JsonToken) -> ControlFlow<()> {
         match token.kind {
-            Kind::Sign(b':') => {
-                self.state = State::Value;
+            JsonTokenKind::Sign(b':') => {
+                self.state = Expected::Value;
                 ControlFlow::Continue(())
             }
-            Kind::Sign(b'}' | b',') => self.stop("Missing object value", token.span, ""),
+            JsonTokenKind::Sign(b'}' | b',') => self.stop("Missing object value", token.span, ""),
             _ => {
                 let remark = "a colon must separate name and value";
                 self.stop("Missing property value colon", token.span, remark)
@@ -205,31 +209,37 @@ impl<R: BufRead> Grammar<R> {
         }
     }
 
-    fn comma(&mut self, token: Token) -> ControlFlow<()> {
+    fn comma(&mut self, token: JsonToken) -> ControlFlow<()> {
         let in_object = self.open.last().is_some_and(|open| open.is_object);
         let title = match (token.kind, in_object) {
-            (Kind::Sign(b','), _) => {
+            (JsonTokenKind::Sign(b','), _) => {
                 self.comma = token.span.start;
-                self.state = if in_object { State::Key } else { State::Next };
+                self.state = if in_object {
+                    Expected::Key
+                } else {
+                    Expected::Next
+                };
                 return ControlFlow::Continue(());
             }
-            (Kind::Sign(b'}'), true) | (Kind::Sign(b']'), false) => return self.close(token),
-            (Kind::Sign(b']'), true) => "Mismatched braces",
-            (Kind::Sign(b'}'), false) => "Mismatched brackets",
-            (Kind::Sign(b':'), false) => "Invalid array value",
+            (JsonTokenKind::Sign(b'}'), true) | (JsonTokenKind::Sign(b']'), false) => {
+                return self.close(token);
+            }
+            (JsonTokenKind::Sign(b']'), true) => "Mismatched braces",
+            (JsonTokenKind::Sign(b'}'), false) => "Mismatched brackets",
+            (JsonTokenKind::Sign(b':'), false) => "Invalid array value",
             // The programs spell it like this.
             _ => "Missing attribute seperator comma",
         };
         self.stop(title, token.span, "")
     }
 
-    fn close(&mut self, token: Token) -> ControlFlow<()> {
+    fn close(&mut self, token: JsonToken) -> ControlFlow<()> {
         self.open.pop();
         self.tree.end(token.span.end);
         self.state = if self.open.is_empty() {
-            State::End
+            Expected::End
         } else {
-            State::Comma
+            Expected::Comma
         };
         ControlFlow::Continue(())
     }
@@ -246,14 +256,18 @@ impl<R: BufRead> Grammar<R> {
         };
         let open = Span::new(outermost.at, outermost.at + 1);
         let ends_in = match (self.state, innermost.is_object) {
-            (State::Value | State::Next, _) => Unfinished::Value,
+            (Expected::Value | Expected::Next, _) => Unfinished::Value,
             (_, true) => Unfinished::Object,
             (_, false) => Unfinished::Array,
         };
         let is_lone = self.open.len() == 1;
         let (title, at, remark) = match self.state {
-            State::Key | State::FirstKey if is_lone => ("Missing value", at, "the file ends here"),
-            State::Colon if is_lone => ("Missing property value colon", at, "the file ends here"),
+            Expected::Key | Expected::FirstKey if is_lone => {
+                ("Missing value", at, "the file ends here")
+            }
+            Expected::Colon if is_lone => {
+                ("Missing property value colon", at, "the file ends here")
+            }
             _ => (
                 "Unclosed object",
                 open,

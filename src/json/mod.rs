@@ -23,7 +23,7 @@ use std::io::{self, BufRead};
 
 use crate::diag::Span;
 
-use grammar::Grammar;
+use grammar::JsonReader;
 
 /// Maximum nesting of objects and arrays.
 ///
@@ -178,5 +178,5 @@ pub fn read(
     input: impl BufRead,
     wanted: &'static Members,
 ) -> io::Result<Result<Value, Vec<Fault>>> {
-    Grammar::new(input, wanted).run()
+    JsonReader::new(input, wanted).run()
 }

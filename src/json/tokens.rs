@@ -4,11 +4,11 @@ use std::io::{self, BufRead, ErrorKind};
 
 use crate::diag::Span;
 
-/// Number of bytes of [`Kind::Other`] that identify it: the length of a byte-order mark.
+/// Number of bytes of [`JsonTokenKind::Other`] that identify it: the length of a byte-order mark.
 const LONGEST_MARK: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum JsonTokenKind {
     /// One of the bytes `{}[],:`.
     Sign(u8),
     String,
@@ -20,24 +20,24 @@ pub(super) enum Kind {
 
 /// A piece of the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(super) struct JsonToken {
+    pub(super) kind: JsonTokenKind,
     pub(super) span: Span,
 }
 
 /// A text that is read piece by piece.
-pub(super) struct Tokens<R> {
+pub(super) struct JsonTokens<R> {
     input: R,
     /// The number of bytes read.
     at: usize,
     line: usize,
     /// The offset of the first byte of the line.
     line_start: usize,
-    /// The bytes of the last token but signs; of [`Kind::Other`], what comes next.
+    /// The bytes of the last token but signs; of [`JsonTokenKind::Other`], what comes next.
     text: Vec<u8>,
 }
 
-impl<R: BufRead> Tokens<R> {
+impl<R: BufRead> JsonTokens<R> {
     pub(super) fn new(input: R) -> Self {
         Self {
             input,
@@ -64,32 +64,34 @@ impl<R: BufRead> Tokens<R> {
     }
 
     /// Returns the next token; at the end of the text always that.
-    pub(super) fn next(&mut self) -> io::Result<Token> {
+    pub(super) fn next(&mut self) -> io::Result<JsonToken> {
         self.space()?;
         self.text.clear();
         let start = self.at;
         let ahead = ahead(&mut self.input)?;
         let kind = match ahead.first() {
-            None => Kind::End,
-            Some(sign @ (b'{' | b'}' | b'[' | b']' | b',' | b':')) => Kind::Sign(*sign),
+            None => JsonTokenKind::End,
+            Some(sign @ (b'{' | b'}' | b'[' | b']' | b',' | b':')) => JsonTokenKind::Sign(*sign),
             Some(b'"') => Kind::String,
-            Some(b'0'..=b'9' | b'+' | b'-' | b'.') => Kind::Number,
-            Some(byte) if byte.is_ascii_alphabetic() => Kind::Word,
-            Some(_) => Kind::Other,
+            Some(b'0'..=b'9' | b'+' | b'-' | b'.') => JsonTokenKind::Number,
+            Some(byte) if byte.is_ascii_alphabetic() => JsonTokenKind::Word,
+            Some(_) => JsonTokenKind::Other,
         };
         match kind {
-            Kind::End => {}
-            Kind::Sign(_) => self.skip(1),
-            Kind::String => self.string()?,
-            Kind::Number => self.run(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))?,
-            Kind::Word => self.run(|byte| byte.is_ascii_alphabetic())?,
-            Kind::Other => {
+            JsonTokenKind::End => {}
+            JsonTokenKind::Sign(_) => self.skip(1),
+            JsonTokenKind::String => self.string()?,
+            JsonTokenKind::Number => {
+                self.run(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte))?
+            }
+            JsonTokenKind::Word => self.run(|byte| byte.is_ascii_alphabetic())?,
+            JsonTokenKind::Other => {
                 let mark = ahead.len().min(LONGEST_MARK);
                 self.text.extend_from_slice(&ahead[..mark]);
                 self.skip(1);
             }
         }
-        Ok(Token {
+        Ok(JsonToken {
             kind,
             span: Span::new(start, self.at),
         })

@@ -5,7 +5,7 @@ use std::fmt;
 use std::slice;
 use std::sync::Arc;
 
-use super::error::{Grammar, Reason};
+use super::error::{VersionFault, VersionGrammar};
 use super::{ConstraintError, CoreConstraints, Version, scan};
 
 /// The comparison of a constraint; ordered as canonical text orders equal versions.
@@ -155,7 +155,7 @@ impl Constraints {
     /// # Errors
     /// If the text does not follow rules 3, or a number is above 64 bits.
     pub fn parse_lock(text: &str) -> Result<Self, ConstraintError> {
-        let error = |reason| ConstraintError::new(text, Grammar::Strict, reason);
+        let error = |reason| ConstraintError::new(text, VersionGrammar::Strict, reason);
         let mut terms = Vec::new();
         let mut rest = text.trim();
         while !rest.is_empty() {
@@ -165,7 +165,7 @@ impl Constraints {
             rest = match behind.strip_prefix(',') {
                 Some(behind) => behind.trim_start(),
                 None if behind.is_empty() => behind,
-                None => return Err(error(Reason::Comma)),
+                None => return Err(error(VersionFault::Comma)),
             };
         }
         Ok(terms.into_iter().collect())
@@ -343,7 +343,7 @@ impl<'a> IntoIterator for &'a Constraints {
 }
 
 /// Reads one item at the start of a text that starts with no white space.
-fn parse_term(text: &str) -> Result<(Constraint, &str), Reason> {
+fn parse_term(text: &str) -> Result<(Constraint, &str), VersionFault> {
     let is_sign = |byte: u8| {
         !byte.is_ascii_alphanumeric() && !byte.is_ascii_whitespace() && !matches!(byte, b'.' | b'*')
     };
@@ -356,12 +356,12 @@ fn parse_term(text: &str) -> Result<(Constraint, &str), Reason> {
         "<" => Operator::Less,
         "<=" => Operator::LessOrEqual,
         "~>" => Operator::MinorOnly,
-        _ if sign.starts_with(',') => return Err(Reason::EmptyItem),
-        _ => return Err(Reason::Operator),
+        _ if sign.starts_with(',') => return Err(VersionFault::EmptyItem),
+        _ => return Err(VersionFault::Operator),
     };
     let version = rest.strip_prefix(' ').unwrap_or(rest);
     if version.starts_with(char::is_whitespace) {
-        return Err(Reason::Spacing);
+        return Err(VersionFault::Spacing);
     }
     let scanned = scan::version(version)?;
     let operator = match (operator, scanned.numbers) {

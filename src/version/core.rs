@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::error::{Grammar, Reason};
+use super::error::{VersionFault, VersionGrammar};
 use super::{ConstraintError, Version, VersionError, scan};
 
 /// The largest number of this grammar; the programs hold it in a signed 64-bit integer.
@@ -82,9 +82,9 @@ impl CoreConstraints {
     /// # Errors
     /// If the text does not follow rules 6.1, or a number is above 9223372036854775807.
     pub fn parse(text: &str) -> Result<Self, ConstraintError> {
-        let error = |reason| ConstraintError::new(text, Grammar::Lenient, reason);
+        let error = |reason| ConstraintError::new(text, VersionGrammar::Lenient, reason);
         if trim(text).is_empty() {
-            return Err(error(Reason::Empty));
+            return Err(error(VersionFault::Empty));
         }
         let terms = text
             .split(',')
@@ -148,8 +148,8 @@ impl CoreConstraints {
             .iter()
             .any(|term| !term.prerelease.is_empty())
         {
-            let reason = Reason::Prerelease;
-            return Err(ConstraintError::new(text, Grammar::Lenient, reason));
+            let reason = VersionFault::Prerelease;
+            return Err(ConstraintError::new(text, VersionGrammar::Lenient, reason));
         }
         Ok(constraints)
     }
@@ -209,7 +209,7 @@ impl Version {
         let (mut numbers, suffixes) =
             parse_numbers(text.strip_prefix('v').unwrap_or(text)).map_err(error)?;
         if numbers.len() > 3 {
-            return Err(error(Reason::TooManyNumbers));
+            return Err(error(VersionFault::TooManyNumbers));
         }
         numbers.resize(3, 0);
         let prerelease = parse_suffixes(suffixes).map_err(error)?;
@@ -220,7 +220,9 @@ impl Version {
             let suffix = suffix.filter(|suffix| !suffix.is_empty());
             canonical.extend(suffix.map(|suffix| format!("{sign}{suffix}")));
         }
-        canonical.parse().map_err(|_| error(Reason::Malformed))
+        canonical
+            .parse()
+            .map_err(|_| error(VersionFault::Malformed))
     }
 }
 
@@ -355,10 +357,10 @@ impl fmt::Display for CoreConstraints {
     }
 }
 
-fn parse_term(item: &str) -> Result<Term, Reason> {
+fn parse_term(item: &str) -> Result<Term, VersionFault> {
     let item = trim(item);
     if item.is_empty() {
-        return Err(Reason::EmptyItem);
+        return Err(VersionFault::EmptyItem);
     }
     let (operator, version) = OPERATORS
         .iter()
@@ -377,17 +379,17 @@ fn parse_term(item: &str) -> Result<Term, Reason> {
 }
 
 /// Reads numbers with dots between them; returns what follows.
-fn parse_numbers(text: &str) -> Result<(Vec<u64>, &str), Reason> {
+fn parse_numbers(text: &str) -> Result<(Vec<u64>, &str), VersionFault> {
     let mut numbers = Vec::new();
     let mut rest = text;
     loop {
         let (digits, behind) = scan::split_while(rest, |byte| byte.is_ascii_digit());
         if digits.is_empty() {
-            return Err(Reason::NoNumber);
+            return Err(VersionFault::NoNumber);
         }
-        let number: u64 = digits.parse().map_err(|_| Reason::TooLarge)?;
+        let number: u64 = digits.parse().map_err(|_| VersionFault::TooLarge)?;
         if number > MAX_NUMBER {
-            return Err(Reason::TooLarge);
+            return Err(VersionFault::TooLarge);
         }
         numbers.push(number);
         rest = match behind.strip_prefix('.') {
@@ -401,7 +403,7 @@ fn parse_numbers(text: &str) -> Result<(Vec<u64>, &str), Reason> {
 ///
 /// A letter or a `~` may start the pre-release without any sign, as in `1.0.0beta`, and `-` alone
 /// is a pre-release as well.
-fn parse_suffixes(text: &str) -> Result<&str, Reason> {
+fn parse_suffixes(text: &str) -> Result<&str, VersionFault> {
     let (prerelease, metadata) = match text.split_once('+') {
         Some((prerelease, metadata)) => (prerelease, Some(metadata)),
         None => (text, None),
@@ -409,7 +411,7 @@ fn parse_suffixes(text: &str) -> Result<&str, Reason> {
     let is_fine =
         (prerelease.is_empty() || is_dotted(prerelease)) && metadata.is_none_or(is_dotted);
     if !is_fine {
-        return Err(Reason::Malformed);
+        return Err(VersionFault::Malformed);
     }
     Ok(match prerelease.strip_prefix('-') {
         Some("") | None => prerelease,

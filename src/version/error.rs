@@ -5,7 +5,7 @@
 #[error("{text:?} is no version: {reason}")]
 pub struct VersionError {
     text: Box<str>,
-    reason: Reason,
+    reason: VersionFault,
 }
 
 /// A text that is no set of constraints.
@@ -13,13 +13,13 @@ pub struct VersionError {
 #[error("{text:?} is no version constraint: {reason}")]
 pub struct ConstraintError {
     text: Box<str>,
-    reason: Reason,
-    grammar: Grammar,
+    reason: VersionFault,
+    grammar: VersionGrammar,
 }
 
 /// The fault of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Reason {
+pub(super) enum VersionFault {
     #[error("it is empty")]
     Empty,
     #[error("it contains an empty item")]
@@ -48,7 +48,7 @@ pub(super) enum Reason {
 
 /// The grammar that refused a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Grammar {
+pub(super) enum VersionGrammar {
     /// The older one, of program and module versions, which also goes first for providers.
     Lenient,
     /// The one of lock files.
@@ -56,7 +56,7 @@ pub(super) enum Grammar {
 }
 
 impl VersionError {
-    pub(super) fn new(text: &str, reason: Reason) -> Self {
+    pub(super) fn new(text: &str, reason: VersionFault) -> Self {
         Self {
             text: text.into(),
             reason,
@@ -72,12 +72,12 @@ impl VersionError {
     /// Returns whether a number is above 64 bits, where the programs crash (rules 1.4).
     #[must_use]
     pub fn is_too_large(&self) -> bool {
-        self.reason == Reason::TooLarge
+        self.reason == VersionFault::TooLarge
     }
 }
 
 impl ConstraintError {
-    pub(super) fn new(text: &str, grammar: Grammar, reason: Reason) -> Self {
+    pub(super) fn new(text: &str, grammar: VersionGrammar, reason: VersionFault) -> Self {
         Self {
             text: text.into(),
             reason,
@@ -94,7 +94,7 @@ impl ConstraintError {
     /// Returns whether a number is above the limit of the grammar (rules 3.6, 6.1).
     #[must_use]
     pub fn is_too_large(&self) -> bool {
-        self.reason == Reason::TooLarge
+        self.reason == VersionFault::TooLarge
     }
 
     /// Returns whether the text is fine but for a pre-release, which `required_version` forbids.
@@ -103,7 +103,7 @@ impl ConstraintError {
     /// `Invalid version constraint`.
     #[must_use]
     pub fn is_forbidden_prerelease(&self) -> bool {
-        self.reason == Reason::Prerelease
+        self.reason == VersionFault::Prerelease
     }
 
     /// Returns whether the lenient grammar, if it was asked, accepts the text.
@@ -111,6 +111,6 @@ impl ConstraintError {
     /// Some commands of the programs read a provider's constraint only that far.
     #[must_use]
     pub fn passes_lenient_grammar(&self) -> bool {
-        self.grammar == Grammar::Strict
+        self.grammar == VersionGrammar::Strict
     }
 }

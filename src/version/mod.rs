@@ -34,7 +34,7 @@ pub use self::error::{ConstraintError, VersionError};
 pub use self::scope::{ScopeChange, scope_change};
 pub use self::step::{Step, Upgrade, step};
 
-use self::error::Reason;
+use self::error::VersionFault;
 use self::order::{Metadata, Prerelease};
 
 /// An exact version of a provider, a module or a program, e.g. `2.0.0-beta1`.
@@ -160,7 +160,7 @@ impl std::str::FromStr for Version {
     fn from_str(text: &str) -> Result<Self, VersionError> {
         let error = |reason| VersionError::new(text, reason);
         if text.trim().is_empty() {
-            return Err(error(Reason::Empty));
+            return Err(error(VersionFault::Empty));
         }
         // Terraform 1.11.4 overlooks white space at the start, but none of ASCII.
         let is_overlooked = |c: char| c.is_whitespace() && !c.is_ascii();
@@ -168,7 +168,7 @@ impl std::str::FromStr for Version {
         if scanned.rest.is_empty() {
             Ok(scanned.version)
         } else {
-            Err(error(Reason::Malformed))
+            Err(error(VersionFault::Malformed))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The grammar of a version: numbers, then suffixes (rules 1).
 
 use super::Version;
-use super::error::Reason;
+use super::error::VersionFault;
 use super::order::{Metadata, Prerelease};
 
 /// A version at the start of a text.
@@ -18,7 +18,7 @@ pub(super) struct Scanned<'a> {
 ///
 /// A dot behind the last number is swallowed, and then no suffix can follow. So is an empty
 /// suffix, and a `+` behind an empty pre-release remains in the rest.
-pub(super) fn version(text: &str) -> Result<Scanned<'_>, Reason> {
+pub(super) fn version(text: &str) -> Result<Scanned<'_>, VersionFault> {
     let mut numbers = [0; 3];
     let mut count = 0;
     let mut rest = text;
@@ -26,7 +26,7 @@ pub(super) fn version(text: &str) -> Result<Scanned<'_>, Reason> {
         let Some((number, behind)) = number(rest)? else {
             break true;
         };
-        *numbers.get_mut(count).ok_or(Reason::TooManyNumbers)? = number;
+        *numbers.get_mut(count).ok_or(VersionFault::TooManyNumbers)? = number;
         count += 1;
         match behind.strip_prefix('.') {
             Some(behind) => rest = behind,
@@ -37,7 +37,7 @@ pub(super) fn version(text: &str) -> Result<Scanned<'_>, Reason> {
         }
     };
     if count == 0 {
-        return Err(Reason::NoNumber);
+        return Err(VersionFault::NoNumber);
     }
     let (prerelease, metadata, rest) = if ends_in_dot {
         ("", "", rest)
@@ -59,15 +59,15 @@ pub(super) fn version(text: &str) -> Result<Scanned<'_>, Reason> {
 }
 
 /// Reads a number of 64 bits, if there is one; leading zeros do not matter.
-fn number(text: &str) -> Result<Option<(u64, &str)>, Reason> {
+fn number(text: &str) -> Result<Option<(u64, &str)>, VersionFault> {
     let (digits, behind) = split_while(text, |byte| byte.is_ascii_digit());
     if !digits.is_empty() {
-        let number = digits.parse().map_err(|_| Reason::TooLarge)?;
+        let number = digits.parse().map_err(|_| VersionFault::TooLarge)?;
         return Ok(Some((number, behind)));
     }
     match text.as_bytes().first() {
-        Some(b'*' | b'x' | b'X') => Err(Reason::Wildcard),
-        Some(b'v' | b'V') => Err(Reason::Prefix),
+        Some(b'*' | b'x' | b'X') => Err(VersionFault::Wildcard),
+        Some(b'v' | b'V') => Err(VersionFault::Prefix),
         _ => Ok(None),
     }
 }

@@ -2,7 +2,7 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::error::Grammar;
+use super::error::VersionGrammar;
 use super::*;
 
 /// Every kind of pre-release that the order distinguishes, lowest first, by rules 2.
@@ -24,7 +24,7 @@ fn check_version(given: &str, canonical: &str) {
 }
 
 #[track_caller]
-fn check_not_version(given: &str, reason: Reason) {
+fn check_not_version(given: &str, reason: VersionFault) {
     let error = given.parse::<Version>().expect_err("invalid");
     assert_eq!(error, VersionError::new(given, reason));
 }
@@ -35,9 +35,12 @@ fn check_constraints(given: &str, canonical: &str) {
 }
 
 #[track_caller]
-fn check_not_constraints(given: &str, reason: Reason) {
+fn check_not_constraints(given: &str, reason: VersionFault) {
     let error = Constraints::parse_lock(given).expect_err("invalid");
-    assert_eq!(error, ConstraintError::new(given, Grammar::Strict, reason));
+    assert_eq!(
+        error,
+        ConstraintError::new(given, VersionGrammar::Strict, reason)
+    );
 }
 
 #[track_caller]
@@ -66,19 +69,19 @@ fn a_version_prints_in_canonical_form() {
 
 #[test]
 fn a_refused_version_says_why() {
-    check_not_version("", Reason::Empty);
-    check_not_version(" ", Reason::Empty);
-    check_not_version("1.2.3.4", Reason::TooManyNumbers);
-    check_not_version("v1.2.3", Reason::Prefix);
-    check_not_version("1.x", Reason::Wildcard);
-    check_not_version("latest", Reason::NoNumber);
-    check_not_version(" 1.2.3", Reason::NoNumber);
-    check_not_version("1.2.3 ", Reason::Malformed);
-    check_not_version("1.2.3\u{a0}", Reason::Malformed);
-    check_not_version("1.2.3-é", Reason::Malformed);
-    check_not_version("1.2.-beta", Reason::Malformed);
-    check_not_version("1.2.3-+b", Reason::Malformed);
-    check_not_version("18446744073709551616.0.0", Reason::TooLarge);
+    check_not_version("", VersionFault::Empty);
+    check_not_version(" ", VersionFault::Empty);
+    check_not_version("1.2.3.4", VersionFault::TooManyNumbers);
+    check_not_version("v1.2.3", VersionFault::Prefix);
+    check_not_version("1.x", VersionFault::Wildcard);
+    check_not_version("latest", VersionFault::NoNumber);
+    check_not_version(" 1.2.3", VersionFault::NoNumber);
+    check_not_version("1.2.3 ", VersionFault::Malformed);
+    check_not_version("1.2.3\u{a0}", VersionFault::Malformed);
+    check_not_version("1.2.3-é", VersionFault::Malformed);
+    check_not_version("1.2.-beta", VersionFault::Malformed);
+    check_not_version("1.2.3-+b", VersionFault::Malformed);
+    check_not_version("18446744073709551616.0.0", VersionFault::TooLarge);
     let error = "1.2.3.4".parse::<Version>().expect_err("invalid");
     assert_eq!(
         error.to_string(),
@@ -114,19 +117,19 @@ fn constraint_text_is_canonical() {
 
 #[test]
 fn a_refused_constraint_says_why() {
-    check_not_constraints("== 1", Reason::Operator);
-    check_not_constraints("≥ 1", Reason::Operator);
-    check_not_constraints(">=  1", Reason::Spacing);
-    check_not_constraints(">=\t1", Reason::Spacing);
-    check_not_constraints("1 2", Reason::Comma);
-    check_not_constraints("1, , 2", Reason::EmptyItem);
-    check_not_constraints(",", Reason::EmptyItem);
-    check_not_constraints(">= v1", Reason::Prefix);
-    check_not_constraints("1.*", Reason::Wildcard);
-    check_not_constraints(">=", Reason::NoNumber);
-    check_not_constraints("< ,", Reason::NoNumber);
-    check_not_constraints("~> 1.2.3.4", Reason::TooManyNumbers);
-    check_not_constraints("> 99999999999999999999", Reason::TooLarge);
+    check_not_constraints("== 1", VersionFault::Operator);
+    check_not_constraints("≥ 1", VersionFault::Operator);
+    check_not_constraints(">=  1", VersionFault::Spacing);
+    check_not_constraints(">=\t1", VersionFault::Spacing);
+    check_not_constraints("1 2", VersionFault::Comma);
+    check_not_constraints("1, , 2", VersionFault::EmptyItem);
+    check_not_constraints(",", VersionFault::EmptyItem);
+    check_not_constraints(">= v1", VersionFault::Prefix);
+    check_not_constraints("1.*", VersionFault::Wildcard);
+    check_not_constraints(">=", VersionFault::NoNumber);
+    check_not_constraints("< ,", VersionFault::NoNumber);
+    check_not_constraints("~> 1.2.3.4", VersionFault::TooManyNumbers);
+    check_not_constraints("> 99999999999999999999", VersionFault::TooLarge);
 }
 
 #[test]

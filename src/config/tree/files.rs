@@ -44,7 +44,7 @@ pub(in crate::config) enum Backups {
 }
 
 /// One ending that makes a name a file of a module.
-struct Ending {
+struct FileEnding {
     text: &'static str,
     syntax: Syntax,
     test: bool,
@@ -54,8 +54,8 @@ struct Ending {
     only: Option<Program>,
 }
 
-const fn both(text: &'static str, syntax: Syntax, twin: &'static str) -> Ending {
-    Ending {
+const fn both(text: &'static str, syntax: Syntax, twin: &'static str) -> FileEnding {
+    FileEnding {
         text,
         syntax,
         test: false,
@@ -64,8 +64,8 @@ const fn both(text: &'static str, syntax: Syntax, twin: &'static str) -> Ending 
     }
 }
 
-const fn opentofu(text: &'static str, syntax: Syntax) -> Ending {
-    Ending {
+const fn opentofu(text: &'static str, syntax: Syntax) -> FileEnding {
+    FileEnding {
         text,
         syntax,
         test: false,
@@ -74,14 +74,14 @@ const fn opentofu(text: &'static str, syntax: Syntax) -> Ending {
     }
 }
 
-const fn test(ending: Ending) -> Ending {
-    Ending {
+const fn test(ending: FileEnding) -> FileEnding {
+    FileEnding {
         test: true,
         ..ending
     }
 }
 
-const ENDINGS: [Ending; 8] = [
+const ENDINGS: [FileEnding; 8] = [
     both(".tf", Syntax::Native, ".tofu"),
     both(".tf.json", Syntax::Json, ".tofu.json"),
     opentofu(".tofu", Syntax::Native),
@@ -133,13 +133,13 @@ pub(in crate::config) fn choose(
 }
 
 /// Returns whether OpenTofu reads another file instead; the twin is always in the same list.
-fn is_hidden(stem: &[u8], ending: &Ending, all: &BTreeSet<&[u8]>, flavor: Flavor) -> bool {
+fn is_hidden(stem: &[u8], ending: &FileEnding, all: &BTreeSet<&[u8]>, flavor: Flavor) -> bool {
     let twin = ending.hidden_by.filter(|_| flavor.is_opentofu());
     twin.is_some_and(|twin| all.contains(&*[stem, twin.as_bytes()].concat()))
 }
 
 /// Splits a name into what stands before its ending, and the ending.
-fn split(name: &[u8], flavor: Flavor) -> Option<(&[u8], &'static Ending)> {
+fn split(name: &[u8], flavor: Flavor) -> Option<(&[u8], &'static FileEnding)> {
     ENDINGS
         .iter()
         .filter(|ending| ending.only.is_none_or(|only| only == flavor.program()))

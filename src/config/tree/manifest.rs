@@ -24,7 +24,7 @@ const VERSION_CHANGED: &str = "Module version requirements have changed";
 
 /// The installed modules of a root.
 #[derive(Debug, Default)]
-pub(in crate::config) struct Manifest {
+pub(in crate::config) struct ModuleManifest {
     records: BTreeMap<String, Record>,
 }
 
@@ -46,7 +46,7 @@ struct Record {
 }
 
 /// Reads the manifest, if there is one; a broken one is reported, for the programs then read nothing.
-pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> Manifest {
+pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> ModuleManifest {
     let path = data_dir.join("modules").join("modules.json");
     let bytes = match reader.bytes(&path) {
         Ok(bytes) => bytes,
@@ -55,12 +55,12 @@ pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> Manif
             if !absent.contains(&error.kind()) {
                 broken(reader, &path, &error.to_string());
             }
-            return Manifest::default();
+            return ModuleManifest::default();
         }
     };
     parse(&bytes, reader.flavor).unwrap_or_else(|reason| {
         broken(reader, &path, &reason);
-        Manifest::default()
+        ModuleManifest::default()
     })
 }
 
@@ -70,9 +70,9 @@ fn broken(reader: &mut Reader<'_>, path: &Path, reason: &str) {
     reader.report(path, diagnostic, reason);
 }
 
-fn parse(bytes: &[u8], flavor: Flavor) -> Result<Manifest, String> {
+fn parse(bytes: &[u8], flavor: Flavor) -> Result<ModuleManifest, String> {
     if bytes.is_empty() {
-        return Ok(Manifest::default());
+        return Ok(ModuleManifest::default());
     }
     let document = json::parse(bytes).map_err(|faults| {
         faults
@@ -97,7 +97,7 @@ fn parse(bytes: &[u8], flavor: Flavor) -> Result<Manifest, String> {
             return Err(format!("it holds two records for {key:?}"));
         }
     }
-    Ok(Manifest { records })
+    Ok(ModuleManifest { records })
 }
 
 /// Brings a recorded source to normal form; one that is none stays as it is (rules 5.4).
@@ -143,7 +143,7 @@ fn text(record: &Value, name: &str) -> Result<String, String> {
     }
 }
 
-impl Manifest {
+impl ModuleManifest {
     /// Returns the record of a call; one whose directory is missing does not count.
     fn record(&self, key: &str, reader: &Reader<'_>) -> Option<&Record> {
         let record = self.records.get(key)?;
@@ -189,7 +189,7 @@ impl Manifest {
 mod tests {
     use super::*;
 
-    fn parse(bytes: &[u8]) -> Result<Manifest, String> {
+    fn parse(bytes: &[u8]) -> Result<ModuleManifest, String> {
         super::parse(bytes, Flavor::Terraform1_11)
     }
 

@@ -38,7 +38,7 @@ pub(in crate::config) fn check(
     // A module that many calls share is one value behind several `Rc`s; its address is its identity,
     // so that its own references are looked at once.
     let mut modules = BTreeMap::new();
-    let mut checks = Checks {
+    let mut checks = PassingChecks {
         flavor,
         found,
         errors: 0,
@@ -193,14 +193,14 @@ impl<'a> Declared<'a> {
     }
 }
 
-struct Checks<'f> {
+struct PassingChecks<'f> {
     flavor: Flavor,
     found: &'f mut Vec<Diagnostic>,
     /// The number of errors; beyond [`MAX_PROBLEMS`] they are only counted.
     errors: usize,
 }
 
-impl Checks<'_> {
+impl PassingChecks<'_> {
     fn error(&mut self, title: impl Into<String>, at: SourcePlace, remark: &str) {
         let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title);
         self.push(error.at(at.file, at.span, remark));

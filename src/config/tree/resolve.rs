@@ -10,7 +10,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
 use crate::module_config::decode::contents::{
-    Contents, Import, ProviderBlock, Resource, Stated, Written,
+    Contents, ImportBlock, ProviderBlock, Resource, Stated, Written,
 };
 use crate::module_config::decode::sources;
 use crate::module_config::file::SourcePlace;
@@ -21,7 +21,7 @@ use crate::version::Constraints;
 
 /// The position of a module: it decides which names may be left to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::config) enum Standing {
+pub(in crate::config) enum ModulePosition {
     Root,
     Child,
 }
@@ -39,7 +39,7 @@ pub(in crate::config) type Needs = Vec<(ProviderAddr, Requirement)>;
 /// Resolves every name that a module uses; what is wrong is added to `found`.
 pub(in crate::config) fn resolve(
     contents: &Contents,
-    standing: Standing,
+    standing: ModulePosition,
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) -> Needs {
@@ -68,7 +68,7 @@ pub(in crate::config) fn resolve(
         .map(|resource| (resource.key(), resource))
         .collect();
     for import in &contents.imports {
-        if standing == Standing::Child && !flavor.imports_in_children() {
+        if standing == ModulePosition::Child && !flavor.imports_in_children() {
             let remark = "only the root module may have import blocks";
             resolver.invalid("Invalid import configuration", import.block, remark);
             continue;
@@ -179,7 +179,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Requires what an import implies; `resource` is what it points to, if that stands here.
-    fn require_import(&mut self, import: &Import, resource: Option<&Resource>) {
+    fn require_import(&mut self, import: &ImportBlock, resource: Option<&Resource>) {
         let target = &import.target;
         if let Some(reference) = &import.provider {
             let agrees = match resource {

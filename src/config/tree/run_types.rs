@@ -24,7 +24,7 @@ pub(in crate::config) fn check(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut names = Names {
+    let mut names = RunNames {
         flavor,
         with_blocks: file
             .test_providers
@@ -56,14 +56,14 @@ pub(in crate::config) fn check(
 }
 
 /// The local names of a test file.
-struct Names<'a> {
+struct RunNames<'a> {
     flavor: Flavor,
     /// Those that some block has.
     with_blocks: BTreeSet<&'a str>,
     fixed: BTreeMap<&'a str, ProviderAddr>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> RunNames<'a> {
     /// Fixes the names that a module declares.
     fn all_of(&mut self, module: &'a Contents) {
         for entry in &module.required {

@@ -30,7 +30,7 @@ const FORMAT: u64 = 4;
 
 /// The providers that the state names.
 #[derive(Debug, Default)]
-pub(in crate::config) struct State {
+pub(in crate::config) struct StateProviders {
     /// Each provider, with the file.
     pub providers: BTreeMap<ProviderAddr, SourcePlace>,
 }
@@ -52,7 +52,7 @@ pub(in crate::config) fn read(
     reader: &mut Reader<'_>,
     settings: &Settings,
     backend: Option<&Backend>,
-) -> Option<State> {
+) -> Option<StateProviders> {
     let path = match backend {
         None => locate(reader, settings, &LocalBackend::default()),
         Some(Backend::Local(local)) => locate(reader, settings, local),
@@ -74,7 +74,7 @@ pub(in crate::config) fn read(
     let opened = match reader.open(&path) {
         Ok(opened) => opened,
         Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
-            return Some(State::default());
+            return Some(StateProviders::default());
         }
         Err(error) if is_outside(&error) => {
             let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible");
@@ -95,11 +95,11 @@ fn read_opened(
     settings: &Settings,
     path: &Path,
     opened: impl Read,
-) -> Option<State> {
+) -> Option<StateProviders> {
     let mut limited = BufReader::new(opened).take(MAX_STATE_BYTES);
     // An empty file is no state yet.
     if limited.fill_buf().is_ok_and(<[u8]>::is_empty) {
-        return Some(State::default());
+        return Some(StateProviders::default());
     }
     let read = json::read(&mut limited, &WANTED);
     if limited.limit() == 0 && !matches!(read, Ok(Ok(_))) {
@@ -124,20 +124,20 @@ fn read_opened(
             return None;
         }
     };
-    match Document::of(&document) {
+    match StateDocument::of(&document) {
         Ok(document) => understood(reader, settings, path, &document),
         Err(reason) => no_state(reader, &reason),
     }
 }
 
 /// The wanted part of a state file.
-struct Document<'v> {
+struct StateDocument<'v> {
     version: u64,
     /// Each resource's `provider` text, with those of its instances.
     resources: Vec<(&'v str, Vec<&'v str>)>,
 }
 
-impl<'v> Document<'v> {
+impl<'v> StateDocument<'v> {
     /// Reads a document, or says why it is none; what is null is as good as not there.
     fn of(value: &'v Value) -> Result<Self, String> {
         let version = match value.member("version").map(|version| &version.kind) {
@@ -185,8 +185,8 @@ fn understood(
     reader: &mut Reader<'_>,
     settings: &Settings,
     path: &Path,
-    document: &Document<'_>,
-) -> Option<State> {
+    document: &StateDocument<'_>,
+) -> Option<StateProviders> {
     match document.version.cmp(&FORMAT) {
         Ordering::Equal => providers(reader, path, document),
         Ordering::Less => {
@@ -236,25 +236,31 @@ fn locate(reader: &Reader<'_>, settings: &Settings, local: &LocalBackend) -> Pat
     }
 }
 
-fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> Option<State> {
+fn providers(
+    reader: &mut Reader<'_>,
+    path: &Path,
+    document: &StateDocument<'_>,
+) -> Option<StateProviders> {
     let flavor = reader.flavor;
     let mut named = BTreeSet::new();
     let (mut legacy, mut unreadable) = (false, false);
     for (text, instances) in &document.resources {
         match read_provider(text, flavor) {
-            Named::Provider(addr) => {
+            NamedProvider::Provider(addr) => {
                 legacy |= addr.is_legacy();
                 named.insert(addr);
             }
-            Named::Legacy => legacy = true,
+            NamedProvider::Legacy => legacy = true,
             // Terraform passes over them.
-            Named::Instance(_) | Named::Nothing => {
+            NamedProvider::Instance(_) | NamedProvider::Nothing => {
                 unreadable |= flavor.is_opentofu() && !text.is_empty();
             }
         }
         // Only OpenTofu has providers of single instances.
         for text in instances.iter().filter(|_| flavor.is_opentofu()) {
-            if let Named::Provider(addr) | Named::Instance(addr) = read_provider(text, flavor) {
+            if let NamedProvider::Provider(addr) | NamedProvider::Instance(addr) =
+                read_provider(text, flavor)
+            {
                 named.insert(addr);
             }
         }
@@ -274,7 +280,7 @@ fn providers(reader: &mut Reader<'_>, path: &Path, document: &Document<'_>) -> O
         file,
         span: Span::default(),
     };
-    Some(State {
+    Some(StateProviders {
         providers: named.into_iter().map(|addr| (addr, place)).collect(),
     })
 }
@@ -295,7 +301,7 @@ fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
 
 /// A parsed `provider` text of the state.
 #[derive(Debug, PartialEq)]
-enum Named {
+enum NamedProvider {
     /// The provider of a text like `[module.X.]provider["ADDRESS"][.ALIAS]`.
     Provider(ProviderAddr),
     /// The same with the key of an instance behind the alias, which OpenTofu writes.
@@ -305,41 +311,41 @@ enum Named {
     Nothing,
 }
 
-fn read_provider(text: &str, flavor: Flavor) -> Named {
+fn read_provider(text: &str, flavor: Flavor) -> NamedProvider {
     let mut rest = text;
     while let Some(module) = rest.strip_prefix("module.") {
         // Keys of instances may hold anything but are quoted.
         let Some(end) = end_of_module(module) else {
-            return Named::Nothing;
+            return NamedProvider::Nothing;
         };
         rest = &module[end..];
     }
     let Some(rest) = rest.strip_prefix("provider") else {
-        return Named::Nothing;
+        return NamedProvider::Nothing;
     };
     if let Some(names) = rest.strip_prefix('.') {
         let mut names = names.splitn(3, '.');
         let are_identifiers = names.by_ref().take(2).all(words::is_identifier);
         return if are_identifiers && names.next().is_none() {
-            Named::Legacy
+            NamedProvider::Legacy
         } else {
-            Named::Nothing
+            NamedProvider::Nothing
         };
     }
     let Some((address, behind)) = rest
         .strip_prefix("[\"")
         .and_then(|rest| rest.split_once("\"]"))
     else {
-        return Named::Nothing;
+        return NamedProvider::Nothing;
     };
     let Ok(addr) = ProviderAddr::parse(address, flavor) else {
-        return Named::Nothing;
+        return NamedProvider::Nothing;
     };
     match behind.strip_prefix('.') {
-        None if behind.is_empty() => Named::Provider(addr),
-        Some(alias) if alias.contains('[') => Named::Instance(addr),
-        Some(_) => Named::Provider(addr),
-        None => Named::Nothing,
+        None if behind.is_empty() => NamedProvider::Provider(addr),
+        Some(alias) if alias.contains('[') => NamedProvider::Instance(addr),
+        Some(_) => NamedProvider::Provider(addr),
+        None => NamedProvider::Nothing,
     }
 }
 
@@ -388,21 +394,21 @@ mod tests {
         let aws = ProviderAddr::parse("hashicorp/aws", flavor).unwrap();
         let full = r#"provider["registry.terraform.io/hashicorp/aws"]"#;
         for (text, named) in [
-            (full.to_owned(), Named::Provider(aws.clone())),
-            (format!("{full}.west"), Named::Provider(aws.clone())),
+            (full.to_owned(), NamedProvider::Provider(aws.clone())),
+            (format!("{full}.west"), NamedProvider::Provider(aws.clone())),
             (
                 format!("module.a[\"x.y\\\"]\"].module.b.{full}"),
-                Named::Provider(aws.clone()),
+                NamedProvider::Provider(aws.clone()),
             ),
-            (format!("{full}.by[\"a\"]"), Named::Instance(aws)),
-            ("provider.aws".to_owned(), Named::Legacy),
-            ("module.a.provider.aws".to_owned(), Named::Legacy),
-            ("provider.aws.west".to_owned(), Named::Legacy),
-            ("provider.aws.west.x".to_owned(), Named::Nothing),
-            ("provider.aws[0]".to_owned(), Named::Nothing),
-            (String::new(), Named::Nothing),
-            ("provider[\"a b\"]".to_owned(), Named::Nothing),
-            ("module.a".to_owned(), Named::Nothing),
+            (format!("{full}.by[\"a\"]"), NamedProvider::Instance(aws)),
+            ("provider.aws".to_owned(), NamedProvider::Legacy),
+            ("module.a.provider.aws".to_owned(), NamedProvider::Legacy),
+            ("provider.aws.west".to_owned(), NamedProvider::Legacy),
+            ("provider.aws.west.x".to_owned(), NamedProvider::Nothing),
+            ("provider.aws[0]".to_owned(), NamedProvider::Nothing),
+            (String::new(), NamedProvider::Nothing),
+            ("provider[\"a b\"]".to_owned(), NamedProvider::Nothing),
+            ("module.a".to_owned(), NamedProvider::Nothing),
         ] {
             assert_eq!(read_provider(&text, flavor), named, "of {text}");
         }

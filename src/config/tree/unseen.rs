@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::tree::way::Way;
+use crate::config::tree::way::CallSite;
 use crate::diag::{Diagnostic, Label, RootCommand, rules};
 use crate::module_config::decode::contents::Call;
 use crate::module_config::file::SourcePlace;
@@ -13,16 +13,22 @@ pub const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
 
 /// The calls whose modules cannot be seen, each as it is written.
 #[derive(Default)]
-pub(super) struct Unseen {
+pub(super) struct UnseenModules {
     pub(super) calls: Vec<UnseenCall>,
     pub(super) notes: Vec<Diagnostic>,
     /// The index in these lists of the call at each place.
     known: BTreeMap<SourcePlace, usize>,
 }
 
-impl Unseen {
+impl UnseenModules {
     /// Notes a call with the reason.
-    pub(super) fn add(&mut self, way: &Way<'_>, source: &str, title: &str, shown: SourcePlace) {
+    pub(super) fn add(
+        &mut self,
+        way: &CallSite<'_>,
+        source: &str,
+        title: &str,
+        shown: SourcePlace,
+    ) {
         let place = way.call.place;
         if let Some(at) = self.known.get(&place) {
             let call = &mut self.calls[*at];

@@ -7,7 +7,7 @@ use crate::module_config::decode::contents::Call;
 use crate::requirement::ModulePath;
 
 /// A call on the way: which one, from where, and to where.
-pub(super) struct Way<'c> {
+pub(super) struct CallSite<'c> {
     pub(super) call: &'c Call,
     /// The index of the call in its module; `None` for a run.
     pub(super) at: Option<usize>,
@@ -25,7 +25,7 @@ pub(super) enum Sourcing {
     NotComputed(Option<Label>),
 }
 
-impl Way<'_> {
+impl CallSite<'_> {
     /// Returns whether its source or its version is computed, known or not.
     pub(super) fn is_computed(&self) -> bool {
         !matches!(self.sourcing, Sourcing::Written)

@@ -9,7 +9,7 @@ use crate::module_config::decode::contents::CallVersion as Version;
 use crate::module_config::decode::contents::{Call, Contents, Late, Source};
 use crate::module_config::decode::handover;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{Role, SourcePlace};
+use crate::module_config::file::{FileRole, SourcePlace};
 use crate::module_config::syntax::{self, references, words};
 use crate::module_config::validate::bodies;
 use crate::version::CoreConstraints;
@@ -31,7 +31,7 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
             Some(source) => (Some(source), argument.value.span),
             None => return,
         },
-        None if faults.role == Role::Override => (None, block.header),
+        None if faults.role == FileRole::Override => (None, block.header),
         None => {
             faults.invalid(
                 "Missing required argument",
@@ -76,8 +76,8 @@ pub(crate) fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
     };
     let value = match evaluate(&argument.value, faults) {
         Ok(value) => value,
-        Err(Unknown::Computed) => return Some(Version::Computed),
-        Err(Unknown::Refused) => return None,
+        Err(NoValue::Computed) => return Some(Version::Computed),
+        Err(NoValue::Refused) => return None,
     };
     let read = stated_version(&value);
     if read.is_none() {
@@ -125,7 +125,7 @@ pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
 }
 
 /// The reason why an expression has no value here.
-enum Unknown {
+enum NoValue {
     Computed,
     /// The expression is not allowed here; that is reported already.
     Refused,
@@ -133,7 +133,7 @@ enum Unknown {
 
 /// Evaluates a source or a version. Terraform 1.11 takes a constant only, the others compute it; only
 /// where it is computed is a string in JSON a template (config rules 2.3).
-fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
+fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, NoValue> {
     if faults.flavor != Flavor::Terraform1_11 {
         let value = syntax::as_template(value, faults);
         // A constant may name what does not matter to its value, but to the program.
@@ -141,14 +141,14 @@ fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
         return constant
             .ok()
             .filter(|_| !references::refers(&value))
-            .ok_or(Unknown::Computed);
+            .ok_or(NoValue::Computed);
     }
     expr::constant(faults.file, value).map_err(|error| {
         if error.refused.is_empty() {
-            Unknown::Computed
+            NoValue::Computed
         } else {
             faults.add(error.refused);
-            Unknown::Refused
+            NoValue::Refused
         }
     })
 }
@@ -156,8 +156,8 @@ fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unknown> {
 fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
     let constant = match evaluate(value, faults) {
         Ok(constant) => constant,
-        Err(Unknown::Computed) => return Some(Source::Computed(faults.place(value.span))),
-        Err(Unknown::Refused) => return None,
+        Err(NoValue::Computed) => return Some(Source::Computed(faults.place(value.span))),
+        Err(NoValue::Refused) => return None,
     };
     let Some(text) = constant.to_text() else {
         let title = no_text_title(&constant, faults.flavor);

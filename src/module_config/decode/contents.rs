@@ -32,7 +32,7 @@ pub(crate) struct Contents {
     pub provider_blocks: Vec<ProviderBlock>,
     /// Resources, data sources, ephemeral resources and actions.
     pub resources: Vec<Resource>,
-    pub imports: Vec<Import>,
+    pub imports: Vec<ImportBlock>,
     pub calls: Vec<Call>,
     pub variables: Vec<Variable>,
     /// Local values, where sources are computed from them.
@@ -228,8 +228,8 @@ impl Resource {
 }
 
 #[derive(Debug)]
-pub(crate) struct Import {
-    pub target: Target,
+pub(crate) struct ImportBlock {
+    pub target: ImportTarget,
     pub provider: Option<Reference>,
     pub place: SourcePlace,
     /// The header of the block.
@@ -238,7 +238,7 @@ pub(crate) struct Import {
 
 /// The target of an `import` block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
+pub(crate) struct ImportTarget {
     /// The target is in a module below this one.
     pub in_module: bool,
     /// `resource`, or with OpenTofu also `data` and `ephemeral`.
@@ -247,7 +247,7 @@ pub(crate) struct Target {
     pub name: String,
 }
 
-impl Target {
+impl ImportTarget {
     /// Returns the key of the resource that it means.
     pub(crate) fn key(&self) -> (&'static str, String, String) {
         (self.kind, self.type_name.clone(), self.name.clone())

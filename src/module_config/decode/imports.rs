@@ -2,10 +2,10 @@
 
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block};
-use crate::module_config::decode::contents::{Contents, Declaration, Import, Target};
+use crate::module_config::decode::contents::{Contents, Declaration, ImportBlock, ImportTarget};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
-use crate::module_config::syntax::addresses::{self, Address, Part};
+use crate::module_config::syntax::addresses::{self, Address, AddressPart};
 use crate::module_config::syntax::{self, names};
 use crate::module_config::validate::bodies;
 
@@ -37,7 +37,7 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
     let Ok(provider) = names::provider_argument(&block.body, faults) else {
         return;
     };
-    contents.imports.push(Import {
+    contents.imports.push(ImportBlock {
         target,
         provider,
         place: faults.place(to.value.span),
@@ -78,7 +78,7 @@ fn id(block: &Block, faults: &mut Faults) {
 /// Reads what is imported into; anything that is no resource is reported.
 fn address<'e>(
     to: &'e Attribute,
-    parts: Option<&[Part<'e>]>,
+    parts: Option<&[AddressPart<'e>]>,
     faults: &mut Faults,
 ) -> Option<Address<'e>> {
     const REMARK: &str = "write TYPE.NAME";
@@ -119,9 +119,9 @@ fn address<'e>(
 
 const NO_TARGET: &str = "Invalid import address";
 
-fn target(address: &Address<'_>) -> Option<Target> {
+fn target(address: &Address<'_>) -> Option<ImportTarget> {
     let resource = address.resource.as_ref()?;
-    Some(Target {
+    Some(ImportTarget {
         in_module: !address.modules.is_empty(),
         kind: resource.kind,
         type_name: resource.type_name.to_owned(),

@@ -9,7 +9,7 @@ use crate::module_config::decode::contents::{
 };
 use crate::module_config::decode::{handover, sources};
 use crate::module_config::faults::Faults;
-use crate::module_config::file::Role;
+use crate::module_config::file::FileRole;
 use crate::module_config::syntax::{self, names, references, words};
 use crate::module_config::validate;
 use crate::version::Constraints;
@@ -261,7 +261,7 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
 fn keys(block: &Block, faults: &Faults) -> Option<Late> {
     let argument = block.body.attribute("for_each")?;
     let late = Late::keep(&argument.value, faults);
-    late.filter(|_| faults.flavor.is_opentofu() && faults.role != Role::Test)
+    late.filter(|_| faults.flavor.is_opentofu() && faults.role != FileRole::Test)
 }
 
 /// Reads the alias of a provider; `title` says that it is none.
@@ -281,7 +281,7 @@ pub(crate) fn alias(body: &Body, title: &str, faults: &mut Faults) -> Option<Str
 /// Reads the version of a `provider` block: any primitive value, or null for none.
 fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
     let argument = body.attribute("version")?;
-    if faults.role == Role::Test && !faults.flavor.is_opentofu() {
+    if faults.role == FileRole::Test && !faults.flavor.is_opentofu() {
         let title = "Version constraints are not allowed in test files";
         let remark = "state the version in required_providers";
         faults.invalid(title, argument.value.span, remark);

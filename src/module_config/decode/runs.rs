@@ -25,7 +25,7 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
         return contents;
     }
     let values = once(&blocks, "variables", faults);
-    let mut seen = Seen::default();
+    let mut seen = TestFileNames::default();
     for (kind, block) in &blocks {
         match *kind {
             "run" => {
@@ -96,13 +96,13 @@ const TWO_VARIABLES: &str = "Duplicate \"variable\" block names";
 
 /// Names that stand in the test file at hand, with the place of the first of each.
 #[derive(Default)]
-struct Seen {
+struct TestFileNames {
     runs: BTreeMap<String, Span>,
     variables: BTreeMap<String, Span>,
     providers: BTreeMap<ProviderKey, Span>,
 }
 
-impl Seen {
+impl TestFileNames {
     /// OpenTofu does not care about names of runs.
     fn run(&mut self, block: &Block, faults: &mut Faults) {
         let [name] = &*block.labels else { return };

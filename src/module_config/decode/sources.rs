@@ -4,7 +4,7 @@ use crate::addr::{AddrErrorKind, ProviderAddr};
 use crate::flavor::Flavor;
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Reason {
+pub(crate) struct SourceRefusal {
     pub note: String,
     pub help: Option<String>,
 }
@@ -13,7 +13,7 @@ pub(crate) struct Reason {
 const REPOSITORY: &str = "terraform-provider-";
 
 /// Says what is wrong with a part of a source, where that can be determined.
-pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Option<Reason> {
+pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Option<SourceRefusal> {
     let parts: Vec<&str> = source.split('/').collect();
     let (what, text) = match part {
         AddrErrorKind::Type => ("type", *parts.last()?),
@@ -25,7 +25,7 @@ pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Optio
     let mut prefixes = std::iter::once(REPOSITORY).chain(refused);
     let prefix = prefixes.find(|prefix| lower.starts_with(prefix));
     if let (AddrErrorKind::Type, Some(prefix)) = (part, prefix) {
-        return Some(Reason {
+        return Some(SourceRefusal {
             note: format!("{prefix:?} does not belong in a source address"),
             help: meant(&parts, &lower[prefix.len()..], flavor),
         });
@@ -44,7 +44,7 @@ pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Optio
     let help = (part == AddrErrorKind::Type && text.contains('_'))
         .then(|| meant(&parts, &fixed, flavor))
         .flatten();
-    Some(Reason { note, help })
+    Some(SourceRefusal { note, help })
 }
 
 /// Asks whether another type is meant, if the address can be locked then.

@@ -135,7 +135,7 @@ fn endpoint<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'e>> {
 pub(crate) fn reference<'e>(
     value: &'e Expr,
     faults: &mut Faults,
-) -> Option<Vec<addresses::Part<'e>>> {
+) -> Option<Vec<addresses::AddressPart<'e>>> {
     let parts = addresses::parts(value).filter(|parts| !addresses::is_computed(parts));
     if parts.is_none() {
         faults.invalid("Invalid expression", value.span, ADDRESS);

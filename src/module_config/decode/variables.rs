@@ -11,7 +11,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr, ExprKind};
 use crate::module_config::decode::contents::Late;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{Role, SourcePlace, Syntax};
+use crate::module_config::file::{FileRole, SourcePlace, Syntax};
 use crate::module_config::syntax::{references, words};
 use crate::module_config::validate::bodies;
 use crate::module_config::validate::conditions;
@@ -163,7 +163,7 @@ fn deprecated(block: &Block, name: Span, faults: &mut Faults) {
 fn validation(name: &str, block: &Block, faults: &mut Faults) {
     conditions::rule(block, faults);
     let condition = block.body.attribute("condition");
-    let Some(condition) = condition.filter(|_| faults.role != Role::Override) else {
+    let Some(condition) = condition.filter(|_| faults.role != FileRole::Override) else {
         return;
     };
     if !references::refers_to_variable(&condition.value, name) {

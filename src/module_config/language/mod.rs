@@ -40,7 +40,7 @@ pub(super) enum Rest {
 /// One argument that a body may have.
 pub(super) struct Argument {
     pub name: &'static str,
-    pub takes: Takes,
+    pub takes: ValueCheck,
     pub needed: bool,
     pub known_to: fn(Flavor) -> bool,
     /// The program that keeps the name for later versions, so that it may not be used.
@@ -51,7 +51,7 @@ pub(super) struct Argument {
 
 /// The check of an argument's value without any variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Takes {
+pub(super) enum ValueCheck {
     /// The value is checked later, or elsewhere.
     Anything,
     Text,
@@ -86,13 +86,13 @@ pub(super) struct BlockType {
     pub labels: &'static [&'static str],
     pub body: &'static Schema,
     pub known_to: fn(Flavor) -> bool,
-    pub rule: Rule,
+    pub rule: NestedRule,
     pub merging: Merging,
 }
 
 /// The check of a nested block in a body that a provider or a module fills.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(super) enum NestedRule {
     /// Any number of them may stand here.
     Any,
     /// One may stand here.
@@ -118,7 +118,7 @@ pub(super) enum Merging {
 
 impl Argument {
     /// An argument that may be left out, that every flavor has, and that an override replaces.
-    const fn new(name: &'static str, takes: Takes) -> Self {
+    const fn new(name: &'static str, takes: ValueCheck) -> Self {
         Self {
             name,
             takes,
@@ -162,16 +162,16 @@ impl BlockType {
         Self { known_to, ..self }
     }
 
-    const fn rule(self, rule: Rule) -> Self {
+    const fn rule(self, rule: NestedRule) -> Self {
         Self { rule, ..self }
     }
 
     const fn once(self) -> Self {
-        self.rule(Rule::Once)
+        self.rule(NestedRule::Once)
     }
 
     const fn reserved(self) -> Self {
-        self.rule(Rule::Reserved)
+        self.rule(NestedRule::Reserved)
     }
 
     const fn merging(self, merging: Merging) -> Self {
@@ -229,7 +229,7 @@ impl Schema {
         self.blocks.iter().any(|block| {
             block.kind == kind
                 && block.kind != ESCAPE
-                && matches!(block.rule, Rule::Any | Rule::Once)
+                && matches!(block.rule, NestedRule::Any | NestedRule::Once)
         })
     }
 
@@ -275,31 +275,31 @@ const fn open(arguments: &'static [Argument], blocks: &'static [BlockType]) -> S
 }
 
 const fn any(name: &'static str) -> Argument {
-    Argument::new(name, Takes::Anything)
+    Argument::new(name, ValueCheck::Anything)
 }
 
 const fn text(name: &'static str) -> Argument {
-    Argument::new(name, Takes::Text)
+    Argument::new(name, ValueCheck::Text)
 }
 
 const fn truth(name: &'static str) -> Argument {
-    Argument::new(name, Takes::Truth)
+    Argument::new(name, ValueCheck::Truth)
 }
 
 const fn reference(name: &'static str) -> Argument {
-    Argument::new(name, Takes::Reference)
+    Argument::new(name, ValueCheck::Reference)
 }
 
 const fn references(name: &'static str) -> Argument {
-    Argument::new(name, Takes::References)
+    Argument::new(name, ValueCheck::References)
 }
 
 const fn unchecked(name: &'static str) -> Argument {
-    Argument::new(name, Takes::UncheckedReferences)
+    Argument::new(name, ValueCheck::UncheckedReferences)
 }
 
 const fn expression(name: &'static str) -> Argument {
-    Argument::new(name, Takes::Expression)
+    Argument::new(name, ValueCheck::Expression)
 }
 
 const fn block(
@@ -312,7 +312,7 @@ const fn block(
         labels,
         body,
         known_to: |_| true,
-        rule: Rule::Any,
+        rule: NestedRule::Any,
         merging: Merging::Replaces,
     }
 }

@@ -211,8 +211,8 @@ pub(crate) static EPHEMERAL: Schema = open(
         block("lifecycle", &[], &LIFECYCLE).once().kept(),
         block("locals", &[], &ANY).reserved(),
         block(ESCAPE, &[], &ANY).once(),
-        block("connection", &[], &EXPRESSIONS).rule(Rule::Refused(NOT_EPHEMERAL)),
-        block("provisioner", &["type"], &PROVISIONER).rule(Rule::Refused(NOT_EPHEMERAL)),
+        block("connection", &[], &EXPRESSIONS).rule(NestedRule::Refused(NOT_EPHEMERAL)),
+        block("provisioner", &["type"], &PROVISIONER).rule(NestedRule::Refused(NOT_EPHEMERAL)),
     ],
 );
 

@@ -12,14 +12,14 @@ use crate::module_config::merge::bodies::{decode, decode_body, label_texts, merg
 use crate::module_config::merge::effects;
 use crate::module_config::merge::merged::{MergedAttribute, MergedBlock, MergedModule};
 use crate::module_config::merge::settings::SettingsMerge;
-use crate::module_config::merge::standing::Standing;
+use crate::module_config::merge::standing::EffectivePlaces;
 
 /// Merges files: those that declare come before those that override, each list in its order.
 pub(super) fn merge(
     files: impl IntoIterator<Item = (ModuleFile, Body)>,
     flavor: Flavor,
 ) -> MergedModule {
-    let merge = Merge::of(files, flavor);
+    let merge = ModuleMerge::of(files, flavor);
     MergedModule {
         settings: merge.settings.into_merged(flavor),
         locals: merge.locals,
@@ -34,32 +34,32 @@ pub(super) fn merge(
 pub(crate) fn standing(
     files: impl IntoIterator<Item = (ModuleFile, Body)>,
     flavor: Flavor,
-) -> Standing {
-    let merge = Merge::of(files, flavor);
-    Standing::of(merge.settings.merged(), &merge.blocks)
+) -> EffectivePlaces {
+    let merge = ModuleMerge::of(files, flavor);
+    EffectivePlaces::of(merge.settings.merged(), &merge.blocks)
 }
 
-struct Merge {
+struct ModuleMerge {
     flavor: Flavor,
     settings: SettingsMerge,
     locals: BTreeMap<String, MergedAttribute>,
     blocks: Vec<MergedBlock>,
     /// The index of each declared block.
-    known: BTreeMap<Key, At>,
+    known: BTreeMap<BlockKey, BlockIndex>,
 }
 
 /// The identity of a block: its type with its labels, and with the alias of a provider.
-type Key = (String, Vec<String>);
+type BlockKey = (String, Vec<String>);
 
 #[derive(Clone, Copy)]
-enum At {
+enum BlockIndex {
     /// A block of the module.
     Block(usize),
     /// The data source in a `check` block.
     InCheck(usize),
 }
 
-impl Merge {
+impl ModuleMerge {
     fn of(files: impl IntoIterator<Item = (ModuleFile, Body)>, flavor: Flavor) -> Self {
         let mut merge = Self {
             flavor,
@@ -118,7 +118,7 @@ impl Merge {
             if self.known.contains_key(&key) {
                 return;
             }
-            self.known.insert(key, At::Block(at));
+            self.known.insert(key, BlockIndex::Block(at));
         }
         // The data source of a check shares the namespace of those of the module, so that an override
         // file reaches it by its labels.
@@ -127,7 +127,9 @@ impl Merge {
             && let Some(data) = data.first_mut()
         {
             unescape(data, self.flavor);
-            self.known.entry(key_of(data)).or_insert(At::InCheck(at));
+            self.known
+                .entry(key_of(data))
+                .or_insert(BlockIndex::InCheck(at));
         }
         self.blocks.push(block);
     }
@@ -144,8 +146,8 @@ impl Merge {
         let block = declared(file, block, self.flavor);
         let key = key_of(&block);
         let base = match self.known.get(&key) {
-            Some(At::Block(at)) => self.blocks.get_mut(*at),
-            Some(At::InCheck(at)) => {
+            Some(BlockIndex::Block(at)) => self.blocks.get_mut(*at),
+            Some(BlockIndex::InCheck(at)) => {
                 let check = self.blocks.get_mut(*at);
                 check
                     .and_then(|check| check.body.blocks.get_mut("data"))
@@ -156,7 +158,7 @@ impl Merge {
         match base {
             Some(base) => merge_block(base, block, schema, self.flavor),
             None if key.0 == "provider" && key.1.len() == 1 => {
-                self.known.insert(key, At::Block(self.blocks.len()));
+                self.known.insert(key, BlockIndex::Block(self.blocks.len()));
                 self.blocks.push(block);
             }
             None => {}
@@ -164,7 +166,7 @@ impl Merge {
     }
 }
 
-fn key_of(block: &MergedBlock) -> Key {
+fn key_of(block: &MergedBlock) -> BlockKey {
     let mut labels = label_texts(block);
     if block.kind == "provider"
         && let Some(alias) = block.body.attributes.get("alias")

@@ -16,19 +16,19 @@ use crate::module_config::decode::duplicates;
 use crate::module_config::decode::handover::Handover;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
-use crate::module_config::merge::standing::Standing;
+use crate::module_config::merge::standing::EffectivePlaces;
 use crate::requirement::CoreVersion;
 
 /// Applies the contents of all override files, in their order.
 pub(crate) fn apply(
     base: &mut Contents,
     overrides: Vec<Contents>,
-    standing: &Standing,
+    standing: &EffectivePlaces,
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
     if !overrides.is_empty() {
-        let mut merge = Merge::of(base, standing, flavor, found);
+        let mut merge = OverrideMerge::of(base, standing, flavor, found);
         for contents in overrides {
             merge.file(contents);
         }
@@ -41,9 +41,9 @@ pub(crate) fn apply(
 }
 
 /// The contents that are changed, with the place of everything that can be.
-struct Merge<'a> {
+struct OverrideMerge<'a> {
     base: &'a mut Contents,
-    standing: &'a Standing,
+    standing: &'a EffectivePlaces,
     flavor: Flavor,
     found: &'a mut Vec<Diagnostic>,
     declared: BTreeSet<(&'static str, Vec<String>)>,
@@ -55,10 +55,10 @@ struct Merge<'a> {
     locals: BTreeMap<String, usize>,
 }
 
-impl<'a> Merge<'a> {
+impl<'a> OverrideMerge<'a> {
     fn of(
         base: &'a mut Contents,
-        standing: &'a Standing,
+        standing: &'a EffectivePlaces,
         flavor: Flavor,
         found: &'a mut Vec<Diagnostic>,
     ) -> Self {
@@ -231,7 +231,7 @@ impl<'a> Merge<'a> {
 }
 
 /// Moves what the `module` block of an override file hands over.
-fn hand_over(base: &mut Handover, over: Handover, standing: &Standing) {
+fn hand_over(base: &mut Handover, over: Handover, standing: &EffectivePlaces) {
     // `providers` replaces the base as a whole, `count` and `for_each` each on its own (config rules 3.12).
     if over
         .providers

@@ -11,13 +11,13 @@ use crate::module_config::merge::merged::{MergedBlock, MergedBody, MergedSetting
 ///
 /// Files are decoded one by one; a value that was decoded counts if it stands here.
 #[derive(Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct EffectivePlaces {
     arguments: ByArgument<()>,
     headers: BTreeSet<SourcePlace>,
     backend: Option<FileId>,
 }
 
-impl Standing {
+impl EffectivePlaces {
     pub(super) fn of(settings: &MergedSettings, blocks: &[MergedBlock]) -> Self {
         let mut standing = Self {
             backend: settings.backend.as_ref().map(|block| block.header.file),

@@ -11,7 +11,7 @@ use crate::module_config::syntax::references;
 
 /// One part of a written address.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Part<'e> {
+pub(crate) struct AddressPart<'e> {
     pub text: PartText<'e>,
     pub span: Span,
 }
@@ -21,27 +21,27 @@ pub(crate) struct Part<'e> {
 pub(crate) enum PartText<'e> {
     Name(&'e str),
     /// An index, as in `[KEY]`.
-    Key(Key),
+    Key(InstanceKey),
     /// `[…]` with a key that only evaluating gives.
     ComputedKey,
 }
 
 /// The key of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(crate) enum InstanceKey {
     Text(String),
     Number(usize),
     /// A constant that no instance has as its key.
     Unfit,
 }
 
-impl Key {
+impl InstanceKey {
     fn is_fit(&self) -> bool {
         *self != Self::Unfit
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for InstanceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "[{text:?}]"),
@@ -54,7 +54,7 @@ impl fmt::Display for Key {
 /// An address that could be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Address<'e> {
-    pub modules: Vec<(&'e str, Option<Key>)>,
+    pub modules: Vec<(&'e str, Option<InstanceKey>)>,
     /// The resource in the last of the modules; `None` means that module itself.
     pub resource: Option<ResourceName<'e>>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct ResourceName<'e> {
     pub kind: &'static str,
     pub type_name: &'e str,
     pub name: &'e str,
-    pub key: Option<Key>,
+    pub key: Option<InstanceKey>,
 }
 
 impl Address<'_> {
@@ -77,10 +77,10 @@ impl Address<'_> {
 
     /// Writes all of it as the programs do.
     pub(crate) fn with_keys(&self) -> String {
-        self.text(|key| key.map(Key::to_string).unwrap_or_default())
+        self.text(|key| key.map(InstanceKey::to_string).unwrap_or_default())
     }
 
-    fn text(&self, key_text: fn(Option<&Key>) -> String) -> String {
+    fn text(&self, key_text: fn(Option<&InstanceKey>) -> String) -> String {
         let mut words: Vec<String> = self
             .modules
             .iter()
@@ -105,7 +105,7 @@ impl Address<'_> {
 pub(crate) type Fault = (&'static str, Span);
 
 /// Splits a reference; anything else is none.
-pub(crate) fn parts(expr: &Expr) -> Option<Vec<Part<'_>>> {
+pub(crate) fn parts(expr: &Expr) -> Option<Vec<AddressPart<'_>>> {
     match &expr.kind {
         ExprKind::Traversal(base, steps) => {
             let mut parts = parts(base)?;
@@ -115,51 +115,54 @@ pub(crate) fn parts(expr: &Expr) -> Option<Vec<Part<'_>>> {
                     Step::Index(key) => (key_of(key), key.span),
                     Step::AttrSplat | Step::FullSplat => return None,
                 };
-                parts.push(Part { text, span });
+                parts.push(AddressPart { text, span });
             }
             Some(parts)
         }
         _ => {
             let text = PartText::Name(references::word(expr)?);
             let span = expr.span;
-            Some(vec![Part { text, span }])
+            Some(vec![AddressPart { text, span }])
         }
     }
 }
 
 fn key_of(key: &Expr) -> PartText<'_> {
     PartText::Key(match &key.kind {
-        ExprKind::String(text) => Key::Text(text.clone()),
+        ExprKind::String(text) => InstanceKey::Text(text.clone()),
         ExprKind::Number(text) => match Number::parse(text).and_then(Number::to_index) {
-            Some(index) => Key::Number(index),
-            None => Key::Unfit,
+            Some(index) => InstanceKey::Number(index),
+            None => InstanceKey::Unfit,
         },
-        ExprKind::Null | ExprKind::Bool(_) => Key::Unfit,
+        ExprKind::Null | ExprKind::Bool(_) => InstanceKey::Unfit,
         _ => return PartText::ComputedKey,
     })
 }
 
 /// Returns whether a key needs evaluating, which no reference may.
-pub(crate) fn is_computed(parts: &[Part<'_>]) -> bool {
+pub(crate) fn is_computed(parts: &[AddressPart<'_>]) -> bool {
     parts.iter().any(|part| part.text == PartText::ComputedKey)
 }
 
 /// Reads the address of an instance, a resource or a module; computed keys are passed over.
-pub(crate) fn instance<'e>(parts: &[Part<'e>], flavor: Flavor) -> Result<Address<'e>, Fault> {
+pub(crate) fn instance<'e>(
+    parts: &[AddressPart<'e>],
+    flavor: Flavor,
+) -> Result<Address<'e>, Fault> {
     let known = parts
         .iter()
         .filter(|part| part.text != PartText::ComputedKey);
-    let parts: Vec<Part<'e>> = known.cloned().collect();
-    read(&parts, &Grammar::of_instances(flavor))
+    let parts: Vec<AddressPart<'e>> = known.cloned().collect();
+    read(&parts, &AddressGrammar::of_instances(flavor))
 }
 
 /// Reads an address that must have no keys: of what a `removed` block means.
-pub(crate) fn object<'e>(parts: &[Part<'e>], flavor: Flavor) -> Result<Address<'e>, Fault> {
-    read(parts, &Grammar::of_objects(flavor))
+pub(crate) fn object<'e>(parts: &[AddressPart<'e>], flavor: Flavor) -> Result<Address<'e>, Fault> {
+    read(parts, &AddressGrammar::of_objects(flavor))
 }
 
 /// The differences between the addresses of the flavors.
-struct Grammar {
+struct AddressGrammar {
     /// Words that may stand before a type, and what they make of it.
     kinds: &'static [(&'static str, &'static str)],
     /// Words that cannot be a type.
@@ -179,7 +182,7 @@ enum Keys {
     },
 }
 
-impl Grammar {
+impl AddressGrammar {
     fn of_instances(flavor: Flavor) -> Self {
         const BOTH: &[(&str, &str)] = &[("data", "data"), ("ephemeral", "ephemeral")];
         const TERRAFORM: &[(&str, &str)] = &[
@@ -249,7 +252,7 @@ impl Grammar {
 const NO_ADDRESS: &str = "Invalid address";
 const NO_MODULE: &str = "Invalid address operator";
 
-fn read<'e>(parts: &[Part<'e>], grammar: &Grammar) -> Result<Address<'e>, Fault> {
+fn read<'e>(parts: &[AddressPart<'e>], grammar: &AddressGrammar) -> Result<Address<'e>, Fault> {
     let mut modules = Vec::new();
     let mut rest = parts;
     while let [first, inner @ ..] = rest {
@@ -276,9 +279,9 @@ fn read<'e>(parts: &[Part<'e>], grammar: &Grammar) -> Result<Address<'e>, Fault>
 }
 
 fn module_key<'p, 'e>(
-    rest: &'p [Part<'e>],
-    grammar: &Grammar,
-) -> Result<(Option<Key>, &'p [Part<'e>]), Fault> {
+    rest: &'p [AddressPart<'e>],
+    grammar: &AddressGrammar,
+) -> Result<(Option<InstanceKey>, &'p [AddressPart<'e>]), Fault> {
     let [part, inner @ ..] = rest else {
         return Ok((None, rest));
     };
@@ -292,7 +295,10 @@ fn module_key<'p, 'e>(
     }
 }
 
-fn resource<'e>(parts: &[Part<'e>], grammar: &Grammar) -> Result<ResourceName<'e>, Fault> {
+fn resource<'e>(
+    parts: &[AddressPart<'e>],
+    grammar: &AddressGrammar,
+) -> Result<ResourceName<'e>, Fault> {
     let whole = parts[0].span;
     let PartText::Name(first) = parts[0].text else {
         return Err((NO_ADDRESS, whole));
@@ -308,7 +314,7 @@ fn resource<'e>(parts: &[Part<'e>], grammar: &Grammar) -> Result<ResourceName<'e
     let [type_part, name_part, rest @ ..] = rest else {
         return Err((NO_ADDRESS, rest.first().map_or(whole, |part| part.span)));
     };
-    let word = |part: &Part<'e>| match part.text {
+    let word = |part: &AddressPart<'e>| match part.text {
         PartText::Name(name) => Ok(name),
         _ => Err((NO_ADDRESS, part.span)),
     };
@@ -320,7 +326,10 @@ fn resource<'e>(parts: &[Part<'e>], grammar: &Grammar) -> Result<ResourceName<'e
     })
 }
 
-fn resource_key(rest: &[Part<'_>], grammar: &Grammar) -> Result<Option<Key>, Fault> {
+fn resource_key(
+    rest: &[AddressPart<'_>],
+    grammar: &AddressGrammar,
+) -> Result<Option<InstanceKey>, Fault> {
     let [part, more @ ..] = rest else {
         return Ok(None);
     };

@@ -8,7 +8,7 @@ use crate::hcl::tree::{
 };
 use crate::json::{Member, Value, ValueKind};
 use crate::module_config::faults::Faults;
-use crate::module_config::language::{BlockType, Rest, Schema, Takes};
+use crate::module_config::language::{BlockType, Rest, Schema, ValueCheck};
 use crate::module_config::syntax::text;
 
 /// The key that marks a comment, where a body is expected.
@@ -18,7 +18,7 @@ const COMMENT: &str = "//";
 const MAX_NAMES_BYTES: usize = 64 << 20;
 
 /// One conversion; recursion is as deep as the text is nested.
-pub(super) struct Convert<'a> {
+pub(super) struct JsonConverter<'a> {
     /// The text that was parsed, in which spans count.
     text: &'a [u8],
     faults: &'a mut Faults,
@@ -29,7 +29,7 @@ pub(super) struct Convert<'a> {
     refused: usize,
 }
 
-impl<'a> Convert<'a> {
+impl<'a> JsonConverter<'a> {
     pub(super) fn new(text: &'a [u8], faults: &'a mut Faults) -> Self {
         Self {
             text,
@@ -40,7 +40,7 @@ impl<'a> Convert<'a> {
     }
 }
 
-impl Convert<'_> {
+impl JsonConverter<'_> {
     /// Makes a body of a value, by a table.
     pub(super) fn body(&mut self, value: &Value, schema: &'static Schema) -> Body {
         let members = match (schema.rest, &value.kind) {
@@ -78,8 +78,8 @@ impl Convert<'_> {
             }
             let takes = match (argument, schema.rest) {
                 (Some(argument), _) => argument.takes,
-                (None, Rest::Expressions) => Takes::Expression,
-                (None, _) => Takes::Anything,
+                (None, Rest::Expressions) => ValueCheck::Expression,
+                (None, _) => ValueCheck::Anything,
             };
             let value = expr(&member.value);
             items.push(Item::Attribute(Attribute {

@@ -16,7 +16,7 @@ mod text;
 pub(crate) mod words;
 
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{ModuleFile, Role, Syntax};
+use crate::module_config::file::{FileRole, ModuleFile, Syntax};
 use crate::module_config::language;
 
 use crate::diag::{Diagnostic, FileId, Span, rules};
@@ -24,7 +24,7 @@ use crate::flavor::Flavor;
 use crate::hcl;
 use crate::hcl::tree::Body;
 use crate::json;
-use convert::Convert;
+use convert::JsonConverter;
 pub(crate) use text::{as_expression, as_reference, as_template};
 
 /// Reads the text of a file; what is wrong with it is among the faults.
@@ -77,10 +77,10 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
         }
     };
     let schema = match faults.role {
-        Role::Primary | Role::Override => &language::MODULE,
-        Role::Test => &language::TEST_FILE,
+        FileRole::Primary | FileRole::Override => &language::MODULE,
+        FileRole::Test => &language::TEST_FILE,
     };
-    Convert::new(bytes, faults).body(&value, schema)
+    JsonConverter::new(bytes, faults).body(&value, schema)
 }
 
 fn report(fault: &json::Fault, faults: &mut Faults) {

@@ -149,7 +149,7 @@ fn key(text: &str) -> Result<&str, &'static str> {
 
 /// The object of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Subject<'e> {
+pub(crate) enum ReferenceSubject<'e> {
     /// A resource of a kind, `ephemeral` and `data` too.
     Resource {
         kind: &'e str,
@@ -166,7 +166,7 @@ pub(crate) enum Subject<'e> {
     Other,
 }
 
-impl<'e> Subject<'e> {
+impl<'e> ReferenceSubject<'e> {
     /// Says what a reference means.
     ///
     /// # Errors

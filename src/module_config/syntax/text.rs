@@ -10,7 +10,7 @@ use crate::hcl::tree::{
 };
 use crate::module_config::faults::Faults;
 use crate::module_config::file::Syntax;
-use crate::module_config::language::Takes;
+use crate::module_config::language::ValueCheck;
 use crate::module_config::syntax::words;
 
 /// Maximum nesting of values in which templates are read.
@@ -21,11 +21,11 @@ const MAX_DEPTH: usize = crate::json::MAX_NESTING;
 /// Decoders then see what they would see in native syntax. A string that is no expression becomes a
 /// template, which is no reference either; `refused` counts them, for in a flood of faults it makes no
 /// difference any more what the others are.
-pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults, refused: &mut usize) -> Expr {
+pub(super) fn meant(value: Expr, takes: ValueCheck, faults: &Faults, refused: &mut usize) -> Expr {
     match takes {
-        Takes::Anything | Takes::Text | Takes::Truth => value,
-        Takes::Reference => named(value, faults, refused),
-        Takes::References | Takes::UncheckedReferences => match value.kind {
+        ValueCheck::Anything | ValueCheck::Text | ValueCheck::Truth => value,
+        ValueCheck::Reference => named(value, faults, refused),
+        ValueCheck::References | ValueCheck::UncheckedReferences => match value.kind {
             ExprKind::Tuple(items) => {
                 let items = items
                     .into_iter()
@@ -38,7 +38,7 @@ pub(super) fn meant(value: Expr, takes: Takes, faults: &Faults, refused: &mut us
             }
             _ => named(value, faults, refused),
         },
-        Takes::Expression => templates(&value, faults, MAX_DEPTH),
+        ValueCheck::Expression => templates(&value, faults, MAX_DEPTH),
     }
 }
 

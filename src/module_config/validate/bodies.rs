@@ -6,8 +6,8 @@ use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, Item};
 use crate::module_config::faults::Faults;
-use crate::module_config::file::Role;
-use crate::module_config::language::{ESCAPE, Rule, Schema, Takes};
+use crate::module_config::file::FileRole;
+use crate::module_config::language::{ESCAPE, NestedRule, Schema, ValueCheck};
 use crate::module_config::syntax::references;
 
 /// Walks over the arguments of a body that may stand there.
@@ -29,7 +29,7 @@ pub(crate) fn check<'b>(
     for argument in schema.arguments_of(faults.flavor) {
         // An override need not repeat what its base has.
         if argument.needed
-            && faults.role != Role::Override
+            && faults.role != FileRole::Override
             && body.attribute(argument.name).is_none()
         {
             missing(body, argument.name, faults);
@@ -107,13 +107,13 @@ pub(super) fn known_blocks<'b>(
             continue;
         }
         match known.rule {
-            Rule::Reserved => {
+            NestedRule::Reserved => {
                 let title = format!("Reserved block type name in {kind} block");
                 let remark = "this name is kept for later versions";
                 faults.invalid(title, inner.kind.span, remark);
             }
-            Rule::Refused(title) => faults.invalid(title, inner.header, ""),
-            Rule::Once if counted.iter().any(|(name, _)| *name == known.kind) => {
+            NestedRule::Refused(title) => faults.invalid(title, inner.header, ""),
+            NestedRule::Once if counted.iter().any(|(name, _)| *name == known.kind) => {
                 let name = match known.kind {
                     ESCAPE => "escaping",
                     name => name,
@@ -121,7 +121,7 @@ pub(super) fn known_blocks<'b>(
                 let title = format!("Duplicate {name} block");
                 faults.invalid(title, inner.header, "only one is allowed here");
             }
-            Rule::Once | Rule::Any => counted.push((known.kind, inner)),
+            NestedRule::Once | NestedRule::Any => counted.push((known.kind, inner)),
         }
     }
     counted
@@ -144,12 +144,15 @@ pub(crate) fn arguments_only(body: &Body, faults: &mut Faults) {
     }
 }
 
-fn value(value: &Expr, takes: Takes, faults: &mut Faults) {
+fn value(value: &Expr, takes: ValueCheck, faults: &mut Faults) {
     match takes {
-        Takes::Anything | Takes::Reference | Takes::UncheckedReferences | Takes::Expression => {}
-        Takes::Text => drop(text(value, faults)),
-        Takes::Truth => drop(truth(value, faults)),
-        Takes::References => references::check_list(value, faults),
+        ValueCheck::Anything
+        | ValueCheck::Reference
+        | ValueCheck::UncheckedReferences
+        | ValueCheck::Expression => {}
+        ValueCheck::Text => drop(text(value, faults)),
+        ValueCheck::Truth => drop(truth(value, faults)),
+        ValueCheck::References => references::check_list(value, faults),
     }
 }
 

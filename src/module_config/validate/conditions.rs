@@ -2,9 +2,9 @@
 
 use crate::hcl::tree::Block;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::Role;
+use crate::module_config::file::FileRole;
 use crate::module_config::language;
-use crate::module_config::syntax::references::{self, Subject};
+use crate::module_config::syntax::references::{self, ReferenceSubject};
 use crate::module_config::validate::bodies;
 
 /// The resource that the condition belongs to.
@@ -18,7 +18,7 @@ pub(super) struct Owner<'b> {
 /// Checks a condition of a resource, which no override file may have.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
     let kind = &block.kind.text;
-    if faults.role == Role::Override {
+    if faults.role == FileRole::Override {
         let title = format!("Can't override {kind} blocks");
         return faults.invalid(title, block.header, "only the primary files may have them");
     }
@@ -34,14 +34,14 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
                 "this refers to nothing, so it checks nothing",
             );
         }
-        let own = Subject::Resource {
+        let own = ReferenceSubject::Resource {
             kind: owner.kind,
             type_name: owner.type_name,
             name: owner.name,
         };
         if used
             .iter()
-            .any(|reference| Subject::of(*reference, faults.flavor) == Ok(own))
+            .any(|reference| ReferenceSubject::of(*reference, faults.flavor) == Ok(own))
         {
             let title = format!("Invalid reference in {kind}");
             faults.invalid(title, value.span, "a resource calls itself self here");
@@ -52,7 +52,7 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
 /// Checks a block of a condition and a message, whatever it is called.
 pub(crate) fn rule(block: &Block, faults: &mut Faults) {
     let kind = &block.kind.text;
-    if faults.role == Role::Override {
+    if faults.role == FileRole::Override {
         let title = format!("Can't override {kind} blocks");
         faults.invalid(title, block.header, "");
         return;

@@ -4,7 +4,7 @@ use crate::expr::{self, Value};
 use crate::hcl::tree::{Attribute, Block, Expr};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
-use crate::module_config::syntax::references::{self, Subject};
+use crate::module_config::syntax::references::{self, ReferenceSubject};
 use crate::module_config::validate::conditions::{self, Owner};
 use crate::module_config::validate::{bodies, triggers};
 
@@ -97,8 +97,8 @@ fn replace_triggered_by(item: &Expr, faults: &mut Faults) {
     let flavor = faults.flavor;
     let subjects = references::inside(item)
         .into_iter()
-        .map(|reference| Subject::of(reference, flavor))
-        .collect::<Result<Vec<Subject<'_>>, _>>();
+        .map(|reference| ReferenceSubject::of(reference, flavor))
+        .collect::<Result<Vec<ReferenceSubject<'_>>, _>>();
     let subjects = match subjects {
         Ok(subjects) => subjects,
         Err(title) => return faults.invalid(title, item.span, ""),
@@ -106,13 +106,13 @@ fn replace_triggered_by(item: &Expr, faults: &mut Faults) {
     let mut resources = 0;
     for subject in subjects {
         let what = match subject {
-            Subject::Resource { .. } => {
+            ReferenceSubject::Resource { .. } => {
                 resources += 1;
                 continue;
             }
-            Subject::Each("key") | Subject::Count("index") => continue,
-            Subject::Each(_) => "each reference",
-            Subject::Count(_) => "count reference",
+            ReferenceSubject::Each("key") | ReferenceSubject::Count("index") => continue,
+            ReferenceSubject::Each(_) => "each reference",
+            ReferenceSubject::Count(_) => "count reference",
             _ => "reference",
         };
         let title = format!("Invalid {what} in replace_triggered_by expression");

@@ -11,7 +11,7 @@ const REMOVED: &[&str] = &["chef", "habitat", "puppet", "salt-masterless"];
 
 /// When a provisioner runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
+enum ProvisionerPhase {
     Create,
     Destroy,
 }
@@ -20,27 +20,27 @@ enum When {
 pub(super) fn check(provisioners: &[&Block], connection: Option<&Block>, faults: &mut Faults) {
     let mut at_destroy = false;
     for block in provisioners {
-        at_destroy |= provisioner(block, faults) == When::Destroy;
+        at_destroy |= provisioner(block, faults) == ProvisionerPhase::Destroy;
     }
     if let Some(connection) = connection.filter(|_| at_destroy) {
         own_values(connection.body.attributes(), faults);
     }
 }
 
-fn provisioner(block: &Block, faults: &mut Faults) -> When {
+fn provisioner(block: &Block, faults: &mut Faults) -> ProvisionerPhase {
     let removed = block.labels.first();
     if let Some(name) = removed.filter(|name| REMOVED.contains(&&*name.text)) {
         let title = format!("The {:?} provisioner has been removed", name.text);
         faults.invalid(title, name.span, "");
-        return When::Create;
+        return ProvisionerPhase::Create;
     }
     let when = keyword(block, "when", &["create", "destroy"], faults);
     let when = match when {
-        Some("destroy") => When::Destroy,
-        _ => When::Create,
+        Some("destroy") => ProvisionerPhase::Destroy,
+        _ => ProvisionerPhase::Create,
     };
     keyword(block, "on_failure", &["continue", "fail"], faults);
-    if when == When::Destroy {
+    if when == ProvisionerPhase::Destroy {
         let meta = ["when", "on_failure"];
         let arguments = block.body.attributes();
         own_values(
@@ -49,7 +49,7 @@ fn provisioner(block: &Block, faults: &mut Faults) -> When {
         );
     }
     for (kind, inner) in known_blocks(block, "provisioner", &language::PROVISIONER, faults) {
-        if kind == "connection" && when == When::Destroy {
+        if kind == "connection" && when == ProvisionerPhase::Destroy {
             own_values(inner.body.attributes(), faults);
         }
     }

@@ -4,7 +4,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
-use crate::module_config::syntax::references::{self, Subject};
+use crate::module_config::syntax::references::{self, ReferenceSubject};
 use crate::module_config::validate::bodies;
 
 /// The events that may trigger an action; the first four are the oldest.
@@ -82,19 +82,19 @@ fn action(item: &Expr, faults: &mut Faults) {
     const NO_ACTION: &str = "Invalid action argument inside action_triggers";
     let mut actions = 0;
     for used in references::inside(item) {
-        let title = match Subject::of(used, faults.flavor) {
+        let title = match ReferenceSubject::of(used, faults.flavor) {
             Err(title) => title,
-            Ok(Subject::Action) => {
+            Ok(ReferenceSubject::Action) => {
                 actions += 1;
                 continue;
             }
-            Ok(Subject::Count(_) | Subject::Each(_)) => continue,
-            Ok(Subject::InsideAction) => "Unexpected attribute in action reference",
-            Ok(Subject::Module) => "Invalid reference to action outside this module",
-            Ok(Subject::Resource { .. }) => NO_ACTION,
+            Ok(ReferenceSubject::Count(_) | ReferenceSubject::Each(_)) => continue,
+            Ok(ReferenceSubject::InsideAction) => "Unexpected attribute in action reference",
+            Ok(ReferenceSubject::Module) => "Invalid reference to action outside this module",
+            Ok(ReferenceSubject::Resource { .. }) => NO_ACTION,
             // The first version with actions only counts those that are there.
-            Ok(Subject::Other) if !is_1_16(faults.flavor) => continue,
-            Ok(Subject::Other) => NO_ACTION,
+            Ok(ReferenceSubject::Other) if !is_1_16(faults.flavor) => continue,
+            Ok(ReferenceSubject::Other) => NO_ACTION,
         };
         return faults.invalid(title, item.span, "write action.TYPE.NAME");
     }

@@ -11,7 +11,7 @@ use crate::expr::{NameValue, Type, Typed};
 use crate::hcl::tree::{Expr, ExprKind, Step};
 use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
-use crate::module_config::syntax::references::{Reference, Subject};
+use crate::module_config::syntax::references::{Reference, ReferenceSubject};
 
 impl Values {
     /// Finds the value of one name that an expression uses.
@@ -24,7 +24,7 @@ impl Values {
         names: &mut Names,
         reader: &mut Reader<'_>,
     ) -> Outcome<()> {
-        let subject = Subject::of(used, self.flavor);
+        let subject = ReferenceSubject::of(used, self.flavor);
         let attribute = match used.steps.first() {
             Some(Step::Attr(word)) => word.text.as_str(),
             _ => "",
@@ -49,7 +49,7 @@ impl Values {
             Some(value) => names.add(used.root, attribute, value),
             None if self.flavor.is_opentofu() => {
                 let (title, remark) = match subject {
-                    Ok(Subject::Module) => (
+                    Ok(ReferenceSubject::Module) => (
                         "Module output not supported in static context",
                         "outputs are known after the plan only",
                     ),

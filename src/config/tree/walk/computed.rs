@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::{Reached, Tree, place_of};
+use super::{Reached, TreeWalk, place_of};
 use crate::config::tree::manifest::{self, Installed};
-use crate::config::tree::way::{Sourcing, Way};
+use crate::config::tree::way::{CallSite, Sourcing};
 use crate::diag::{Diagnostic, Label, rules};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
@@ -15,17 +15,17 @@ const IS_COMPUTED: &str = "Module call is computed";
 /// Stands in for a source that is computed.
 const COMPUTED: &str = "the source is computed";
 
-impl Tree<'_> {
+impl TreeWalk<'_> {
     /// Follows a call whose source or version depends on values that are not known here: to what was
     /// installed for it, which the manifest has under the name of the call.
     pub(super) fn computed(
         &mut self,
-        way: Way<'_>,
+        way: CallSite<'_>,
         written: Option<&str>,
         place: SourcePlace,
         reason: Option<Label>,
     ) -> ControlFlow<()> {
-        let way = Way {
+        let way = CallSite {
             sourcing: Sourcing::NotComputed(reason.clone()),
             ..way
         };

@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Reached, Tree, place_of};
+use super::{Reached, TreeWalk, place_of};
 use crate::addr::module::{Danger, ModuleSource};
 use crate::config::loaded::{FetchedModule, Unreached};
 use crate::config::tree::packages::Mounted;
-use crate::config::tree::way::Way;
+use crate::config::tree::way::CallSite;
 use crate::diag::{Diagnostic, Label, rules};
 use crate::flavor::Flavor;
 use crate::module_config::decode::contents::{Call, CallVersion, Source};
@@ -42,7 +42,7 @@ impl MountedPackage {
     }
 }
 
-impl Tree<'_> {
+impl TreeWalk<'_> {
     /// Announces which modules the calls of a module will ask for.
     pub(super) fn prepare(&self, path: &ModulePath, calls: &[Call]) {
         let mut requested_calls = Vec::new();
@@ -71,7 +71,7 @@ impl Tree<'_> {
     /// count.
     pub(super) fn fetch(
         &mut self,
-        way: &Way<'_>,
+        way: &CallSite<'_>,
         source: &str,
         title: &'static str,
     ) -> ControlFlow<()> {
@@ -112,7 +112,7 @@ impl Tree<'_> {
     /// Puts a package where the programs would install it, and follows the call to there.
     fn mount(
         &mut self,
-        way: &Way<'_>,
+        way: &CallSite<'_>,
         source: &str,
         key: &str,
         found: FoundModule,
@@ -133,7 +133,7 @@ impl Tree<'_> {
             .iter()
             .any(|package| package.package == found.package);
         let (files, place): (PackageFiles, _) = if is_copy {
-            (Arc::new(Copied(found.files)), None)
+            (Arc::new(CopiedPackage(found.files)), None)
         } else {
             (found.files, found.place)
         };
@@ -177,7 +177,7 @@ impl Tree<'_> {
     /// Reports a module that was not found, or notes that the call cannot be seen.
     fn not_found(
         &mut self,
-        way: &Way<'_>,
+        way: &CallSite<'_>,
         source: &str,
         title: &'static str,
         failure: &ModuleFailure,
@@ -267,9 +267,9 @@ pub(super) fn escaping(source: &str, place: SourcePlace) -> Diagnostic {
 
 /// A package that another call of the run fetched: the programs copy it, and leave out every name that
 /// begins with a dot (rules 5.12).
-struct Copied(PackageFiles);
+struct CopiedPackage(PackageFiles);
 
-impl Copied {
+impl CopiedPackage {
     /// Returns whether a copy has a path.
     fn has(path: &Path) -> bool {
         let begins_with_dot = |part: &std::ffi::OsStr| part.as_encoded_bytes().starts_with(b".");
@@ -285,7 +285,7 @@ impl Copied {
     }
 }
 
-impl Files for Copied {
+impl Files for CopiedPackage {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         Self::check(path)?;
         self.0.read(path, limit)

@@ -18,14 +18,14 @@ use crate::config::computed::ComputedCall;
 use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
 use crate::config::loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
-use crate::config::tree::manifest::{self, Manifest};
+use crate::config::tree::manifest::{self, ModuleManifest};
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
-use crate::config::tree::resolve::{self, Needs, Standing};
+use crate::config::tree::resolve::{self, ModulePosition, Needs};
 use crate::config::tree::root_values;
-use crate::config::tree::unseen::{NOT_CHECKED_OUT, Unseen};
+use crate::config::tree::unseen::{NOT_CHECKED_OUT, UnseenModules};
 use crate::config::tree::values::{Entry, Stop, Values};
-use crate::config::tree::way::{Sourcing, Way};
+use crate::config::tree::way::{CallSite, Sourcing};
 use crate::config::tree::{passing, state};
 use crate::diag::{self, Diagnostic, Severity, Texts, rules};
 use crate::module_config::decode::contents::{Backend, Call, Contents, Source};
@@ -50,12 +50,12 @@ pub(in crate::config) fn load(
     settings: &Settings,
 ) -> Loaded {
     let files = Packages::new(outside.files);
-    let mut tree = Tree {
+    let mut tree = TreeWalk {
         reader: Reader::new(&files, texts, root, settings.flavor),
         remote: outside.modules,
         packages: Vec::new(),
         settings,
-        manifest: Manifest::default(),
+        manifest: ModuleManifest::default(),
         modules: BTreeMap::new(),
         nodes: Vec::new(),
         instances: Vec::new(),
@@ -64,7 +64,7 @@ pub(in crate::config) fn load(
         path_steps_left: MAX_PATH_STEPS,
         reported: BTreeSet::new(),
         values: Values::none(settings),
-        unseen: Unseen::default(),
+        unseen: UnseenModules::default(),
         requirements: Requirements::default(),
         core_versions: Vec::new(),
     };
@@ -75,7 +75,7 @@ pub(in crate::config) fn load(
         settings.flavor,
         &mut tree.reader.found,
     );
-    let Tree {
+    let TreeWalk {
         reader: Reader {
             found: mut diagnostics,
             ..
@@ -117,13 +117,13 @@ impl<'s> Reached<'s> {
     }
 }
 
-struct Tree<'a> {
+struct TreeWalk<'a> {
     reader: Reader<'a>,
     remote: &'a dyn RemoteModules,
     /// The packages that were fetched, in the order of their calls.
     packages: Vec<MountedPackage>,
     settings: &'a Settings,
-    manifest: Manifest,
+    manifest: ModuleManifest,
     /// The modules that were read, or the reasons why they could not be, by directory from the root on. Nothing in
     /// them depends on the call.
     modules: BTreeMap<PathBuf, Result<Rc<Module>, String>>,
@@ -140,12 +140,12 @@ struct Tree<'a> {
     /// The calls that were reported already, with the title: many ways may lead to one.
     reported: BTreeSet<(SourcePlace, &'static str)>,
     values: Values,
-    unseen: Unseen,
+    unseen: UnseenModules,
     requirements: Requirements,
     core_versions: Vec<CoreVersion>,
 }
 
-impl Tree<'_> {
+impl TreeWalk<'_> {
     /// Walks over everything; returns whether the root is a configuration at all.
     fn root(&mut self) -> bool {
         let dir = Path::new("");
@@ -165,7 +165,7 @@ impl Tree<'_> {
         }
         self.reader.found.append(&mut contents.backend_faults);
         // It is not kept among the modules: to a call it would be a child, to which other rules apply.
-        let module = Rc::new(self.put_together(contents, Standing::Root));
+        let module = Rc::new(self.put_together(contents, ModulePosition::Root));
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),
             caller: None,
@@ -200,7 +200,7 @@ impl Tree<'_> {
         Values::new(workspace, self.settings, given)
     }
 
-    fn put_together(&mut self, mut contents: Contents, standing: Standing) -> Module {
+    fn put_together(&mut self, mut contents: Contents, standing: ModulePosition) -> Module {
         let Reader { flavor, found, .. } = &mut self.reader;
         let needs = resolve::resolve(&contents, standing, *flavor, found);
         self.core_versions.append(&mut contents.core_versions);
@@ -235,7 +235,7 @@ impl Tree<'_> {
                 self.step(call.place)?;
                 // Should the call lead to a module, that becomes the next in the list.
                 let node = self.instances.len();
-                self.call(Way {
+                self.call(CallSite {
                     call,
                     at: None,
                     caller: 0,
@@ -305,7 +305,7 @@ impl Tree<'_> {
         for (at, call) in module.contents.calls.iter().enumerate() {
             self.step(call.place)?;
             self.path_steps(call.place, path.steps().len() + 1)?;
-            self.call(Way {
+            self.call(CallSite {
                 call,
                 at: Some(at),
                 caller: node,
@@ -348,7 +348,7 @@ impl Tree<'_> {
     }
 
     /// Follows a call to its module, if that can be seen.
-    fn call(&mut self, way: Way<'_>) -> ControlFlow<()> {
+    fn call(&mut self, way: CallSite<'_>) -> ControlFlow<()> {
         let written = way.call.source.as_ref().and_then(Source::text);
         if let Some(place) = way.call.computed() {
             let resolved = match way.at {
@@ -362,7 +362,7 @@ impl Tree<'_> {
                         version,
                         ..way.call.clone()
                     };
-                    self.call(Way {
+                    self.call(CallSite {
                         call: &call,
                         sourcing: Sourcing::Computed,
                         ..way
@@ -389,7 +389,7 @@ impl Tree<'_> {
     }
 
     /// Follows a call to a directory beside the caller.
-    fn local_call(&mut self, way: &Way<'_>, written: &str, source: &str) -> ControlFlow<()> {
+    fn local_call(&mut self, way: &CallSite<'_>, written: &str, source: &str) -> ControlFlow<()> {
         let place = way.call.place;
         let here = self.nodes[way.caller]
             .dir
@@ -432,7 +432,7 @@ impl Tree<'_> {
         }
     }
 
-    fn follow(&mut self, way: &Way<'_>, reached: Reached<'_>) -> ControlFlow<()> {
+    fn follow(&mut self, way: &CallSite<'_>, reached: Reached<'_>) -> ControlFlow<()> {
         let place = way.call.place;
         let dir = reached.dir;
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
@@ -476,7 +476,7 @@ impl Tree<'_> {
     }
 
     /// Traces a computed source and version, if the settings ask for it.
-    fn trace(&self, way: &Way<'_>) -> Option<Arc<ComputedCall>> {
+    fn trace(&self, way: &CallSite<'_>) -> Option<Arc<ComputedCall>> {
         let result = way.result().filter(|_| self.settings.traces_values)?;
         let texts = self.reader.texts();
         self.values
@@ -500,7 +500,7 @@ impl Tree<'_> {
 
     fn unseen(
         &mut self,
-        way: &Way<'_>,
+        way: &CallSite<'_>,
         source: &str,
         title: &'static str,
         place: SourcePlace,
@@ -545,7 +545,7 @@ impl Tree<'_> {
                 _ => error.to_string(),
             })?;
         let contents = self.reader.module(dir, &chosen);
-        Ok(Rc::new(self.put_together(contents, Standing::Child)))
+        Ok(Rc::new(self.put_together(contents, ModulePosition::Child)))
     }
 
     fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {
