@@ -283,7 +283,16 @@ fn parse_parts(text: &str, flavor: Flavor) -> Result<ProviderAddr, AddrErrorKind
         ));
     }
     let namespace_text = parts[parts.len() - 2];
-    let namespace = namespace_part(namespace_text, flavor).ok_or(AddrErrorKind::Namespace)?;
+    let namespace = if namespace_text == LEGACY_NAMESPACE {
+        LEGACY_NAMESPACE.into()
+    } else {
+        let underscore = if flavor.allows_underscore_in_namespace() {
+            Underscore::Inside
+        } else {
+            Underscore::Refused
+        };
+        part(namespace_text, underscore).ok_or(AddrErrorKind::Namespace)?
+    };
     let hostname = match parts.len() {
         3 => parts[0].parse().map_err(|_| AddrErrorKind::Hostname)?,
         _ => default_hostname(flavor.default_host()),
@@ -307,18 +316,6 @@ fn has_refused_prefix(type_name: &str, flavor: Flavor) -> bool {
         .refused_type_prefixes()
         .iter()
         .any(|prefix| type_name.starts_with(prefix))
-}
-
-fn namespace_part(text: &str, flavor: Flavor) -> Option<Box<str>> {
-    if text == LEGACY_NAMESPACE {
-        return Some(LEGACY_NAMESPACE.into());
-    }
-    let underscore = if flavor.allows_underscore_in_namespace() {
-        Underscore::Inside
-    } else {
-        Underscore::Refused
-    };
-    part(text, underscore)
 }
 
 /// Brings a namespace or type to normal form: like one DNS label, kept in Unicode.

@@ -168,7 +168,14 @@ impl<'t> TokenWalk<'t> {
             TokenKind::Ident => self.name_or_call(),
             TokenKind::OpenQuote => self.template(TokenKind::CloseQuote),
             TokenKind::OpenHeredoc => self.template(TokenKind::CloseHeredoc),
-            TokenKind::OpenParen => self.paren(),
+            TokenKind::OpenParen => {
+                self.take();
+                self.with_lines(false, |walk| {
+                    walk.expr()?;
+                    walk.expect(TokenKind::CloseParen, "Unbalanced parentheses")
+                })
+                .map(drop)
+            }
             TokenKind::OpenBracket => self.tuple(),
             TokenKind::OpenBrace => self.object(),
             TokenKind::End => Err(fault("Missing expression", token.span())),
@@ -232,15 +239,6 @@ impl<'t> TokenWalk<'t> {
             }
             Ok(())
         })
-    }
-
-    fn paren(&mut self) -> Checked {
-        self.take();
-        self.with_lines(false, |walk| {
-            walk.expr()?;
-            walk.expect(TokenKind::CloseParen, "Unbalanced parentheses")
-        })
-        .map(drop)
     }
 
     /// Walks over `.name`, `[index]` and splats.

@@ -211,7 +211,13 @@ impl<'t> Scanner<'t> {
             b'(' => self.open(TokenKind::OpenParen, EnclosureKind::Paren, 1),
             b'[' => self.open(TokenKind::OpenBracket, EnclosureKind::Bracket, 1),
             b'}' => self.close_brace(1),
-            b'~' if rest.starts_with("~}") && self.in_sequence() => self.close_brace(2),
+            b'~' if rest.starts_with("~}")
+                && self
+                    .enclosing()
+                    .is_some_and(|index| self.frames[index].kind == EnclosureKind::Sequence) =>
+            {
+                self.close_brace(2)
+            }
             b')' => self.close(TokenKind::CloseParen, EnclosureKind::Paren),
             b']' => self.close(TokenKind::CloseBracket, EnclosureKind::Bracket),
             b'0'..=b'9' => self.push(TokenKind::Number, number_len(bytes)),
@@ -303,11 +309,6 @@ impl<'t> Scanner<'t> {
         }
         let line = &rest[..rest.find('\n').unwrap_or(rest.len())];
         line.trim_end_matches('\r').len()
-    }
-
-    fn in_sequence(&self) -> bool {
-        let nearest = self.enclosing();
-        nearest.is_some_and(|at| self.frames[at].kind == EnclosureKind::Sequence)
     }
 
     /// Finds the nearest open thing that is neither parenthesis nor bracket.

@@ -60,7 +60,10 @@ fn entry(text: &mut Cursor<'_>, flavor: Flavor) -> Option<(ProviderAddr, Provide
     let (listed, hashes_place) = hashes(text)?;
     text.pass("}\n")?;
     let entry = ProviderLock {
-        version: canonical(version)?,
+        version: version
+            .parse()
+            .ok()
+            .filter(|parsed: &Version| parsed.to_string() == version)?,
         constraints: match constraints {
             Some((text, _)) => Constraints::parse_lock(text)
                 .ok()
@@ -100,11 +103,6 @@ fn hashes(text: &mut Cursor<'_>) -> Option<ListedHashes> {
     text.pass("\n")?;
     listed.shrink_to_fit();
     (!listed.is_empty()).then_some((listed, Some(place)))
-}
-
-fn canonical(text: &str) -> Option<Version> {
-    let version: Version = text.parse().ok()?;
-    (version.to_string() == text).then_some(version)
 }
 
 /// A text with the offset up to which it was read.

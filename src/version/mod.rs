@@ -121,9 +121,12 @@ impl Version {
             .cmp(&numbers(other))
             .then_with(|| self.prerelease.cmp(&other.prerelease))
     }
+}
 
-    /// Writes what follows the numbers.
-    fn write_suffixes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl fmt::Display for Version {
+    /// Writes the canonical text, the only one that a lock file may hold.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
         if self.is_prerelease() {
             write!(f, "-{}", self.prerelease())?;
         }
@@ -131,14 +134,6 @@ impl Version {
             write!(f, "+{}", self.metadata())?;
         }
         Ok(())
-    }
-}
-
-impl fmt::Display for Version {
-    /// Writes the canonical text, the only one that a lock file may hold.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
-        self.write_suffixes(f)
     }
 }
 

@@ -140,7 +140,10 @@ impl RegistryModule {
             _ => return Err(refused(ModuleSourceErrorKind::Nothing)),
         };
         let host: Option<Hostname> = host.parse().ok();
-        let host = host.filter(is_registry_host);
+        // An address at one of these hosts is that of a repository, whatever its form (rules 5.4).
+        let host = host.filter(|host| {
+            host.unicode().contains('.') && !REPOSITORY_HOSTS.contains(&host.unicode())
+        });
         let good_names = is_name(namespace) && is_name(name) && is_system(system);
         let Some(host) = host.filter(|_| good_names) else {
             return Err(refused(ModuleSourceErrorKind::Nothing));
@@ -266,10 +269,6 @@ fn split_sub(text: &str) -> (String, String) {
 /// Returns whether a subdirectory leads out of its package; `..` alone passes, as in the programs (rules 5.7).
 fn leads_out(sub: &str) -> bool {
     sub.starts_with("../")
-}
-
-fn is_registry_host(host: &Hostname) -> bool {
-    host.unicode().contains('.') && !REPOSITORY_HOSTS.contains(&host.unicode())
 }
 
 fn is_name(text: &str) -> bool {

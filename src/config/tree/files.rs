@@ -110,15 +110,23 @@ pub(in crate::config) fn choose(
     let all: BTreeSet<&[u8]> = names().map(|(_, name)| name).collect();
     let mut chosen = ModuleFiles::default();
     for (entry, name) in names() {
-        let Some((stem, ending)) = split(name, flavor) else {
+        let Some((stem, ending)) = ENDINGS
+            .iter()
+            .filter(|ending| ending.only.is_none_or(|only| only == flavor.program()))
+            .find_map(|ending| Some((name.strip_suffix(ending.text.as_bytes())?, ending)))
+        else {
             continue;
         };
-        if is_hidden(stem, ending, &all, flavor) {
+        // OpenTofu drops `x.tf` beside `x.tofu`, even an empty one; an ignored name hides nothing (rules 1.4).
+        if let Some(twin) = ending.hidden_by
+            && flavor.is_opentofu()
+            && all.contains(&*[stem, twin.as_bytes()].concat())
+        {
             continue;
         }
         let list = if ending.test {
             &mut chosen.tests
-        } else if is_override(stem) {
+        } else if stem == b"override" || stem.ends_with(b"_override") {
             &mut chosen.overrides
         } else {
             &mut chosen.primary
@@ -132,27 +140,9 @@ pub(in crate::config) fn choose(
     chosen
 }
 
-/// Returns whether OpenTofu reads another file instead; the twin is always in the same list.
-fn is_hidden(stem: &[u8], ending: &FileEnding, all: &BTreeSet<&[u8]>, flavor: Flavor) -> bool {
-    let twin = ending.hidden_by.filter(|_| flavor.is_opentofu());
-    twin.is_some_and(|twin| all.contains(&*[stem, twin.as_bytes()].concat()))
-}
-
-/// Splits a name into what stands before its ending, and the ending.
-fn split(name: &[u8], flavor: Flavor) -> Option<(&[u8], &'static FileEnding)> {
-    ENDINGS
-        .iter()
-        .filter(|ending| ending.only.is_none_or(|only| only == flavor.program()))
-        .find_map(|ending| Some((name.strip_suffix(ending.text.as_bytes())?, ending)))
-}
-
 fn is_backup(name: &[u8]) -> bool {
     let hashes = name.starts_with(b"#") && name.ends_with(b"#");
     name.starts_with(b".") || name.ends_with(b"~") || hashes
-}
-
-fn is_override(stem: &[u8]) -> bool {
-    stem == b"override" || stem.ends_with(b"_override")
 }
 
 #[cfg(test)]

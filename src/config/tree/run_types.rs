@@ -40,7 +40,9 @@ pub(in crate::config) fn check(
             None => root,
         };
         let mismatch = if run.passed.is_empty() {
-            names.all_of(module);
+            for entry in &module.required {
+                names.fix(&entry.local_name, &entry.addr);
+            }
             file.test_providers
                 .iter()
                 .filter(|((_, alias), _)| alias.is_none())
@@ -64,13 +66,6 @@ struct RunNames<'a> {
 }
 
 impl<'a> RunNames<'a> {
-    /// Fixes the names that a module declares.
-    fn all_of(&mut self, module: &'a Contents) {
-        for entry in &module.required {
-            self.fix(&entry.local_name, &entry.addr);
-        }
-    }
-
     /// Fixes the names of what a run passes; returns the first one that was fixed otherwise.
     fn passed(&mut self, run: &'a TestRun, module: &Contents) -> Option<Diagnostic> {
         let mut first = None;

@@ -127,6 +127,7 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
 
 /// Returns what is wrong about a block, without saying it yet.
 fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
+    let is_newer = matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
     faults.apart(|faults| match (kind, &*block.labels) {
         ("cloud", _) => {
             for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
@@ -135,18 +136,18 @@ fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
             constants(&block.body, faults);
         }
         (_, [label]) if label.text == "local" => local(&block.body, faults),
-        (_, [label]) if is_type(&label.text, faults.flavor) => constants(&block.body, faults),
+        (_, [label])
+            if TYPES.contains(&label.text.as_str())
+                || (is_newer && NEWER_TYPES.contains(&label.text.as_str())) =>
+        {
+            constants(&block.body, faults);
+        }
         (_, [label]) => {
             let remark = format!("{} has no such backend", faults.flavor.program());
             faults.invalid("Unsupported backend type", label.span, &remark);
         }
         _ => {}
     })
-}
-
-fn is_type(name: &str, flavor: Flavor) -> bool {
-    let newer = matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
-    TYPES.contains(&name) || (newer && NEWER_TYPES.contains(&name))
 }
 
 fn local(body: &Body, faults: &mut Faults) {

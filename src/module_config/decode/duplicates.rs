@@ -35,9 +35,16 @@ pub(crate) fn duplicates<'a>(
             _ => None,
         };
         if let Some(rival) = rival {
+            let title = match flavor {
+                Flavor::Terraform1_11 => "Both a backend and cloud configuration are present",
+                Flavor::Terraform1_15 | Flavor::Terraform1_16 => {
+                    "Conflicting 'cloud' and 'backend' configuration blocks are present"
+                }
+                Flavor::OpenTofu1_12 => "Both a backend and a cloud configuration are present",
+            };
             flood::push(
                 found,
-                Diagnostic::error(rules::CONFIGURATION_INVALID, rival_title(flavor))
+                Diagnostic::error(rules::CONFIGURATION_INVALID, title)
                     .at(rival.file, rival.span, "only one of the two may be set")
                     .see(file, span, "the other one"),
             );
@@ -70,15 +77,5 @@ fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
             format!("Duplicate {kind} \"{}\" configuration", labels[0])
         }
         _ => format!("Duplicate {kind} configuration"),
-    }
-}
-
-fn rival_title(flavor: Flavor) -> &'static str {
-    match flavor {
-        Flavor::Terraform1_11 => "Both a backend and cloud configuration are present",
-        Flavor::Terraform1_15 | Flavor::Terraform1_16 => {
-            "Conflicting 'cloud' and 'backend' configuration blocks are present"
-        }
-        Flavor::OpenTofu1_12 => "Both a backend and a cloud configuration are present",
     }
 }

@@ -73,7 +73,11 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Handover {
             count: value("count", faults),
             for_each: value("for_each", faults),
             enabled: None,
-            depends_on: first_dependency(body).map(|first| faults.place_of(first)),
+            // An empty list depends on nothing, so that it forbids nothing either.
+            depends_on: match body.attribute("depends_on").map(|list| &list.value.kind) {
+                Some(ExprKind::Tuple(items)) => items.first().map(|first| faults.place_of(first)),
+                _ => None,
+            },
         },
         ..Handover::default()
     };
@@ -125,13 +129,6 @@ impl Handover {
     }
 }
 
-fn first_dependency(body: &Body) -> Option<&Expr> {
-    match &body.attribute("depends_on")?.value.kind {
-        ExprKind::Tuple(items) => items.first(),
-        _ => None,
-    }
-}
-
 /// Decodes a map of providers; what is wrong in it is reported and left out.
 fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
     let ExprKind::Object(items) = &value.kind else {
@@ -140,7 +137,10 @@ fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
         return Vec::new();
     };
     let mut all: Vec<Passed> = Vec::new();
-    repeated(value.span, faults);
+    // Of keys that are equal as text only the last one is in the tree.
+    for key in faults.overruled(value.span) {
+        duplicate(key, faults);
+    }
     let mut known = BTreeSet::new();
     for item in items {
         let child = match &item.key {
@@ -166,13 +166,6 @@ fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
         }
     }
     all
-}
-
-/// Reports keys of a map of providers that stand there twice, of which only the last one is left.
-fn repeated(map: Span, faults: &mut Faults) {
-    for key in faults.overruled(map) {
-        duplicate(key, faults);
-    }
 }
 
 fn duplicate(at: Span, faults: &mut Faults) {

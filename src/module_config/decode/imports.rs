@@ -9,10 +9,6 @@ use crate::module_config::syntax::addresses::{self, Address, AddressPart};
 use crate::module_config::syntax::{self, names};
 use crate::module_config::validate::bodies;
 
-fn has_identity(flavor: Flavor) -> bool {
-    flavor != Flavor::Terraform1_11
-}
-
 /// Decodes an `import` block.
 pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     bodies::check(&block.body, &language::IMPORT, faults);
@@ -48,8 +44,10 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
 /// Checks that exactly one argument says which object is imported.
 fn id(block: &Block, faults: &mut Faults) {
     let id = block.body.attribute("id");
-    let identity = block.body.attribute("identity");
-    let identity = identity.filter(|_| has_identity(faults.flavor));
+    let identity = block
+        .body
+        .attribute("identity")
+        .filter(|_| faults.flavor != Flavor::Terraform1_11);
     let newer = "Invalid import block";
     match (id, identity, faults.flavor) {
         (Some(_), None, _) | (None, Some(_), _) => {}

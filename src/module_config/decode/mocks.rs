@@ -7,17 +7,12 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::Value;
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body};
 use crate::module_config::decode::{providers, statements};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
 use crate::module_config::syntax::{addresses, names, references};
 use crate::module_config::validate::bodies;
-
-fn is_terraform(flavor: Flavor) -> bool {
-    !flavor.is_opentofu()
-}
 
 /// Checks a `mock_provider` block; returns what makes it one of its kind.
 pub(crate) fn provider(block: &Block, faults: &mut Faults) -> Option<ProviderKey> {
@@ -87,10 +82,12 @@ fn again(title: String, place: Span, first: Span, faults: &mut Faults) {
 
 /// Checks when a stand-in takes effect.
 fn during(body: &Body, faults: &mut Faults) {
-    let argument = body.attribute("override_during");
-    let Some(argument) = argument.filter(|_| is_terraform(faults.flavor)) else {
+    let Some(argument) = body.attribute("override_during") else {
         return;
     };
+    if faults.flavor.is_opentofu() {
+        return;
+    }
     if !matches!(references::word(&argument.value), Some("plan" | "apply")) {
         let remark = "write plan or apply, without quotes";
         faults.invalid("Invalid override_during value", argument.name.span, remark);
@@ -193,11 +190,20 @@ pub(crate) fn duplicates(
     }
     let mut seen: BTreeMap<String, Span> = BTreeMap::new();
     for (kind, block) in blocks {
-        let argument = block.body.attribute("target");
-        let argument = argument.filter(|_| kind.starts_with("override_"));
-        let Some(target) = argument.and_then(|argument| target_of(argument, faults.flavor)) else {
+        if !kind.starts_with("override_") {
+            continue;
+        }
+        // A target that is no address is reported where the block is checked.
+        let Some(argument) = block.body.attribute("target") else {
             continue;
         };
+        let Some(parts) = addresses::parts(&argument.value) else {
+            continue;
+        };
+        let Ok(address) = addresses::instance(&parts, faults.flavor) else {
+            continue;
+        };
+        let target = address.with_keys();
         match seen.get(&target) {
             Some(first) => {
                 let (title, place) = match (is_opentofu, provider) {
@@ -213,10 +219,4 @@ pub(crate) fn duplicates(
             }
         }
     }
-}
-
-fn target_of(argument: &Attribute, flavor: Flavor) -> Option<String> {
-    let parts = addresses::parts(&argument.value)?;
-    let address = addresses::instance(&parts, flavor).ok()?;
-    Some(address.with_keys())
 }

@@ -32,7 +32,12 @@ pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults:
     }
     for entry in block.body.attributes() {
         let before = faults.errors();
-        let decoded = match shorthand(&entry.value, faults) {
+        // Old versions knew only the shorthand: any primitive constant, without references, becomes its
+        // text (config rules 4.1).
+        let shorthand = expr::constant(faults.file, &entry.value)
+            .ok()
+            .and_then(|value| value.to_text());
+        let decoded = match shorthand {
             Some(version) => shorthand_entry(&entry.name, version, &entry.value, faults),
             None => object_entry(&entry.name, &entry.value, faults),
         };
@@ -41,11 +46,6 @@ pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults:
             contents.required.extend(decoded);
         }
     }
-}
-
-/// Returns the text of an entry that is a single primitive value, as all were in old versions.
-fn shorthand(value: &Expr, faults: &Faults) -> Option<String> {
-    expr::constant(faults.file, value).ok()?.to_text()
 }
 
 /// Decodes `NAME = "CONSTRAINTS"`, where the name need not be in normal form.
@@ -112,11 +112,11 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
             }
             Some(_) => {
                 let remark = "only source, version and configuration_aliases belong here";
-                faults.invalid(
-                    "Invalid required_providers object",
-                    key_span(&item.key),
-                    remark,
-                );
+                let span = match &item.key {
+                    ObjectKey::Name(word) => word.span,
+                    ObjectKey::Expr(key) => key.span,
+                };
+                faults.invalid("Invalid required_providers object", span, remark);
             }
             None => {}
         }
@@ -145,13 +145,6 @@ fn object_key(key: &ObjectKey, faults: &mut Faults) -> Option<String> {
             faults.add(found);
             None
         }
-    }
-}
-
-fn key_span(key: &ObjectKey) -> Span {
-    match key {
-        ObjectKey::Name(word) => word.span,
-        ObjectKey::Expr(key) => key.span,
     }
 }
 
@@ -246,22 +239,20 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
         labels: labels.into_iter().flatten().collect(),
         place: faults.place(block.header),
     });
+    let for_each = block.body.attribute("for_each");
+    // Only OpenTofu computes the keys, and not those of a test file.
+    let computes_keys = faults.flavor.is_opentofu() && faults.role != FileRole::Test;
     contents.provider_blocks.push(ProviderBlock {
         local_name: label.text.clone(),
         alias,
         version: block_version(&block.body, faults),
         is_empty: handover::is_empty_provider(&block.body),
-        has_keys: block.body.attribute("for_each").is_some(),
-        for_each: keys(block, faults),
+        has_keys: for_each.is_some(),
+        for_each: for_each
+            .filter(|_| computes_keys)
+            .and_then(|argument| Late::keep(&argument.value, faults)),
         place: faults.place(block.header),
     });
-}
-
-/// Keeps the expression of the keys, which only OpenTofu computes.
-fn keys(block: &Block, faults: &Faults) -> Option<Late> {
-    let argument = block.body.attribute("for_each")?;
-    let late = Late::keep(&argument.value, faults);
-    late.filter(|_| faults.flavor.is_opentofu() && faults.role != FileRole::Test)
 }
 
 /// Reads the alias of a provider; `title` says that it is none.

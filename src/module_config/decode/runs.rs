@@ -21,7 +21,14 @@ use crate::module_config::validate::bodies;
 pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
     let mut contents = Contents::default();
     let blocks = bodies::check(body, &language::TEST_FILE, faults);
-    if !settings(&blocks, faults) {
+    let before = faults.errors();
+    let title = "Multiple \"test\" blocks";
+    if let Some(block) = bodies::at_most_one(&blocks, "test", title, faults) {
+        bodies::check(&block.body, &language::TEST, faults);
+        experimental(&block.body, faults);
+    }
+    // After an error in its `test` block, Terraform does not look at the rest of the file.
+    if faults.errors() > before {
         return contents;
     }
     let values = once(&blocks, "variables", faults);
@@ -43,7 +50,7 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
             }
             "mock_provider" => {
                 if let Some(key) = mocks::provider(block, faults) {
-                    seen.mock(block, key, faults);
+                    seen.either(block, key, faults);
                 }
             }
             "variables" => bodies::arguments_only(&block.body, faults),
@@ -62,17 +69,6 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
         .collect();
     mocks::duplicates(&blocks, None, faults);
     contents
-}
-
-/// Checks the `test` block; with an error in it, Terraform looks at nothing else.
-fn settings(blocks: &[(&'static str, &Block)], faults: &mut Faults) -> bool {
-    let before = faults.errors();
-    let title = "Multiple \"test\" blocks";
-    if let Some(block) = bodies::at_most_one(blocks, "test", title, faults) {
-        bodies::check(&block.body, &language::TEST, faults);
-        experimental(&block.body, faults);
-    }
-    faults.errors() == before
 }
 
 /// Reports what only alpha versions take.
@@ -132,9 +128,9 @@ impl TestFileNames {
     /// Compares the values for the module with the variables that the test file has of its own.
     fn values(&self, values: &Block, faults: &mut Faults) {
         for value in values.body.attributes() {
-            if let Some(own) = self.variables.get(&value.name.text) {
+            if let Some(declared) = self.variables.get(&value.name.text) {
                 let remark = "the variables block has a value of it, too";
-                faults.invalid(TWO_VARIABLES, *own, remark);
+                faults.invalid(TWO_VARIABLES, *declared, remark);
             }
         }
     }
@@ -144,10 +140,6 @@ impl TestFileNames {
         for provider in declared.provider_blocks.drain(..) {
             self.either(block, provider.key(), faults);
         }
-    }
-
-    fn mock(&mut self, block: &Block, key: ProviderKey, faults: &mut Faults) {
-        self.either(block, key, faults);
     }
 
     /// To Terraform a mock is a provider; to OpenTofu only mocks among themselves must differ.

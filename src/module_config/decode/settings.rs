@@ -139,18 +139,14 @@ pub(crate) fn language(block: &Block, contents: &mut Contents, faults: &mut Faul
         let stated = compatible_with.body.attribute("opentofu");
         if let Some(version) = stated.and_then(|argument| core_version(argument, faults)) {
             is_stated = true;
+            // Versions before 1.12 ignore the block, so that they never refuse the module.
             if version.constraints.allows(&Version::release(1, 11, 0)) {
-                ineffective(version.span, faults);
+                let remark = "only versions from 1.12 on read this";
+                faults.odd("Ineffective version constraint", version.span, remark);
             }
             contents.core_versions.push(version);
         }
     }
-}
-
-/// Warns of a constraint that also allows versions without such a block.
-fn ineffective(at: Span, faults: &mut Faults) {
-    let remark = "only versions from 1.12 on read this";
-    faults.odd("Ineffective version constraint", at, remark);
 }
 
 fn experiments(value: &Expr, faults: &mut Faults) {

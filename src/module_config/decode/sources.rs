@@ -21,9 +21,9 @@ pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Optio
         AddrErrorKind::Parts | AddrErrorKind::Hostname => return None,
     };
     let lower = text.to_lowercase();
-    let refused = flavor.refused_type_prefixes().iter().copied();
-    let mut prefixes = std::iter::once(REPOSITORY).chain(refused);
-    let prefix = prefixes.find(|prefix| lower.starts_with(prefix));
+    let prefix = std::iter::once(REPOSITORY)
+        .chain(flavor.refused_type_prefixes().iter().copied())
+        .find(|prefix| lower.starts_with(prefix));
     if let (AddrErrorKind::Type, Some(prefix)) = (part, prefix) {
         return Some(SourceRefusal {
             note: format!("{prefix:?} does not belong in a source address"),
@@ -31,7 +31,14 @@ pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Optio
         });
     }
     let underscore = part == AddrErrorKind::Namespace && flavor.allows_underscore_in_namespace();
-    let is_good = |c: char| is_allowed(c) || (underscore && c == '_');
+    // Letters of other scripts depend on the normal form, which only the parser knows; their full stops
+    // are dots to it.
+    let is_good = |c: char| match c {
+        '-' => true,
+        '_' => underscore,
+        _ if c.is_ascii() => c.is_ascii_alphanumeric(),
+        _ => !"。．｡".contains(c),
+    };
     let note = match text.chars().find(|c| !is_good(*c)) {
         Some(c) => format!("{:?} is not allowed in a {what}", c.to_string()),
         None if text.contains("--") => format!("\"--\" is not allowed in a {what}"),
@@ -54,11 +61,6 @@ fn meant(parts: &[&str], type_name: &str, flavor: Flavor) -> Option<String> {
     let addr = ProviderAddr::parse(&parts.join("/"), flavor).ok()?;
     let good = addr.unlockable_part(flavor).is_none();
     good.then(|| format!("did you mean {:?}?", addr.short(flavor)))
-}
-
-/// Letters of other scripts are not looked at.
-fn is_allowed(c: char) -> bool {
-    c.is_ascii_alphanumeric() || c == '-' || !(c.is_ascii() || "。．｡".contains(c))
 }
 
 #[cfg(test)]

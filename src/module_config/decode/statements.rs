@@ -96,8 +96,11 @@ pub(crate) fn check(block: &Block, contents: &mut Contents, faults: &mut Faults)
 pub(crate) fn moved(block: &Block, faults: &mut Faults) {
     bodies::check(&block.body, &language::MOVED, faults);
     let mut end = |name| {
-        let argument = block.body.attribute(name);
-        argument.and_then(|argument| endpoint(&argument.value, faults))
+        let argument = block.body.attribute(name)?;
+        let parts = reference(&argument.value, faults)?;
+        addresses::instance(&parts, faults.flavor)
+            .map_err(|(title, place)| faults.invalid(title, place, ADDRESS))
+            .ok()
     };
     let (from, to) = (end("from"), end("to"));
     if faults.flavor.is_opentofu() {
@@ -121,14 +124,6 @@ pub(crate) fn moved(block: &Block, faults: &mut Faults) {
 
 fn kind_of(address: &Address<'_>) -> Option<&'static str> {
     address.resource.as_ref().map(|resource| resource.kind)
-}
-
-/// Reads one end of a move; what is none is reported.
-fn endpoint<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'e>> {
-    let parts = reference(value, faults)?;
-    let read = addresses::instance(&parts, faults.flavor);
-    read.map_err(|(title, place)| faults.invalid(title, place, ADDRESS))
-        .ok()
 }
 
 /// Splits an address that must be a mere reference; what is none is reported.

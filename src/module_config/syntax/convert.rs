@@ -73,7 +73,11 @@ impl JsonConverter<'_> {
             }
             if (argument.is_some() || schema.rest == Rest::Names) && !seen.insert(name.text.clone())
             {
-                self.repeated(&name, schema.rest);
+                let title = match schema.rest {
+                    Rest::Names => "Duplicate attribute definition",
+                    _ => "Duplicate argument",
+                };
+                self.faults.invalid(title, name.span, "this is set before");
                 continue;
             }
             let takes = match (argument, schema.rest) {
@@ -103,14 +107,6 @@ impl JsonConverter<'_> {
         let here = arguments.chain(blocks);
         let title = "Extraneous JSON object property";
         self.faults.unknown(title, name, &remark, here);
-    }
-
-    fn repeated(&mut self, name: &Word, rest: Rest) {
-        let title = match rest {
-            Rest::Names => "Duplicate attribute definition",
-            _ => "Duplicate argument",
-        };
-        self.faults.invalid(title, name.span, "this is set before");
     }
 
     /// Lists the members of an object, or of all objects of an array.

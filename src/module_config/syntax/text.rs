@@ -265,15 +265,13 @@ fn put(expr: &mut Expr, at: Span) {
             put(&mut sides.0, at);
             put(&mut sides.1, at);
         }
-        ExprKind::For(walk) => put_for(walk, at),
-    }
-}
-
-fn put_for(walk: &mut For, at: Span) {
-    put(&mut walk.collection, at);
-    put(&mut walk.value, at);
-    for part in [&mut walk.key, &mut walk.condition].into_iter().flatten() {
-        put(part, at);
+        ExprKind::For(walk) => {
+            put(&mut walk.collection, at);
+            put(&mut walk.value, at);
+            for part in [&mut walk.key, &mut walk.condition].into_iter().flatten() {
+                put(part, at);
+            }
+        }
     }
 }
 

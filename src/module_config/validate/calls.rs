@@ -15,7 +15,9 @@ pub(crate) fn call(block: &Block, faults: &mut Faults) {
         references::depends_on(argument, faults);
     }
     let nested_deprecations = block.body.attribute("ignore_nested_deprecations");
-    if let Some(argument) = nested_deprecations.filter(|_| keeps_deprecations(faults.flavor)) {
+    if let Some(argument) = nested_deprecations
+        && matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16)
+    {
         ignore_nested_deprecations(argument, faults);
     }
     let blocks = known_blocks(block, "module", &language::CALL, faults);
@@ -27,11 +29,6 @@ pub(crate) fn call(block: &Block, faults: &mut Faults) {
     if let Some(lifecycle) = lifecycle {
         bodies::check(&lifecycle.body, &language::CALL_LIFECYCLE, faults);
     }
-}
-
-/// Returns whether a call may say that what is deprecated in its module is not reported.
-fn keeps_deprecations(flavor: Flavor) -> bool {
-    matches!(flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16)
 }
 
 /// Checks an argument that newer versions of Terraform keep from the module.

@@ -34,7 +34,13 @@ pub(super) fn check(block: &Block, faults: &mut Faults) {
                 actions = items.len();
                 items.iter().for_each(|item| action(item, faults));
             }
-            "on_failure" => on_failure(value, faults),
+            "on_failure" => {
+                let word = references::word(value).unwrap_or_default();
+                if !["halt", "taint", "continue"].contains(&word) {
+                    let remark = "write halt, taint or continue";
+                    faults.invalid("Invalid \"on_failure\" keyword", value.span, remark);
+                }
+            }
             _ => {}
         }
     }
@@ -67,14 +73,6 @@ fn count_events(value: &Expr, faults: &mut Faults) -> usize {
         }
     }
     seen.len()
-}
-
-fn on_failure(value: &Expr, faults: &mut Faults) {
-    let word = references::word(value).unwrap_or_default();
-    if !["halt", "taint", "continue"].contains(&word) {
-        let remark = "write halt, taint or continue";
-        faults.invalid("Invalid \"on_failure\" keyword", value.span, remark);
-    }
 }
 
 /// Checks that an item names one action of this module.
