@@ -1,6 +1,6 @@
 //! Settings for the program itself: `terraform` and `language` blocks (config rules 3.5, 11).
 
-use crate::diag::{Span, rules};
+use crate::diag::rules;
 use crate::expr::Value;
 use crate::flavor::Program;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind};
