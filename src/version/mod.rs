@@ -121,12 +121,9 @@ impl Version {
             .cmp(&numbers(other))
             .then_with(|| self.prerelease.cmp(&other.prerelease))
     }
-}
 
-impl fmt::Display for Version {
-    /// Writes the canonical text, the only one that a lock file may hold.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
+    /// Writes what follows the numbers.
+    fn write_suffixes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_prerelease() {
             write!(f, "-{}", self.prerelease())?;
         }
@@ -134,6 +131,14 @@ impl fmt::Display for Version {
             write!(f, "+{}", self.metadata())?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Display for Version {
+    /// Writes the canonical text, the only one that a lock file may hold.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)?;
+        self.write_suffixes(f)
     }
 }
 
