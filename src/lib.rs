@@ -159,7 +159,7 @@ pub mod lock {
     pub use crate::addr::ProviderAddr;
     pub use crate::flavor::{Flavor, Program};
     pub use crate::hash::{Hash, Hashes};
-    pub use crate::lockfile::{FILE_NAME, LockFile, ProviderLock, write};
+    pub use crate::lockfile::{FILE_NAME, LockFile, LockFileError, ProviderLock, write};
     pub use crate::version::{Constraints, Version};
 }
 

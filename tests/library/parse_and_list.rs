@@ -4,7 +4,8 @@ use lockctl::{Flavor, LockFile};
 
 fn list(text: &[u8]) -> Result<Vec<String>, String> {
     let flavor = Flavor::Terraform1_16;
-    let lock = LockFile::parse(text, flavor).map_err(|faults| faults[0].title.clone())?;
+    let lock =
+        LockFile::parse(text, flavor).map_err(|error| error.diagnostics()[0].title.clone())?;
     let entries = lock.providers.iter().map(|(addr, entry)| {
         let hashes = entry.hashes.iter().count();
         format!("{} {}: {hashes} hashes", addr.short(flavor), entry.version)
