@@ -39,14 +39,15 @@ impl Hostname {
     /// # Ok::<(), lockctl::addr::HostnameError>(())
     /// ```
     pub fn parse_either(text: &str) -> Result<Self, HostnameError> {
-        // What refuses the prefix looks at lower case only.
-        let labels = text
-            .split('.')
+        // The check for punycode looks at lower case only.
+        text.split('.')
             .map(|label| match label.strip_prefix("xn--") {
                 Some(rest) => format!("XN--{rest}"),
                 None => label.to_owned(),
-            });
-        labels.collect::<Vec<_>>().join(".").parse()
+            })
+            .collect::<Vec<_>>()
+            .join(".")
+            .parse()
     }
 
     /// Returns the form that files and messages show, as in `café.example:8443`.

@@ -54,13 +54,15 @@ pub fn h1_of_digests<'a>(
     files: impl IntoIterator<Item = (&'a [u8], Digest)>,
 ) -> Result<Hash, LineFeedInName> {
     let mut files: Vec<(&[u8], Digest)> = files.into_iter().collect();
-    // Equal names are possible, so that the digest has to decide as well.
+    // Raw bytes of whole paths: `a-b` comes before `a/b`, whatever the order of the directory (rules 2.2).
+    // Equal names are possible in a zip, so that the digest has to decide as well.
     files.sort_unstable();
     let mut list = Sha256Stream::default();
     for (name, digest) in files {
         if name.contains(&b'\n') {
             return Err(LineFeedInName { name: name.into() });
         }
+        // The format of `sha256sum`, with two spaces, of which a line feed in a name would make two lines (rules 2.3).
         for part in [hex(&digest).as_bytes(), b"  ", name, b"\n"] {
             list.update(part);
         }

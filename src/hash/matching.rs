@@ -58,12 +58,14 @@ pub fn matches(recorded: &Hashes, package: &Package<'_>) -> Match {
     if recorded.known().next().is_none() {
         return Match::NothingRecorded;
     }
-    let own: &[&Hash] = match package {
+    // A zip may match by either scheme, a directory has no `zh` to compare (rules 3.5).
+    let computed: &[&Hash] = match package {
         Package::Zip { zh, member_h1 } => &[zh, member_h1],
         Package::Unpacked { h1 } | Package::Installed { h1 } => &[h1],
     };
-    if let Some(found) = own.iter().find(|hash| recorded.contains(hash)) {
-        return Match::Matched((**found).clone());
+    // One match is enough, whatever else is recorded: the other hashes are those of other platforms.
+    if let Some(matched) = computed.iter().find(|hash| recorded.contains(hash)) {
+        return Match::Matched((**matched).clone());
     }
     let only_zh = recorded.of(Scheme::H1).next().is_none();
     match package {

@@ -93,6 +93,8 @@ impl Constraint {
     #[must_use]
     pub fn is_met_by(&self, version: &Version) -> bool {
         let order = version.precedence(&self.version);
+        // Equality covers metadata, the order does not: `= 1.0.0` refuses `1.0.0+b`, and `>= 1.0.0` allows
+        // it (rules 2.4).
         match self.operator {
             Operator::Greater => order.is_gt(),
             Operator::GreaterOrEqual => order.is_ge(),
@@ -161,6 +163,7 @@ impl Constraints {
         while !rest.is_empty() {
             let (term, behind) = parse_term(rest).map_err(error)?;
             terms.push(term);
+            // White space around commas is free, within an item it is not (rules 3.2, 3.3).
             let behind = behind.trim_start();
             rest = match behind.strip_prefix(',') {
                 Some(behind) => behind.trim_start(),
@@ -220,12 +223,15 @@ impl Constraints {
     /// Returns why a version may not be selected; nothing if it may.
     #[must_use]
     pub fn why_not(&self, version: &Version) -> Option<Refusal<'_>> {
+        // A lock file may hold `0.0.0`, but the programs never select it (rules 1.6).
         if version.is_unspecified() {
             return Some(Refusal::Unspecified);
         }
         if let Some(term) = self.terms.iter().find(|term| !term.is_met_by(version)) {
             return Some(Refusal::Term(term));
         }
+        // Bounds that mention a pre-release admit no other one: `>= 2.0.0-beta1` selects no `2.0.0-beta2`
+        // (rules 5.2).
         let is_named = || {
             self.terms
                 .iter()
@@ -248,6 +254,8 @@ impl Constraints {
     /// ```
     #[must_use]
     pub fn example(&self) -> Option<Version> {
+        // Between two neighbouring bounds every release meets the same terms but for exceptions, so one
+        // candidate behind each bound stands for all.
         let free = self.next_free();
         let start = Version::release(0, 0, 0);
         let bounds = self.terms.iter().map(|term| &term.version);
@@ -255,29 +263,30 @@ impl Constraints {
         for bound in bounds.chain([&start]) {
             let release = bound.without_suffixes();
             // The release itself may be out, because the bound is an open one.
-            let next = release.patch.checked_add(1);
-            let next = next.map(|patch| Version {
+            let next = release.patch.checked_add(1).map(|patch| Version {
                 patch,
                 ..release.clone()
             });
-            let releases = [Some(release), next].into_iter().flatten();
-            let releases = releases.filter_map(|version| match free.get(&version) {
-                Some(patch) => patch.map(|patch| Version { patch, ..version }),
-                None => Some(version),
-            });
-            candidates.extend(releases.chain([bound.clone()]));
+            for version in [Some(release), next].into_iter().flatten() {
+                candidates.extend(match free.get(&version) {
+                    Some(patch) => patch.map(|patch| Version { patch, ..version }),
+                    None => Some(version),
+                });
+            }
+            candidates.insert(bound.clone());
         }
-        // What refuses one candidate refuses most of its neighbours.
+        // The term that refuses one candidate refuses most of its neighbours: it is tried first, or
+        // thousands of terms would be compared with thousands of candidates.
         let mut refusing: Option<&Constraint> = None;
-        let found = candidates.into_iter().find(|candidate| {
+        let example = candidates.into_iter().find(|candidate| {
             let refuses = |term: &&Constraint| !term.is_met_by(candidate);
-            refusing = refusing.filter(refuses);
-            refusing = refusing.or_else(|| self.terms.iter().rev().find(refuses));
+            refusing = refusing
+                .filter(refuses)
+                .or_else(|| self.terms.iter().rev().find(refuses));
             refusing.is_none() && self.allows(candidate)
         });
         // The programs take 0.0.0 for no version at all, but not with metadata.
-        let marked = || "0.0.0+0".parse().ok().filter(|zero| self.allows(zero));
-        found.or_else(marked)
+        example.or_else(|| "0.0.0+0".parse().ok().filter(|zero| self.allows(zero)))
     }
 
     /// Maps every version that is excepted to the patch of the next one that is not, if there is one.
@@ -287,17 +296,17 @@ impl Constraints {
             .iter()
             .rev()
             .filter(|term| term.operator == Operator::NotEqual);
+        // From the highest to the lowest, so that a run of exceptions is jumped over in one step.
         let mut free = BTreeMap::new();
         for Constraint { version, .. } in exceptions {
-            let next = version.patch.checked_add(1).map(|patch| Version {
-                patch,
-                ..version.clone()
+            let next_patch = version.patch.checked_add(1).and_then(|patch| {
+                let next = Version {
+                    patch,
+                    ..version.clone()
+                };
+                free.get(&next).copied().unwrap_or(Some(patch))
             });
-            let next = next.and_then(|next| match free.get(&next) {
-                Some(further) => *further,
-                None => Some(next.patch),
-            });
-            free.insert(version.clone(), next);
+            free.insert(version.clone(), next_patch);
         }
         free
     }
@@ -313,6 +322,8 @@ impl Constraints {
 
 impl FromIterator<Constraint> for Constraints {
     fn from_iter<I: IntoIterator<Item = Constraint>>(terms: I) -> Self {
+        // Sorted by version, then by operator; the same bound with two operators stays twice, and nothing
+        // is simplified: lock files show what the modules state (rules 4.2 to 4.5).
         let mut terms: Vec<Constraint> = terms.into_iter().collect();
         terms.sort_unstable();
         terms.dedup();
@@ -344,6 +355,8 @@ impl<'a> IntoIterator for &'a Constraints {
 
 /// Reads one item at the start of a text that starts with no white space.
 fn parse_term(text: &str) -> Result<(Constraint, &str), VersionFault> {
+    // The whole run of signs is the operator, so that `>==` and `=>` are refused as such instead of being
+    // read as `>=` and a broken version (rules 3.3).
     let is_sign = |byte: u8| {
         !byte.is_ascii_alphanumeric() && !byte.is_ascii_whitespace() && !matches!(byte, b'.' | b'*')
     };
@@ -359,11 +372,13 @@ fn parse_term(text: &str) -> Result<(Constraint, &str), VersionFault> {
         _ if sign.starts_with(',') => return Err(VersionFault::EmptyItem),
         _ => return Err(VersionFault::Operator),
     };
+    // One ASCII space is allowed, two or a tab are not (rules 3.2).
     let version = rest.strip_prefix(' ').unwrap_or(rest);
     if version.starts_with(char::is_whitespace) {
         return Err(VersionFault::Spacing);
     }
     let scanned = scan::version(version)?;
+    // `~> 1.0` and `~> 1.0.0` allow different versions, although both are padded to `1.0.0` (rules 4.1).
     let operator = match (operator, scanned.numbers) {
         (Operator::MinorOnly, 3) => Operator::PatchOnly,
         (operator, _) => operator,

@@ -178,7 +178,8 @@ impl CoreConstraints {
     /// ```
     #[must_use]
     pub fn allows_some(&self, major: u64, minor: u64) -> bool {
-        // What holds of the next number to each one that is named holds of all behind it.
+        // Behind the greatest patch that a term names nothing changes any more, so the neighbours of each
+        // named one stand for all.
         let allows = |patch| self.allows(&Version::release(major, minor, patch));
         allows(0)
             || self.terms.iter().any(|term| {
@@ -232,6 +233,7 @@ impl Term {
         match self.operator {
             Operator::Equal => order.is_eq(),
             Operator::NotEqual => order.is_ne(),
+            // `=` and `!=` compare pre-releases as well; ranges do not even consider most of them.
             _ if !self.is_open_to(version) => false,
             Operator::Greater => order.is_gt(),
             Operator::GreaterOrEqual => order.is_ge(),
@@ -268,6 +270,7 @@ impl Term {
     /// `1.0.0.0-beta`. Odd, but seen in Terraform 1.11.4 with an installed module.
     fn order_of(&self, version: &Version) -> Ordering {
         let numbers = numbers(version);
+        // A fourth number makes the slices differ, and then the pre-release takes no part.
         if self.numbers == numbers {
             return by_prerelease(version.prerelease(), &self.prerelease);
         }
@@ -362,6 +365,7 @@ fn parse_term(item: &str) -> Result<Term, VersionFault> {
     if item.is_empty() {
         return Err(VersionFault::EmptyItem);
     }
+    // Unlike the grammar of lock files, any white space may follow the operator, and `v` the white space.
     let (operator, version) = OPERATORS
         .iter()
         .find_map(|(sign, operator)| Some((*operator, item.strip_prefix(sign)?)))

@@ -79,6 +79,7 @@ impl Scope {
         let mut exact = constraints
             .iter()
             .filter(|term| term.operator() == Operator::Exact);
+        // Nothing else selects such a version, and it excludes all releases.
         if let Some(term) = exact.find(|term| named(term.version())) {
             return if constraints.allows(term.version()) {
                 Self::Named(term.version().clone())
@@ -167,6 +168,7 @@ impl Range {
                 self.low = self.low.max(at);
                 self.bound(version.major.checked_add(1).map(|major| (major, 0, 0)));
             }
+            // It excludes no release, and pre-releases count only if they are named.
             Operator::NotEqual if version.is_prerelease() || !version.metadata().is_empty() => {}
             Operator::NotEqual => {
                 self.holes.insert(at);
@@ -186,8 +188,9 @@ impl Range {
         self.high.is_some_and(|high| high <= self.low)
     }
 
-    /// Returns the same releases in the one form that equal sets have.
+    /// Returns the same releases in normal form, so that equal sets are equal values.
     fn trimmed(mut self) -> Self {
+        // A hole at an end moves the end: `>= 1.0.0, != 1.0.0` is `>= 1.0.1`.
         while !self.is_empty()
             && self.holes.contains(&self.low)
             && let Some(next) = next_patch(self.low)
