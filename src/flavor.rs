@@ -260,6 +260,8 @@ impl Flavor {
     #[must_use]
     pub fn discovery_redirects(self) -> usize {
         match self.program() {
+            // Behind one redirect more the programs fail, so an answer there must not count (`sources`
+            // rules 1.3).
             Program::Terraform => 3,
             Program::OpenTofu => 9,
         }

@@ -88,6 +88,7 @@ impl Platform {
     #[must_use]
     pub fn current() -> Self {
         let os = match std::env::consts::OS {
+            // Registries use the names of Go for systems and architectures.
             "macos" => "darwin",
             other => other,
         };
@@ -143,6 +144,7 @@ impl std::str::FromStr for Platform {
             text: text.to_owned(),
         };
         let (os, arch) = text.split_once('_').ok_or_else(error)?;
+        // Platforms become parts of paths and of messages; everything else is kept as it is.
         let is_odd = |c: char| matches!(c, '_' | ' ' | '/' | '\\') || c.is_control();
         let is_word = |word: &str| !word.is_empty() && !word.contains(is_odd);
         if !is_word(os) || !is_word(arch) {

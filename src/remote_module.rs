@@ -173,6 +173,7 @@ impl FoundModule {
         if path.as_os_str().is_empty() {
             return self.shown.to_string();
         }
+        // Paths in a package have slashes on every system.
         let path = path.display().to_string().replace('\\', "/");
         format!("{}//{path}", self.shown)
     }

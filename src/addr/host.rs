@@ -86,6 +86,7 @@ impl std::str::FromStr for Hostname {
             Some((name, port)) => (name, port_suffix(port).ok_or_else(error)?),
             None => (text, String::new()),
         };
+        // Both programs keep punycode out, so that one host has one spelling in files (rules 2).
         if name.split(DOTS).any(|label| label.starts_with("xn--")) {
             return Err(error());
         }

@@ -108,6 +108,7 @@ impl ProviderPattern {
             let text = text.to_owned();
             return Err(PatternError::Star { text });
         }
+        // The made-up parts only make the rest parse; `allows` never looks at them.
         let fill = ["a.example", "a", "a"];
         let fill = &fill[fill.len() - parts.len()..];
         let model = [&parts[..fixed], &fill[fixed..]].concat();

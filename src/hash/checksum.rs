@@ -123,6 +123,7 @@ fn feed(mut reader: impl Read, mut update: impl FnMut(&[u8])) -> io::Result<()> 
         match reader.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(length) => update(&buffer[..length]),
+            // A signal came before the first byte; the read is repeated, as `io::copy` does.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -94,6 +94,7 @@ impl Hash {
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         match self.scheme() {
+            // Padding is required: a text without it is never equal to a computed hash (rules 1.2).
             Scheme::H1 => STANDARD
                 .decode(self.value())
                 .is_ok_and(|bytes| bytes.len() == DIGEST_BYTES),

@@ -58,6 +58,7 @@ impl Hashes {
     /// for each `h1:`, as does a registry whose list could not be read (rules 3.7).
     #[must_use]
     pub fn lists_release(&self) -> bool {
+        // A list has at least two: mirrors leave a single `zh:` for each package (rules 3.7).
         let count = |scheme| self.of(scheme).count();
         count(Scheme::Zh) >= 2 && count(Scheme::Zh) > count(Scheme::H1)
     }

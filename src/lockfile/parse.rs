@@ -248,6 +248,8 @@ impl DocumentReader {
                 Item::Block(inner) => self.unsupported_block(inner),
             }
         }
+        // All three are read before any of them decides, so that every fault of the block is reported
+        // at once.
         let version = self.version(block);
         let constraints = block
             .body
@@ -308,6 +310,8 @@ impl DocumentReader {
         let title = "Invalid provider version number";
         match text.parse::<Version>() {
             Ok(version) if version.to_string() == text => Some((version, span)),
+            // Only canonical text may be in a lock file: `1.2` is refused although it is a version
+            // (`version` rules 1.5).
             Ok(version) => {
                 let form = version.to_string();
                 self.push(
@@ -339,6 +343,7 @@ impl DocumentReader {
         let title = "Invalid provider version constraints";
         match Constraints::parse_lock(&text) {
             Ok(set) if set.to_string() == text => return set,
+            // Likewise: the programs compare the text with the canonical one (`version` rules 3.1).
             Ok(set) => {
                 let form = set.to_string();
                 self.push(
@@ -358,6 +363,7 @@ impl DocumentReader {
 
     fn hashes(&mut self, attribute: &Attribute) -> Vec<(Hash, Span)> {
         let span = attribute.value.span;
+        // A literal list, whose elements may be constant expressions (rules 2.3).
         let ExprKind::Tuple(elements) = &attribute.value.kind else {
             self.push(
                 Diagnostic::error(rules::WRONG_TYPE, "Invalid expression").at(

@@ -115,6 +115,7 @@ impl Faults {
 
     /// Returns what a step finds, which is not reported yet.
     pub(crate) fn apart(&mut self, step: impl FnOnce(&mut Self)) -> Vec<Diagnostic> {
+        // The step reports into an empty list, so that only its own faults come back.
         let others = mem::take(&mut self.found);
         let errors = self.errors;
         step(self);
@@ -138,6 +139,7 @@ impl Faults {
 
     /// Returns whether something in a range of bytes could not be read.
     pub(crate) fn may_hide(&self, within: Span) -> bool {
+        // A fault at the very end counts: a missing brace is reported behind the last byte.
         let behind = Span::new(within.start, within.end + 1);
         !starting_in(&self.broken, behind).is_empty()
     }

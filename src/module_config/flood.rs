@@ -25,6 +25,7 @@ pub(crate) fn relieve(found: &mut Vec<Diagnostic>) {
 ///
 /// Notes are counted on their own: many of them neither hide an error nor make one.
 pub(crate) fn in_order(found: &mut Vec<Diagnostic>) {
+    // Stable: what several steps report about one place stays in the order of the steps.
     found.sort_by_key(|diagnostic| {
         let primary = diagnostic.primary.as_ref();
         primary.map(|label| (label.file, label.span.start))

@@ -71,6 +71,7 @@ fn broken(reader: &mut Reader<'_>, path: &Path, reason: &str) {
 }
 
 fn parse(bytes: &[u8], flavor: Flavor) -> Result<ModuleManifest, String> {
+    // An empty manifest is one without records (rules 5.3).
     if bytes.is_empty() {
         return Ok(ModuleManifest::default());
     }
@@ -89,6 +90,7 @@ fn parse(bytes: &[u8], flavor: Flavor) -> Result<ModuleManifest, String> {
             version: text(record, "Version")?,
             dir: text(record, "Dir")?,
         };
+        // One bad record makes the whole manifest unreadable (rules 5.3).
         if !record.version.is_empty() && record.version.parse::<Version>().is_err() {
             return Err(format!("the record of {:?} has a bad version", record.key));
         }
@@ -168,6 +170,8 @@ impl ModuleManifest {
         reader: &Reader<'_>,
     ) -> Result<Installed, &'static str> {
         let record = self.record(key, reader).ok_or(NOT_INSTALLED)?;
+        // A source that is computed has no normal form here: what is installed under the key is taken
+        // for it (rules 5.2).
         let normal = call.source.as_ref().and_then(Source::normal);
         if normal.is_some_and(|normal| normal.to_string() != record.source) {
             return Err(SOURCE_CHANGED);

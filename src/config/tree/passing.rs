@@ -32,6 +32,7 @@ pub(in crate::config) fn check(
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
+    // The programs get here only with files that are right on their own.
     if diag::has_errors(found) {
         return;
     }
@@ -289,6 +290,7 @@ impl PassingChecks<'_> {
             .collect();
         self.missing(child, &passed, call);
         for (name, passed) in &passed {
+            // A provider block with arguments in a child excludes what the caller passes (rules 5.6).
             if child.configured.contains(name) {
                 let remark = "the module has a provider block of its own for this";
                 let title = "Cannot override provider configuration";
@@ -308,6 +310,7 @@ impl PassingChecks<'_> {
 
     /// Checks the values for variables, as far as reading looks at them.
     fn arguments(&mut self, child: &Declared<'_>, call: &Call) {
+        // Terraform 1.11 and OpenTofu compare arguments in `validate` only (rules 5.8).
         if !self.flavor.compares_module_arguments() {
             return;
         }
@@ -341,6 +344,8 @@ impl PassingChecks<'_> {
     /// Checks that a module with providers of its own is called without conditions.
     fn banned(&mut self, child: &Declared<'_>, ban: Option<SourcePlace>) {
         if let Some(ban) = ban.filter(|_| !child.configured.is_empty()) {
+            // A provider must outlive its resources, so a module that configures one cannot come and go
+            // (rules 5.6).
             let title = if self.flavor.is_opentofu() {
                 "Module is incompatible with count, for_each, enabled and depends_on"
             } else {
@@ -388,6 +393,8 @@ impl PassingChecks<'_> {
         };
         if !is_declared && !child.empty.contains_key(&name) {
             let remark = format!("the module does not declare {}", shown(name));
+            // Before `required_providers` existed, names of HashiCorp's providers needed no
+            // declaration.
             if wanted.is_default(self.flavor) {
                 self.odd(UNDEFINED, *place, &remark)
             } else {

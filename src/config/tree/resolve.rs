@@ -44,6 +44,8 @@ pub(in crate::config) fn resolve(
     found: &mut Vec<Diagnostic>,
 ) -> Needs {
     let mut resolver = Resolver::new(contents, flavor, found);
+    // Every entry requires its provider, used or not (rules 4.1). Entries come first: a name that they
+    // declare never means a provider of HashiCorp.
     for entry in &contents.required {
         let origin = Origin::RequiredProviders;
         let source = entry.source.as_ref();
@@ -68,6 +70,7 @@ pub(in crate::config) fn resolve(
         .map(|resource| (resource.key(), resource))
         .collect();
     for import in &contents.imports {
+        // Terraform 1.16 allows imports in all modules, all others in the root only (rules 4.9).
         if standing == ModulePosition::Child && !flavor.imports_in_children() {
             let remark = "only the root module may have import blocks";
             resolver.invalid("Invalid import configuration", import.block, remark);
@@ -121,6 +124,7 @@ impl<'a> Resolver<'a> {
 
     fn require_blocks(&mut self, blocks: &[ProviderBlock]) {
         for block in blocks {
+            // The deprecated `version` of a block counts beside the entry's (rules 4.8).
             let unconstrained = Stated {
                 constraints: Constraints::default(),
                 place: block.place,
@@ -156,9 +160,12 @@ impl<'a> Resolver<'a> {
             self.require_name(&reference.local_name, &stated, Origin::Implied);
             return;
         }
+        // `aws_instance` implies the local name `aws` (rules 4.7).
         let start = type_name
             .split_once('_')
             .map_or(type_name, |(start, _)| start);
+        // A module may have thousands of resources of a few providers, and folding a name is a pass of
+        // IDNA mapping.
         if self.implied.contains(start) {
             return;
         }
@@ -212,6 +219,7 @@ impl<'a> Resolver<'a> {
         stated: &Stated,
         origin: Origin,
     ) {
+        // Two local names of one address are allowed: the constraints of both count (rules 8.1).
         let known = self.reached_by.get(addr);
         if let Some(other) = known.filter(|other| *other != local_name) {
             let remark = format!("{} is also called {other:?} here", addr.short(self.flavor));
@@ -224,6 +232,7 @@ impl<'a> Resolver<'a> {
                 ),
             );
         }
+        // It would add a place, but no constraint.
         if known.is_some() && origin == Origin::Implied {
             return;
         }
@@ -251,6 +260,8 @@ impl<'a> Resolver<'a> {
             return stated.place;
         };
         // All but one of them are about the address.
+        // The version of a built-in provider is shown at the version; the others are faults of the
+        // address.
         let source = source.filter(|_| refusal != Refusal::BuiltinVersion);
         let reason = match (refusal, source) {
             (Refusal::Unlockable(part), Some(source)) => {

@@ -31,6 +31,8 @@ pub(in crate::config) fn read(
         .iter()
         .map(|(name, text)| (name.clone(), RootValue::Text(text.clone())))
         .collect();
+    // Later sources replace earlier ones: environment, files by name, then the command line (rules
+    // 9.4).
     for name in automatic(reader) {
         file(reader, Path::new(&name), &mut values);
     }

@@ -54,6 +54,7 @@ pub(in crate::config) fn evaluate(
     };
     let mut diagnostics = reader.found;
     for diagnostic in &mut diagnostics {
+        // Spans count in the wrapped text; the user sees the expression alone.
         for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
             if label.file == file {
                 label.span = inner(label.span, expression.len());

@@ -73,9 +73,12 @@ pub(in crate::config) fn read(
     };
     let opened = match reader.open(&path) {
         Ok(opened) => opened,
+        // Nothing was applied yet: that is a state without resources (rules 7.1).
         Err(error) if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind()) => {
             return Some(StateProviders::default());
         }
+        // The file is outside of what the reader may see: a revision of git, or the directory it is
+        // confined to.
         Err(error) if is_outside(&error) => {
             let note = Diagnostic::note(rules::STATE_NOT_VISIBLE, "State not visible");
             reader.report(&path, note, &error.to_string());
@@ -102,6 +105,7 @@ fn read_opened(
         return Some(StateProviders::default());
     }
     let read = json::read(&mut limited, &WANTED);
+    // A text that is cut at the limit is a syntax error as well; the limit is the cause to report.
     if limited.limit() == 0 && !matches!(read, Ok(Ok(_))) {
         let remark = format!("it has more than {MAX_STATE_BYTES} bytes");
         refuse(reader, path, "Failed to read file", &remark);
@@ -215,6 +219,7 @@ pub(in crate::config) fn workspace(reader: &Reader<'_>, settings: &Settings) -> 
         Some(text.trim().to_owned())
     });
     match selected.as_deref() {
+        // An empty TF_WORKSPACE, or an empty file, selects the default workspace.
         None | Some("") => "default".to_owned(),
         Some(name) => name.to_owned(),
     }
@@ -253,6 +258,7 @@ fn providers(
             NamedProvider::Legacy => legacy = true,
             // Terraform passes over them.
             NamedProvider::Instance(_) | NamedProvider::Nothing => {
+                // OpenTofu refuses the whole state then (rules 7.4).
                 unreadable |= flavor.is_opentofu() && !text.is_empty();
             }
         }

@@ -39,6 +39,7 @@ const IN_THE_CLOUD: &str = "HCP Terraform";
 /// Decodes a setting, if it says where the state is kept; the last such block of a file counts, a
 /// `cloud` block before all others.
 pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    // A `cloud` block wins over a `backend` in the same file, wherever it stands (config rules 3.6).
     let is_in_cloud = match &contents.backend {
         Some(Backend::Elsewhere { kind, .. }) => kind == IN_THE_CLOUD,
         Some(Backend::Computed(computed)) => computed.kind == IN_THE_CLOUD,
@@ -59,6 +60,7 @@ pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults:
 
 /// Returns whether an argument of a body, or of a block in it, is computed.
 fn is_computed(body: &Body, faults: &Faults) -> bool {
+    // Terraform takes constants only; what it refuses is reported by `constants` (config rules 10.3).
     faults.flavor.is_opentofu()
         && body.items.iter().any(|item| match item {
             Item::Attribute(argument) => {

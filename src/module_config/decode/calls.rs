@@ -110,6 +110,8 @@ pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
         _ => RegistryModule::parse(&text, faults.flavor).map(ModuleSource::Registry),
     };
     match source {
+        // Terraform refuses repositories and archives here, although a call takes them (config rules
+        // 6.3).
         Ok(ModuleSource::Remote(_)) if !faults.flavor.is_opentofu() => {
             let remark =
                 "write a local path, from the root on, or the address of a registry's module";
@@ -159,6 +161,7 @@ fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source
         Err(NoValue::Computed) => return Some(Source::Computed(faults.place(value.span))),
         Err(NoValue::Refused) => return None,
     };
+    // A number or a bool becomes text, as in any argument of type string.
     let Some(text) = constant.to_text() else {
         let title = no_text_title(&constant, faults.flavor);
         faults.invalid(title, value.span, "a string is needed here");

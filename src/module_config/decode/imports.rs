@@ -16,6 +16,7 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
     let Some(to) = block.body.attribute("to") else {
         return;
     };
+    // In JSON the target is a string that holds an expression.
     let Some(value) = syntax::as_expression(&to.value, faults) else {
         return;
     };
@@ -52,6 +53,8 @@ fn id(block: &Block, faults: &mut Faults) {
     match (id, identity, faults.flavor) {
         (Some(_), None, _) | (None, Some(_), _) => {}
         (None, None, _) if faults.may_hide(block.body.span) => {}
+        // `identity` is newer than Terraform 1.11, and the titles changed with it (config rules 11.3,
+        // 12.6).
         (None, None, Flavor::Terraform1_11) => bodies::missing(&block.body, "id", faults),
         (None, None, Flavor::OpenTofu1_12) => {
             let remark = "id or identity is missing";

@@ -43,6 +43,7 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
             "provider" => {
                 let mut declared = Contents::default();
                 providers::provider_block(block, &mut declared, faults);
+                // Only OpenTofu adds providers of test files to the requirements (config rules 6.2).
                 if !faults.flavor.is_opentofu() {
                     seen.provider(block, &mut declared, faults);
                 }
@@ -102,6 +103,7 @@ impl TestFileNames {
     /// OpenTofu does not care about names of runs.
     fn run(&mut self, block: &Block, faults: &mut Faults) {
         let [name] = &*block.labels else { return };
+        // To Terraform the second run of a name is an error (config rules 6.5).
         let first = self.runs.get(&name.text).copied();
         if let Some(first) = first.filter(|_| !faults.flavor.is_opentofu()) {
             twice("Duplicate \"run\" block names", block, first, faults);

@@ -79,6 +79,8 @@ impl TreeWalk<'_> {
         let Some((module, requested)) = requested(way.call) else {
             return self.unseen(way, source, title, place_of(way.call, title));
         };
+        // Checked before anything is fetched: a helper program that an address names would run with the
+        // user's rights.
         if let Some(danger) = module.danger() {
             let (rule, refused, help) = match danger {
                 Danger::LeavesPackage { .. } => (
@@ -126,6 +128,8 @@ impl TreeWalk<'_> {
                 warning.at(place.file, place.span, remark.as_str()),
             );
         }
+        // Where installing would put it, so that relative calls in it mean what they mean to the
+        // programs (rules 5.11).
         let top = self.settings.data_dir.join("modules").join(key);
         // For a second call the programs copy the package, without names that begin with a dot (rules 5.12).
         let is_copy = self
@@ -193,6 +197,7 @@ impl TreeWalk<'_> {
             {
                 rules::MODULE_UNREADABLE
             }
+            // The answer is incomplete, but an outage of one host must not stop every other check.
             _ => {
                 let unseen = self.unseen(way, source, failure.title, place);
                 let because = Label {

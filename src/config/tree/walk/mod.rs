@@ -159,6 +159,7 @@ impl TreeWalk<'_> {
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
         let mut contents = self.reader.module(dir, &chosen);
         if self.settings.backend == BackendUse::LeftAlone {
+            // `providers lock` does not set the backend up, so its faults do not stop the command.
             for fault in &mut contents.backend_faults {
                 fault.severity = fault.severity.min(Severity::Warning);
             }
@@ -264,6 +265,7 @@ impl TreeWalk<'_> {
             return;
         };
         self.requirements.state = StateSeen::Yes;
+        // Providers of the state have no constraint, so that they never exclude a version (rules 7.1).
         for (addr, place) in state.providers {
             let addr = state::moved(addr, self.settings, &self.requirements);
             let places = self.requirements.providers.entry(addr).or_default();
@@ -286,6 +288,7 @@ impl TreeWalk<'_> {
                 module: path.clone(),
                 ..requirement.clone()
             };
+            // Not `entry`: it needs the address by value, and most addresses are there already.
             let providers = &mut self.requirements.providers;
             match providers.get_mut(addr) {
                 Some(places) => places.push(requirement),
@@ -353,6 +356,7 @@ impl TreeWalk<'_> {
         if let Some(place) = way.call.computed() {
             let resolved = match way.at {
                 Some(_) => self.values.resolve(way.caller, way.call, &mut self.reader),
+                // The source of a run is never computed (rules 6.3).
                 None => return self.computed(way, written, place, None),
             };
             return match resolved {
@@ -438,6 +442,7 @@ impl TreeWalk<'_> {
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
         let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
         let is_start = is_run || way.is_computed();
+        // The programs do not notice a circle: installing fails when paths become too long (rules 5.9).
         if !is_start && self.is_on_the_way(way.caller, &dir) {
             let remark = "the chain of calls to this one already contains this directory";
             self.unreadable(place, "Module calls itself without end", remark);
@@ -470,6 +475,7 @@ impl TreeWalk<'_> {
             self.values
                 .enter(node, &module, entry, &dir, &mut self.reader);
             self.visit(node, &module)?;
+            // Values belong to the call (rules 9.5): no later call may see those of this one.
             self.values.leave(node);
         }
         ControlFlow::Continue(())
@@ -544,6 +550,7 @@ impl TreeWalk<'_> {
                 ErrorKind::NotADirectory => format!("{} is no directory", dir.display()),
                 _ => error.to_string(),
             })?;
+        // Only what does not depend on the call is kept: many calls may share the directory.
         let contents = self.reader.module(dir, &chosen);
         Ok(Rc::new(self.put_together(contents, ModulePosition::Child)))
     }
