@@ -21,7 +21,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
-use crate::hash::{Hash, Hashes, Package, zh_of_digest};
+use crate::hash::{CheckedPackage, Hash, Hashes, zh_of_digest};
 use crate::package::{ChecksumList, Evidence, KeyId, SigningKey};
 
 mod armor;
@@ -223,11 +223,11 @@ pub fn checkable(stated: &Hashes) -> Result<(), AuthError> {
 ///
 /// # Errors
 /// If there are hashes, and none of them is one of the package.
-pub fn confirmed(stated: &Hashes, package: &Package<'_>) -> Result<Hashes, AuthError> {
+pub fn confirmed(stated: &Hashes, package: &CheckedPackage<'_>) -> Result<Hashes, AuthError> {
     checkable(stated)?;
     let is_of_package = |hash: &&Hash| match package {
-        Package::Zip { zh, member_h1 } => zh == hash || member_h1 == hash,
-        Package::Unpacked { h1 } | Package::Installed { h1 } => h1 == hash,
+        CheckedPackage::Zip { zh, member_h1 } => zh == hash || member_h1 == hash,
+        CheckedPackage::Unpacked { h1 } | CheckedPackage::Installed { h1 } => h1 == hash,
     };
     let matching: Hashes = stated.iter().filter(is_of_package).cloned().collect();
     if matching.is_empty() && !stated.is_empty() {

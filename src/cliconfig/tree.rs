@@ -13,7 +13,7 @@ use crate::hcl::{
     self,
     tree::{Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, Word},
 };
-use crate::json::{self, Member, Unfinished, Value, ValueKind};
+use crate::json::{self, JsonValue, Member, Unfinished, ValueKind};
 use crate::world::Secret;
 
 /// A file taken apart.
@@ -57,7 +57,7 @@ fn json(text: &str) -> Result<Vec<Entry>, Vec<Fault>> {
 }
 
 /// Says what is wrong with a text in JSON: fixed texts, which show nothing of the file.
-fn json_fault(fault: &json::Fault, text: &str) -> Fault {
+fn json_fault(fault: &json::JsonFault, text: &str) -> Fault {
     let (at, note) = match (fault.ends_in, fault.remark) {
         (Some(ends_in), _) => (text.len(), unfinished(ends_in)),
         (None, "") => (fault.span.start, fault.title),
@@ -86,7 +86,7 @@ fn entries(members: Vec<Member>) -> Vec<Entry> {
     members.into_iter().map(entry).collect()
 }
 
-fn node(value: Value) -> Node {
+fn node(value: JsonValue) -> Node {
     match value.kind {
         ValueKind::String(text) => Node::Text(Secret::new(text)),
         ValueKind::Null => Node::Scalar(Secret::new("null")),

@@ -49,12 +49,12 @@ pub use tree::unseen::NOT_CHECKED_OUT;
 /// Remote modules are read where they are installed; [`load_with`] also asks for others.
 pub fn load(files: &dyn Files, texts: &mut Texts, root: &Path, settings: &Settings) -> Loaded {
     let modules = &InstalledOnly;
-    load_with(Outside { files, modules }, texts, root, settings)
+    load_with(ConfigSources { files, modules }, texts, root, settings)
 }
 
 /// The sources from which configuration is read.
 #[derive(Clone, Copy)]
-pub struct Outside<'a> {
+pub struct ConfigSources<'a> {
     /// The files of the root and of what is installed for it.
     pub files: &'a dyn Files,
     /// The remote modules that are not installed.
@@ -64,7 +64,7 @@ pub struct Outside<'a> {
 /// Reads the configuration of a root as [`load`] does, and asks for remote modules that are not installed
 /// ([`rules`] 5.11).
 pub fn load_with(
-    outside: Outside<'_>,
+    outside: ConfigSources<'_>,
     texts: &mut Texts,
     root: &Path,
     settings: &Settings,

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::{Member, Members, Value, ValueKind};
+use super::{JsonValue, Member, Members, ValueKind};
 use crate::diag::Span;
 
 /// The tree as far as it was read.
@@ -13,7 +13,7 @@ pub(super) struct Build {
     open: Vec<OpenValue>,
     /// The number of open brackets in a value that is left out; the name or bracket that began it counts.
     skipped: usize,
-    root: Option<Value>,
+    root: Option<JsonValue>,
 }
 
 /// An object or array that is not complete.
@@ -24,7 +24,7 @@ struct OpenValue {
 }
 
 enum OpenContent {
-    Array(Vec<Value>),
+    Array(Vec<JsonValue>),
     /// The members, and the name of the next one.
     Object(Vec<Member>, Next),
 }
@@ -126,7 +126,7 @@ impl Build {
             OpenContent::Object(members, _) => ValueKind::Object(members),
         };
         let span = Span::new(start, end);
-        self.put(Value { kind, span });
+        self.put(JsonValue { kind, span });
     }
 
     /// Takes a value that is no object or array; `kind` is asked only where it is wanted.
@@ -134,7 +134,7 @@ impl Build {
         if self.skips() {
             self.forget();
         } else {
-            self.put(Value { kind: kind(), span });
+            self.put(JsonValue { kind: kind(), span });
         }
     }
 
@@ -152,7 +152,7 @@ impl Build {
         }
     }
 
-    fn put(&mut self, value: Value) {
+    fn put(&mut self, value: JsonValue) {
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(value),
             Some(OpenContent::Array(elements)) => elements.push(value),
@@ -169,7 +169,7 @@ impl Build {
     }
 
     /// Returns the tree of a whole text.
-    pub(super) fn finish(self) -> Option<Value> {
+    pub(super) fn finish(self) -> Option<JsonValue> {
         self.root
     }
 }

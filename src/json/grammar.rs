@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use super::build::Build;
 use super::tokens::{JsonToken, JsonTokenKind, JsonTokens};
 use super::{
-    Fault, MAX_NESTING, MAX_SKIPPED_NESTING, Members, TOO_DEEP, Unfinished, Value, ValueKind,
+    JsonFault, JsonValue, MAX_NESTING, MAX_SKIPPED_NESTING, Members, TOO_DEEP, Unfinished,
+    ValueKind,
 };
 use crate::diag::Span;
 
@@ -46,7 +47,7 @@ pub(super) struct JsonReader<R> {
     /// The line and the column of the reader.
     position: (usize, usize),
     tree: Build,
-    faults: Vec<Fault>,
+    faults: Vec<JsonFault>,
 }
 
 impl<R: BufRead> JsonReader<R> {
@@ -62,7 +63,7 @@ impl<R: BufRead> JsonReader<R> {
         }
     }
 
-    pub(super) fn run(mut self) -> io::Result<Result<Value, Vec<Fault>>> {
+    pub(super) fn run(mut self) -> io::Result<Result<JsonValue, Vec<JsonFault>>> {
         loop {
             let token = self.tokens.next()?;
             self.position = self.tokens.position(token.span.start);
@@ -293,7 +294,7 @@ impl<R: BufRead> JsonReader<R> {
 
     fn fault(&mut self, title: &'static str, span: Span, remark: &'static str) {
         let (line, column) = self.position;
-        self.faults.push(Fault {
+        self.faults.push(JsonFault {
             title,
             span,
             remark,

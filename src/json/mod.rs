@@ -38,7 +38,7 @@ pub const TOO_DEEP: &str = "Nested too deep";
 
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Value {
+pub struct JsonValue {
     /// The type of the value, with its content.
     pub kind: ValueKind,
     /// The bytes of the value, quotes and brackets included.
@@ -57,7 +57,7 @@ pub enum ValueKind {
     /// The text of a string, decoded.
     String(String),
     /// The elements of an array.
-    Array(Vec<Value>),
+    Array(Vec<JsonValue>),
     /// The members of an object in their order, also those of one name.
     Object(Vec<Member>),
 }
@@ -70,7 +70,7 @@ pub struct Member {
     /// The bytes of the name, quotes included.
     pub name_span: Span,
     /// The value behind the colon.
-    pub value: Value,
+    pub value: JsonValue,
 }
 
 impl Member {
@@ -81,7 +81,7 @@ impl Member {
     }
 }
 
-impl Value {
+impl JsonValue {
     /// Returns the member of an object that has a name; of several the last, as the programs do.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Self> {
@@ -95,7 +95,7 @@ impl Value {
 
 /// A fault in a text; it shows nothing of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct JsonFault {
     /// The title that the programs have for it.
     pub title: &'static str,
     /// The place to show.
@@ -123,7 +123,7 @@ pub enum Unfinished {
     Value,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for JsonFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             title,
@@ -162,7 +162,7 @@ pub enum Members {
 ///
 /// # Errors
 /// All faults up to the first that leaves open how the text goes on.
-pub fn parse(bytes: &[u8]) -> Result<Value, Vec<Fault>> {
+pub fn parse(bytes: &[u8]) -> Result<JsonValue, Vec<JsonFault>> {
     // Reading from memory does not fail.
     read(bytes, &Members::All).unwrap_or_else(|_| Err(Vec::new()))
 }
@@ -177,6 +177,6 @@ pub fn parse(bytes: &[u8]) -> Result<Value, Vec<Fault>> {
 pub fn read(
     input: impl BufRead,
     wanted: &'static Members,
-) -> io::Result<Result<Value, Vec<Fault>>> {
+) -> io::Result<Result<JsonValue, Vec<JsonFault>>> {
     JsonReader::new(input, wanted).run()
 }

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use super::*;
 
 /// Writes a tree so that it can be compared: names, values and spans.
-fn written(value: &Value) -> String {
+fn written(value: &JsonValue) -> String {
     let text = match &value.kind {
         ValueKind::Null => "null".to_owned(),
         ValueKind::Bool(truth) => truth.to_string(),

@@ -6,7 +6,7 @@ use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::hash::{Hashes, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
-use crate::requirement::{Origin, Requirements};
+use crate::requirement::{RequirementOrigin, Requirements};
 use crate::version::Version;
 
 /// A lock file as a run for the other program starts from it, and the fate of each entry.
@@ -77,7 +77,9 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
             continue;
         };
         let staying = requirements.providers.get(from).map(|places| {
-            let by_state = places.iter().all(|place| place.origin == Origin::State);
+            let by_state = places
+                .iter()
+                .all(|place| place.origin == RequirementOrigin::State);
             if by_state {
                 Staying::State
             } else {
@@ -170,7 +172,7 @@ mod tests {
         }
     }
 
-    fn required(by: &[(&str, Origin)]) -> Requirements {
+    fn required(by: &[(&str, RequirementOrigin)]) -> Requirements {
         let file = Texts::default().add("main.tf", Vec::new());
         let mut requirements = Requirements {
             state: StateSeen::Yes,
@@ -222,8 +224,8 @@ mod tests {
     #[test]
     fn entries_of_the_other_registry_move_whatever_their_namespace() {
         let all = required(&[
-            ("acme/x", Origin::RequiredProviders),
-            (OTHER, Origin::Implied),
+            ("acme/x", RequirementOrigin::RequiredProviders),
+            (OTHER, RequirementOrigin::Implied),
         ]);
         check(
             &[(OLD, "1.2.0"), (OTHER, "1.0.0")],
@@ -239,13 +241,16 @@ mod tests {
 
     #[test]
     fn an_address_that_is_named_in_full_stays() {
-        let named = required(&[(OLD, Origin::RequiredProviders), (OLD, Origin::State)]);
+        let named = required(&[
+            (OLD, RequirementOrigin::RequiredProviders),
+            (OLD, RequirementOrigin::State),
+        ]);
         let stays = [
             "registry.terraform.io/acme/x 1.2.0",
             "stays registry.terraform.io/acme/x Named",
         ];
         check(&[(OLD, "1.2.0")], &named, &stays);
-        let by_state = required(&[(OLD, Origin::State)]);
+        let by_state = required(&[(OLD, RequirementOrigin::State)]);
         let stays = [
             "registry.terraform.io/acme/x 1.2.0",
             "stays registry.terraform.io/acme/x State",
@@ -255,7 +260,10 @@ mod tests {
 
     #[test]
     fn both_registries_may_be_used() {
-        let both = required(&[(OLD, Origin::RequiredProviders), (NEW, Origin::Implied)]);
+        let both = required(&[
+            (OLD, RequirementOrigin::RequiredProviders),
+            (NEW, RequirementOrigin::Implied),
+        ]);
         check(
             &[(OLD, "1.2.0")],
             &both,
@@ -270,7 +278,7 @@ mod tests {
 
     #[test]
     fn an_entry_of_its_own_counts() {
-        let own = required(&[(NEW, Origin::RequiredProviders)]);
+        let own = required(&[(NEW, RequirementOrigin::RequiredProviders)]);
         check(
             &[(OLD, "1.2.0"), (NEW, "1.1.0")],
             &own,

@@ -36,7 +36,7 @@ pub struct Requirement {
     /// The module it stands in.
     pub module: ModulePath,
     /// The kind of construct that states it.
-    pub origin: Origin,
+    pub origin: RequirementOrigin,
     /// The file that states it.
     pub file: FileId,
     /// The bytes to show: the constraint where there is one, else what requires the provider.
@@ -47,7 +47,7 @@ impl Requirement {
     /// Returns whether the configuration that `plan` reads states it: neither the state nor a test does.
     #[must_use]
     pub fn is_for_plan(&self) -> bool {
-        self.origin != Origin::State && !self.module.is_in_test()
+        self.origin != RequirementOrigin::State && !self.module.is_in_test()
     }
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for ModulePath {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, schemars(rename = "PlaceKind"))]
-pub enum Origin {
+pub enum RequirementOrigin {
     /// An entry of `required_providers`.
     RequiredProviders,
     /// A `provider` block of a module.
@@ -315,7 +315,7 @@ mod tests {
         let place = |text: &&str| Requirement {
             constraints: Arc::new(Constraints::parse_lock(text).unwrap()),
             module: ModulePath::default(),
-            origin: Origin::RequiredProviders,
+            origin: RequirementOrigin::RequiredProviders,
             file,
             span: Span::default(),
         };
@@ -432,7 +432,7 @@ mod tests {
         let place = Requirement {
             constraints: Arc::new(set("~> 1.1")),
             module: ModulePath::default(),
-            origin: Origin::RequiredProviders,
+            origin: RequirementOrigin::RequiredProviders,
             file,
             span: Span::default(),
         };

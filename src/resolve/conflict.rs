@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
 use crate::requirement::{Requirement, Requirements};
-use crate::version::{Constraints, Refusal, Version};
+use crate::version::{Constraints, Version, VersionRefusal};
 
 /// Requirements on a provider that leave none of the offered versions.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +68,7 @@ impl<'r> ConstraintConflict<'r> {
         }
         let unnamed = offered
             .iter()
-            .filter(|version| all.why_not(version) == Some(Refusal::PrereleaseNotNamed));
+            .filter(|version| all.why_not(version) == Some(VersionRefusal::PrereleaseNotNamed));
         Some(Self {
             kind,
             unnamed: unnamed.max().cloned(),

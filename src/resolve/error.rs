@@ -92,11 +92,11 @@ pub enum SelectError {
 
 fn conflict(locked: &Version, constraints: &Constraints) -> String {
     match constraints.why_not(locked) {
-        Some(version::Refusal::PrereleaseNotNamed) => {
+        Some(version::VersionRefusal::PrereleaseNotNamed) => {
             "is a pre-release, and no constraint names it exactly".to_owned()
         }
-        Some(version::Refusal::Unspecified) => "can never be selected".to_owned(),
-        Some(version::Refusal::Term(_)) | None => {
+        Some(version::VersionRefusal::Unspecified) => "can never be selected".to_owned(),
+        Some(version::VersionRefusal::Term(_)) | None => {
             format!("does not meet the constraints \"{}\"", shown(constraints))
         }
     }

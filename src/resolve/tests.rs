@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::diag::Span;
-use crate::requirement::{ModulePath, Origin, Requirement};
+use crate::requirement::{ModulePath, Requirement, RequirementOrigin};
 
 #[track_caller]
 fn check(constraints: &str, locked: Option<&str>, wanted: &str) {
@@ -142,7 +142,7 @@ fn check_conflict(written: &[&str], offered: &str, wanted: &str) {
     let place = |(at, text): (usize, &&str)| Requirement {
         constraints: Arc::new(Constraints::parse_lock(text).expect("constraints")),
         module: ModulePath::default(),
-        origin: Origin::RequiredProviders,
+        origin: RequirementOrigin::RequiredProviders,
         file,
         span: Span {
             start: at,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::addr::LookAlike;
 use crate::hash::Scheme;
-use crate::version::{ScopeChange, Step, Upgrade};
+use crate::version::{ScopeChange, Upgrade, VersionStep};
 
 /// The risk of a change, in rising order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -76,11 +76,11 @@ pub enum Cause {
     /// The name of a new provider is one typing error away from a known one.
     LookAlike(LookAlike),
     /// The version moved, and with it every hash that is recorded.
-    VersionMoved(Step),
+    VersionMoved(VersionStep),
     /// The version moved, yet some hashes are those of the version before.
     HashesCarriedOver {
         /// The direction in which the version moved.
-        step: Step,
+        step: VersionStep,
         /// The number of these hashes.
         count: usize,
     },
@@ -185,7 +185,7 @@ impl Cause {
             | Self::ZhReplaced { .. } => Risk::Danger,
             Self::HostSwitched { .. }
             | Self::NamespaceSwitched { .. }
-            | Self::VersionMoved(Step::Down)
+            | Self::VersionMoved(VersionStep::Down)
             | Self::HashesCarriedOver { .. }
             | Self::FewerPlatforms { .. }
             | Self::PlatformsLost(_)
@@ -200,7 +200,7 @@ impl Cause {
             | Self::Constraints(ScopeChange::Impossible) => Risk::Warning,
             Self::NewProvider
             | Self::ProgramSwitched { .. }
-            | Self::VersionMoved(Step::Up(Upgrade::Major))
+            | Self::VersionMoved(VersionStep::Up(Upgrade::Major))
             | Self::Prerelease
             | Self::OutsideConstraints
             | Self::PackagesAdded(_)
@@ -277,8 +277,10 @@ impl fmt::Display for Cause {
             Self::VersionMoved(step) => {
                 let what = moved(*step);
                 match step {
-                    Step::Same | Step::Up(Upgrade::Metadata) => f.write_str(what),
-                    Step::Down | Step::Up(_) => write!(f, "{what}, so all hashes changed"),
+                    VersionStep::Same | VersionStep::Up(Upgrade::Metadata) => f.write_str(what),
+                    VersionStep::Down | VersionStep::Up(_) => {
+                        write!(f, "{what}, so all hashes changed")
+                    }
                 }
             }
             Self::HashesCarriedOver { step, count } => {
@@ -402,13 +404,13 @@ impl Cause {
     }
 }
 
-fn moved(step: Step) -> &'static str {
+fn moved(step: VersionStep) -> &'static str {
     match step {
-        Step::Same => "the version did not change",
-        Step::Down => "the version went down",
-        Step::Up(Upgrade::Metadata) => "only the metadata of the version changed",
-        Step::Up(Upgrade::Major) => "the major version changed",
-        Step::Up(_) => "the version moved",
+        VersionStep::Same => "the version did not change",
+        VersionStep::Down => "the version went down",
+        VersionStep::Up(Upgrade::Metadata) => "only the metadata of the version changed",
+        VersionStep::Up(Upgrade::Major) => "the major version changed",
+        VersionStep::Up(_) => "the version moved",
     }
 }
 

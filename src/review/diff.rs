@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::addr::{LookAlike, ProviderAddr, look_alike};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
-use crate::version::{Step, Upgrade, step};
+use crate::version::{Upgrade, VersionStep, step};
 
 /// The differences between two lock files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -235,9 +235,9 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
         kinds.insert(ChangeKind::NamespaceSwitched);
     }
     kinds.extend(match step(&old.lock.version, &new.lock.version) {
-        Step::Same => None,
-        Step::Down => Some(ChangeKind::Downgraded),
-        Step::Up(_) => Some(ChangeKind::Upgraded),
+        VersionStep::Same => None,
+        VersionStep::Down => Some(ChangeKind::Downgraded),
+        VersionStep::Up(_) => Some(ChangeKind::Upgraded),
     });
     if old.lock.constraints != new.lock.constraints {
         kinds.insert(ChangeKind::ConstraintsChanged);
@@ -293,7 +293,7 @@ impl ProviderChange {
 
     /// Returns the move of the version, where there is one on both sides.
     #[must_use]
-    pub fn step(&self) -> Option<Step> {
+    pub fn step(&self) -> Option<VersionStep> {
         Some(step(
             &self.before()?.lock.version,
             &self.now()?.lock.version,
@@ -304,8 +304,8 @@ impl ProviderChange {
     #[must_use]
     pub fn upgrade(&self) -> Option<Upgrade> {
         match self.step()? {
-            Step::Same | Step::Down => None,
-            Step::Up(upgrade) => Some(upgrade),
+            VersionStep::Same | VersionStep::Down => None,
+            VersionStep::Up(upgrade) => Some(upgrade),
         }
     }
 

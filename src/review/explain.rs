@@ -12,7 +12,7 @@ use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::ProviderLock;
 use crate::platform::Platform;
-use crate::version::{Constraints, ScopeChange, Step, scope_change};
+use crate::version::{Constraints, ScopeChange, VersionStep, scope_change};
 
 /// A change with everything that explains it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,7 +105,10 @@ impl ExplainedChange {
             Some(ConfigurationCause::ConstraintsChanged { from, to, .. })
                 if *from == old.to_string() && *to == new.to_string()
         );
-        let is_moved = self.change.step().is_some_and(|step| step != Step::Same);
+        let is_moved = self
+            .change
+            .step()
+            .is_some_and(|step| step != VersionStep::Same);
         let mut clauses = Vec::new();
         for cause in &self.explained.causes {
             if length == Length::Short && cause.is_shown_by_kinds() {
@@ -182,7 +185,7 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
 
 fn both(change: &ProviderChange, old: &ProviderSide, new: &ProviderSide) -> Vec<Cause> {
     let mut causes = switched(change, &old.addr, &new.addr);
-    let moved = change.step().filter(|step| *step != Step::Same);
+    let moved = change.step().filter(|step| *step != VersionStep::Same);
     if let Some(step) = moved {
         causes.extend(version(step, &old.lock, &new.lock));
     }
@@ -249,7 +252,7 @@ fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> 
     causes
 }
 
-fn version(step: Step, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
+fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cause> {
     let mut causes = Vec::new();
     if new.version.is_prerelease() && !old.version.is_prerelease() {
         causes.push(Cause::Prerelease);

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::addr::ProviderAddr;
 use crate::hash::Hashes;
 use crate::lockfile::{LockFile, ProviderLock};
-use crate::version::{Constraint, Constraints, Step, Upgrade, step};
+use crate::version::{Constraint, Constraints, Upgrade, VersionStep, step};
 
 /// The side that is taken where both moved a provider to different versions, or one removed an entry that the
 /// other changed.
@@ -367,7 +367,8 @@ fn different_versions(
     unfinished.insert(UnfinishedReason::VersionsDiffered);
     // A downgrade is deliberate. Taking the newer version would undo it without a trace.
     let is_up = |side: &ProviderLock| {
-        let is_above = |base: &ProviderLock| step(&base.version, &side.version) != Step::Down;
+        let is_above =
+            |base: &ProviderLock| step(&base.version, &side.version) != VersionStep::Down;
         match base {
             BaseEntry::Known(base) => is_above(base),
             // Each of them may be the one that the side started from.
@@ -380,9 +381,9 @@ fn different_versions(
         MergePreference::Theirs => Ok(theirs.clone()),
         MergePreference::Newest if is_up(ours) && is_up(theirs) => {
             match step(&ours.version, &theirs.version) {
-                Step::Down => Ok(ours.clone()),
+                VersionStep::Down => Ok(ours.clone()),
                 // Neither of two is newer if only their metadata differ.
-                Step::Up(Upgrade::Metadata) => Err(Clash),
+                VersionStep::Up(Upgrade::Metadata) => Err(Clash),
                 _ => Ok(theirs.clone()),
             }
         }

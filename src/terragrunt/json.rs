@@ -6,7 +6,7 @@ use crate::hcl;
 use crate::hcl::tree::{
     Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
 };
-use crate::json::{self, Member, Value, ValueKind};
+use crate::json::{self, JsonValue, Member, ValueKind};
 
 /// Makes a tree of a text; a fault of syntax leaves nothing of it.
 pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
@@ -14,7 +14,7 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     match json::parse(bytes) {
         Ok(value) => (body(&value, schema::top()), Vec::new()),
         Err(faults) => {
-            let error = |fault: &json::Fault| {
+            let error = |fault: &json::JsonFault| {
                 let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
                 error.at(file, fault.span, fault.remark)
             };
@@ -25,7 +25,7 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
 }
 
 /// Makes a body of an object; of an array, one of all its objects.
-fn body(value: &Value, shapes: &'static [BlockShape]) -> Body {
+fn body(value: &JsonValue, shapes: &'static [BlockShape]) -> Body {
     let mut items = Vec::new();
     for member in members(value) {
         if member.name == "//" {
@@ -51,7 +51,7 @@ fn body(value: &Value, shapes: &'static [BlockShape]) -> Body {
     }
 }
 
-fn members(value: &Value) -> Vec<&Member> {
+fn members(value: &JsonValue) -> Vec<&Member> {
     match &value.kind {
         ValueKind::Object(members) => members.iter().collect(),
         ValueKind::Array(parts) => parts.iter().flat_map(members).collect(),
@@ -80,14 +80,19 @@ fn blocks(member: &Member, shape: &'static BlockShape, items: &mut Vec<Item>) {
 }
 
 /// Lists the objects of an array, or the value itself.
-fn objects(value: &Value) -> Vec<&Value> {
+fn objects(value: &JsonValue) -> Vec<&JsonValue> {
     match &value.kind {
         ValueKind::Array(parts) => parts.iter().collect(),
         _ => vec![value],
     }
 }
 
-fn block(member: &Member, labels: Vec<Word>, value: &Value, shape: &'static BlockShape) -> Item {
+fn block(
+    member: &Member,
+    labels: Vec<Word>,
+    value: &JsonValue,
+    shape: &'static BlockShape,
+) -> Item {
     Item::Block(Block {
         kind: word(member),
         labels,
@@ -104,7 +109,7 @@ fn word(member: &Member) -> Word {
     }
 }
 
-fn expr(value: &Value) -> Expr {
+fn expr(value: &JsonValue) -> Expr {
     let span = value.span;
     let kind = match &value.kind {
         ValueKind::Null => ExprKind::Null,

@@ -141,7 +141,8 @@ fn outside<'a>(
     if failing.is_empty() && !all.allows(version) {
         failing.extend(first);
     }
-    let is_prerelease = all.why_not(version) == Some(crate::version::Refusal::PrereleaseNotNamed);
+    let is_prerelease =
+        all.why_not(version) == Some(crate::version::VersionRefusal::PrereleaseNotNamed);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {
             format!("{provider} is locked at the pre-release {version}, which no constraint names")

@@ -48,7 +48,7 @@ pub struct Constraints {
 
 /// The reason why a version is not allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal<'a> {
+pub enum VersionRefusal<'a> {
     /// The version is `0.0.0`, which means "no version".
     Unspecified,
     /// This constraint is not met; the first one in canonical order.
@@ -222,13 +222,13 @@ impl Constraints {
 
     /// Returns why a version may not be selected; nothing if it may.
     #[must_use]
-    pub fn why_not(&self, version: &Version) -> Option<Refusal<'_>> {
+    pub fn why_not(&self, version: &Version) -> Option<VersionRefusal<'_>> {
         // A lock file may hold `0.0.0`, but the programs never select it (rules 1.6).
         if version.is_unspecified() {
-            return Some(Refusal::Unspecified);
+            return Some(VersionRefusal::Unspecified);
         }
         if let Some(term) = self.terms.iter().find(|term| !term.is_met_by(version)) {
-            return Some(Refusal::Term(term));
+            return Some(VersionRefusal::Term(term));
         }
         // Bounds that mention a pre-release admit no other one: `>= 2.0.0-beta1` selects no `2.0.0-beta2`
         // (rules 5.2).
@@ -237,7 +237,7 @@ impl Constraints {
                 .iter()
                 .any(|term| term.operator == Operator::Exact && term.version == *version)
         };
-        (version.is_prerelease() && !is_named()).then_some(Refusal::PrereleaseNotNamed)
+        (version.is_prerelease() && !is_named()).then_some(VersionRefusal::PrereleaseNotNamed)
     }
 
     /// Returns some version that all constraints allow; nothing if no version at all could.

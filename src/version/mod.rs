@@ -28,11 +28,11 @@ pub mod rules {
 use std::cmp::Ordering;
 use std::fmt;
 
-pub use self::constraint::{Constraint, Constraints, Operator, Refusal};
+pub use self::constraint::{Constraint, Constraints, Operator, VersionRefusal};
 pub use self::core::CoreConstraints;
 pub use self::error::{ConstraintError, VersionError};
 pub use self::scope::{ScopeChange, scope_change};
-pub use self::step::{Step, Upgrade, step};
+pub use self::step::{Upgrade, VersionStep, step};
 
 use self::error::VersionFault;
 use self::order::{Metadata, Prerelease};

@@ -6,7 +6,7 @@ use super::Version;
 
 /// The kind of change from one version to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum VersionStep {
     /// The versions are equal.
     Same,
     /// To a lower version, whichever number sinks.
@@ -54,25 +54,25 @@ impl Upgrade {
 /// is not well-formed SemVer, as `1.0.0-01`, the order of the programs decides.
 ///
 /// ```
-/// use lockctl::version::{Step, Upgrade, Version, step};
+/// use lockctl::version::{VersionStep, Upgrade, Version, step};
 ///
 /// let (old, new) = (Version::release(1, 9, 0), Version::release(1, 10, 0));
-/// assert_eq!(step(&old, &new), Step::Up(Upgrade::Minor));
+/// assert_eq!(step(&old, &new), VersionStep::Up(Upgrade::Minor));
 /// ```
 #[must_use]
-pub fn step(from: &Version, to: &Version) -> Step {
+pub fn step(from: &Version, to: &Version) -> VersionStep {
     let order = match (well_formed(from), well_formed(to)) {
         (Some(from), Some(to)) => to.cmp_precedence(&from),
         _ => to.precedence(from),
     };
     match order {
-        Ordering::Less => Step::Down,
-        Ordering::Equal if from == to => Step::Same,
-        Ordering::Equal => Step::Up(Upgrade::Metadata),
-        Ordering::Greater if from.major != to.major => Step::Up(Upgrade::Major),
-        Ordering::Greater if from.minor != to.minor => Step::Up(Upgrade::Minor),
-        Ordering::Greater if from.patch != to.patch => Step::Up(Upgrade::Patch),
-        Ordering::Greater => Step::Up(Upgrade::Prerelease),
+        Ordering::Less => VersionStep::Down,
+        Ordering::Equal if from == to => VersionStep::Same,
+        Ordering::Equal => VersionStep::Up(Upgrade::Metadata),
+        Ordering::Greater if from.major != to.major => VersionStep::Up(Upgrade::Major),
+        Ordering::Greater if from.minor != to.minor => VersionStep::Up(Upgrade::Minor),
+        Ordering::Greater if from.patch != to.patch => VersionStep::Up(Upgrade::Patch),
+        Ordering::Greater => VersionStep::Up(Upgrade::Prerelease),
     }
 }
 

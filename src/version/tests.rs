@@ -48,9 +48,9 @@ fn check_why_not(constraints: &str, given: &str, expected: &str) {
     let constraints = lock(constraints);
     let refusal = match constraints.why_not(&version(given)) {
         None => "allowed".to_owned(),
-        Some(Refusal::Unspecified) => "unspecified".to_owned(),
-        Some(Refusal::PrereleaseNotNamed) => "not named".to_owned(),
-        Some(Refusal::Term(term)) => term.to_string(),
+        Some(VersionRefusal::Unspecified) => "unspecified".to_owned(),
+        Some(VersionRefusal::PrereleaseNotNamed) => "not named".to_owned(),
+        Some(VersionRefusal::Term(term)) => term.to_string(),
     };
     assert_eq!(refusal, expected, "{given} for {constraints}");
 }
@@ -260,23 +260,27 @@ fn a_required_version_takes_no_prerelease() {
 #[test]
 fn a_step_is_judged_by_semver_where_it_can_be() {
     #[track_caller]
-    fn check(from: &str, to: &str, expected: Step) {
+    fn check(from: &str, to: &str, expected: VersionStep) {
         assert_eq!(
             step(&version(from), &version(to)),
             expected,
             "{from} to {to}"
         );
     }
-    check("1.0.0", "1.0.0", Step::Same);
-    check("1.0.0+a", "1.0.0+b", Step::Up(Upgrade::Metadata));
-    check("1.2.3", "1.2.4", Step::Up(Upgrade::Patch));
-    check("1.2.3", "1.3.0", Step::Up(Upgrade::Minor));
-    check("1.2.3", "2.0.0-a", Step::Up(Upgrade::Major));
-    check("2.0.0", "1.9.9", Step::Down);
-    check("1.0.0-rc1", "1.0.0", Step::Up(Upgrade::Prerelease));
-    check("1.0.0", "1.0.0-rc1", Step::Down);
-    check("1.0.0-alpha.1", "1.0.0-beta", Step::Up(Upgrade::Prerelease));
-    check("1.0.0-alpha.01", "1.0.0-beta", Step::Down);
+    check("1.0.0", "1.0.0", VersionStep::Same);
+    check("1.0.0+a", "1.0.0+b", VersionStep::Up(Upgrade::Metadata));
+    check("1.2.3", "1.2.4", VersionStep::Up(Upgrade::Patch));
+    check("1.2.3", "1.3.0", VersionStep::Up(Upgrade::Minor));
+    check("1.2.3", "2.0.0-a", VersionStep::Up(Upgrade::Major));
+    check("2.0.0", "1.9.9", VersionStep::Down);
+    check("1.0.0-rc1", "1.0.0", VersionStep::Up(Upgrade::Prerelease));
+    check("1.0.0", "1.0.0-rc1", VersionStep::Down);
+    check(
+        "1.0.0-alpha.1",
+        "1.0.0-beta",
+        VersionStep::Up(Upgrade::Prerelease),
+    );
+    check("1.0.0-alpha.01", "1.0.0-beta", VersionStep::Down);
 }
 
 /// A version whose numbers are below 3, so that all of them fit on one scale.

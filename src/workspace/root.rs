@@ -9,8 +9,8 @@ use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use crate::config::{
-    self, BackendUse, Evaluated, GivenValues, Loaded, Outside, Settings, Submodules, Unreached,
-    VALUE_PREFIX, ValueArgument,
+    self, BackendUse, ConfigSources, Evaluated, GivenValues, Loaded, Settings, Submodules,
+    Unreached, VALUE_PREFIX, ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -141,7 +141,7 @@ impl Root {
     /// `env` says where the program keeps its records and which workspace counts.
     pub fn load(
         &self,
-        outside: Outside<'_>,
+        outside: ConfigSources<'_>,
         env: &dyn Env,
         reading: &Reading,
         texts: &mut Texts,
@@ -207,7 +207,7 @@ impl Root {
         let Some(unit) = &self.unit else {
             return UnitLockUse::default();
         };
-        let outside = Outside {
+        let outside = ConfigSources {
             files,
             modules: &InstalledOnly,
         };

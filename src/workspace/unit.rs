@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::module::{ModuleSource, RemoteModule};
-use crate::config::{self, Loaded, Outside, Settings};
+use crate::config::{self, ConfigSources, Loaded, Settings};
 use crate::diag::{Diagnostic, Label, Severity, Span, Texts, rules};
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleRequest, NamedFiles, RequestedSource,
@@ -59,7 +59,7 @@ pub(super) fn unit_file(files: &dyn Files, dir: &Path) -> Option<&'static str> {
 
 /// What a unit is read from.
 pub(super) struct UnitReading<'a> {
-    pub(super) outside: Outside<'a>,
+    pub(super) outside: ConfigSources<'a>,
     pub(super) env: &'a dyn Env,
     /// How the configuration that Terragrunt puts together is read.
     pub(super) settings: Settings,
@@ -166,7 +166,7 @@ fn put_together(
         });
     let assembled = assemble(files, unit, fetched);
     let assembled = assembled.map_err(|error| UnseenUnit::NotKnown(error.to_string(), None))?;
-    let outside = Outside {
+    let outside = ConfigSources {
         files: &assembled,
         modules: reading.outside.modules,
     };
@@ -208,7 +208,7 @@ fn load_in_place(
     let mut faults = loaded.diagnostics.iter();
     let place = faults.find(leads_out)?.primary.clone()?;
     let assembled = assemble_in_place(files, unit).ok()?;
-    let outside = Outside {
+    let outside = ConfigSources {
         files: &assembled,
         modules: reading.outside.modules,
     };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lockctl::requirement::{Origin, Requirements};
+use lockctl::requirement::{RequirementOrigin, Requirements};
 use lockctl::version::Constraints;
 
 /// Each module with the constraint text of each address: `""` is the root, `module.a.module.b` a
@@ -15,7 +15,7 @@ pub(crate) fn by_module(requirements: &Requirements) -> Modules {
     for (addr, places) in &requirements.providers {
         for place in places {
             let name = match place.origin {
-                Origin::State => "state".to_owned(),
+                RequirementOrigin::State => "state".to_owned(),
                 _ => place.module.to_string(),
             };
             let here = modules.entry(name);

@@ -7,7 +7,7 @@ use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::locker::{self, Conversion, LockError, Locked, MovedEntry, Staying};
 use crate::report::json::{ConvertedProvider, NotConverted, Provider, RemovedProvider};
 use crate::report::{Failure, RootResult, Sentence};
-use crate::requirement::{Origin, Requirement};
+use crate::requirement::{Requirement, RequirementOrigin};
 use crate::resolve::SelectError;
 use crate::run::root::Root;
 use crate::world::Files;
@@ -91,7 +91,7 @@ fn not_built_in(
 fn place(requirement: &Requirement, texts: &Texts) -> String {
     let name = texts.name(requirement.file);
     match requirement.origin {
-        Origin::State => name.to_owned(),
+        RequirementOrigin::State => name.to_owned(),
         _ => {
             let at = texts.position(requirement.file, requirement.span.start);
             format!("{name}:{}", at.line)

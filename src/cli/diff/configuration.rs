@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::config::{BackendUse, Loaded, Outside, Unreached};
+use crate::config::{BackendUse, ConfigSources, Loaded, Unreached};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
 use crate::git;
 use crate::project::ProjectFile;
 use crate::remote_module::RemoteModules;
-use crate::requirement::{Origin, Requirement, Requirements};
+use crate::requirement::{Requirement, RequirementOrigin, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::run::user::modules;
 use crate::workspace::{Reading, Workspace};
@@ -82,7 +82,7 @@ fn load(
 ) -> Option<Loaded> {
     match configured {
         Configured::Disk(dir) => {
-            let outside = Outside {
+            let outside = ConfigSources {
                 files: world.disk,
                 modules,
             };
@@ -91,7 +91,7 @@ fn load(
         Configured::Revision(tree, dir, top) => {
             let env = EnvAtTop::new(world.env, top.clone());
             let files = RevisionFiles::new(tree, top);
-            let outside = Outside {
+            let outside = ConfigSources {
                 files: &files,
                 modules,
             };
@@ -104,7 +104,7 @@ fn load(
 /// Reads the configuration of a root as other commands do, by the rules of the lock file at hand.
 fn load_root(
     dir: &Path,
-    outside: Outside<'_>,
+    outside: ConfigSources<'_>,
     env: &dyn Env,
     flavor: Flavor,
     reads_state: bool,
@@ -150,7 +150,7 @@ fn requirements(loaded: Loaded) -> Option<Requirements> {
 /// Names the line that requires a provider.
 fn place(requirement: &Requirement, texts: &Texts) -> String {
     let name = texts.name(requirement.file);
-    if requirement.origin == Origin::State {
+    if requirement.origin == RequirementOrigin::State {
         return format!("the state ({name})");
     }
     let position = texts.position(requirement.file, requirement.span.start);

@@ -24,7 +24,7 @@ use crate::resolve::{Goal, Goals, Reach};
 use crate::review::{FileComparison, LockSide};
 use crate::run::root::Root;
 use crate::run::unseen::{Names, Unseen};
-use crate::version::{Step, Upgrade, step};
+use crate::version::{Upgrade, VersionStep, step};
 
 /// What became of the lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,7 +252,7 @@ fn went_down(
 ) {
     let version = &one.version;
     let from = one.moved_from.as_ref();
-    let from = from.filter(|from| step(from, version) == Step::Down);
+    let from = from.filter(|from| step(from, version) == VersionStep::Down);
     let (Some(from), Goal::Newest(_)) = (from, goal) else {
         return;
     };
@@ -306,8 +306,8 @@ fn newer(
         return;
     };
     let kind = match step(version, newest) {
-        Step::Up(Upgrade::Major) => "a major upgrade",
-        Step::Up(Upgrade::Minor) => "a minor upgrade",
+        VersionStep::Up(Upgrade::Major) => "a major upgrade",
+        VersionStep::Up(Upgrade::Minor) => "a minor upgrade",
         _ => "a patch upgrade",
     };
     let name = one.provider.short(flavor);

@@ -9,7 +9,7 @@ use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
-use crate::version::{Step, step};
+use crate::version::{VersionStep, step};
 
 /// Whether something was done, or would be: it depends on the options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,8 +215,8 @@ fn version(one: &LockedProvider) -> String {
         return version.to_string();
     };
     let kind = match step(from, version) {
-        Step::Up(upgrade) => upgrade.name(),
-        Step::Down | Step::Same => "downgrade",
+        VersionStep::Up(upgrade) => upgrade.name(),
+        VersionStep::Down | VersionStep::Same => "downgrade",
     };
     format!("{from} → {version} ({kind})")
 }

@@ -16,7 +16,7 @@ use crate::report::json::{
     ComputedModule, ExplainedProvider, Overridden, Provider, RequiringPlace, RootStatus,
 };
 use crate::report::{CommandResult, RootResult, TextBlock};
-use crate::requirement::{Origin, PathStep, Requirement};
+use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run;
 use crate::run::root::Root;
 use crate::run::unseen::{self, Names, Unseen};
@@ -112,7 +112,7 @@ fn explain(
         .into_iter()
         .flatten()
         .collect();
-    places.sort_by_key(|place| (place.origin == Origin::State, &place.module));
+    places.sort_by_key(|place| (place.origin == RequirementOrigin::State, &place.module));
     let overridden = OverriddenPlaces::of(&places, loaded, texts, root.flavor);
     let clash = requirements.clash(provider);
     let row = |place: &&Requirement| requiring(place, &overridden, texts);
@@ -155,7 +155,7 @@ fn requiring(place: &Requirement, overridden: &OverriddenPlaces, texts: &Texts) 
     let position = |file: FileId, span: Span| texts.position(file, span.start);
     let at = position(place.file, place.span);
     // Of a state no byte is shown: it may hold secrets.
-    let is_shown = place.origin != Origin::State;
+    let is_shown = place.origin != RequirementOrigin::State;
     let replaced = overridden.by(place).iter().map(|place| {
         let at = position(place.file, place.span);
         Overridden {

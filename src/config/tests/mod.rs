@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::config::*;
 use crate::diag::{FileId, MAX_PROBLEMS};
 use crate::flavor::Flavor;
-use crate::requirement::Origin;
+use crate::requirement::RequirementOrigin;
 use crate::world::mem::{MemFiles, slashed};
 use crate::world::{DirEntry, FileKind, ReadSeek};
 
@@ -110,13 +110,13 @@ module "a" { source = "./m" }
             (
                 "r/main.tf".to_owned(),
                 String::new(),
-                Origin::RequiredProviders,
+                RequirementOrigin::RequiredProviders,
                 r#"">= 1.0""#
             ),
             (
                 "r/m/x.tf".to_owned(),
                 "a".to_owned(),
-                Origin::Implied,
+                RequirementOrigin::Implied,
                 r#""null_x""#
             ),
         ]

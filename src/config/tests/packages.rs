@@ -61,7 +61,7 @@ const NET: &[(&str, &str)] = &[
 fn check_shelf(root: &str, unreached: Unreached, expected: &[&str]) {
     let shelf = Shelf(vec![("net", NET), ("git::https://h.test/r", NET)]);
     let files = MemFiles::with(&[("main.tf", root)]);
-    let outside = Outside {
+    let outside = ConfigSources {
         files: &files,
         modules: &shelf,
     };
@@ -86,7 +86,7 @@ fn packages_are_where_they_would_be_installed() {
     );
     let shelf = Shelf(vec![("net", NET)]);
     let files = MemFiles::with(&[("main.tf", root)]);
-    let outside = Outside {
+    let outside = ConfigSources {
         files: &files,
         modules: &shelf,
     };
@@ -210,7 +210,7 @@ fn what_the_calls_of_a_module_ask_for_is_announced() {
     ]);
     let announced = Mutex::default();
     let shelf = Shelf(vec![("net", NET), ("git::https://h.test/r", NET)]);
-    let outside = Outside {
+    let outside = ConfigSources {
         files: &files,
         modules: &Announced(shelf, &announced),
     };

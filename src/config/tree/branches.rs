@@ -9,7 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::config::computed::ComputedCall;
 use crate::config::loaded::{FetchedModule, Loaded, ModuleNode};
 use crate::diag::Texts;
-use crate::requirement::{ModulePath, Origin, PathStep, StateSeen};
+use crate::requirement::{ModulePath, PathStep, RequirementOrigin, StateSeen};
 use crate::version::Constraints;
 
 /// The tree; the root is the first in the list.
@@ -310,7 +310,10 @@ fn add_state(
 ) -> Option<usize> {
     let mut state = empty(BranchKind::State, ModulePath::default());
     for (provider, places) in &loaded.requirements.providers {
-        if let Some(place) = places.iter().find(|place| place.origin == Origin::State) {
+        if let Some(place) = places
+            .iter()
+            .find(|place| place.origin == RequirementOrigin::State)
+        {
             state.source = Some(texts.name(place.file).to_owned());
             state.providers.insert(provider.clone(), Default::default());
         }
@@ -331,7 +334,10 @@ fn add_state(
 fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> {
     let mut all: BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> = BTreeMap::new();
     for (provider, places) in &loaded.requirements.providers {
-        for place in places.iter().filter(|place| place.origin != Origin::State) {
+        for place in places
+            .iter()
+            .filter(|place| place.origin != RequirementOrigin::State)
+        {
             let providers = all.entry(&place.module).or_default();
             let constraints = providers.remove(provider).unwrap_or_default();
             let added = Constraints::clone(&place.constraints);

@@ -11,7 +11,7 @@ use crate::addr::module::ModuleSource;
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, rules};
 use crate::flavor::Flavor;
-use crate::json::{self, Value, ValueKind};
+use crate::json::{self, JsonValue, ValueKind};
 use crate::module_config::decode::contents::{Call, CallVersion, Source};
 use crate::version::Version;
 
@@ -111,7 +111,7 @@ fn normal(source: String, flavor: Flavor) -> String {
 }
 
 /// Returns the member of an object that has a name, without regard to case; of several the last.
-fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
+fn member<'a>(object: &'a JsonValue, name: &str) -> Option<&'a JsonValue> {
     let ValueKind::Object(members) = &object.kind else {
         return None;
     };
@@ -123,7 +123,7 @@ fn member<'a>(object: &'a Value, name: &str) -> Option<&'a Value> {
 }
 
 /// Lists the records of a document.
-fn listed(document: &Value) -> Result<&[Value], String> {
+fn listed(document: &JsonValue) -> Result<&[JsonValue], String> {
     match (&document.kind, member(document, "Modules")) {
         (ValueKind::Object(_), None) => Ok(&[]),
         (_, Some(modules)) => match &modules.kind {
@@ -135,7 +135,7 @@ fn listed(document: &Value) -> Result<&[Value], String> {
 }
 
 /// Reads a member of a record that is a text, or not there.
-fn text(record: &Value, name: &str) -> Result<String, String> {
+fn text(record: &JsonValue, name: &str) -> Result<String, String> {
     let kind = member(record, name).map(|value| &value.kind);
     match (&record.kind, kind) {
         (ValueKind::Object(_), None) => Ok(String::new()),

@@ -16,7 +16,7 @@ use crate::module_config::decode::sources;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::module_config::syntax::names::{self, Reference};
-use crate::requirement::{ModulePath, Origin, Refusal, Requirement};
+use crate::requirement::{ModulePath, Refusal, Requirement, RequirementOrigin};
 use crate::version::Constraints;
 
 /// The position of a module: it decides which names may be left to the caller.
@@ -47,7 +47,7 @@ pub(in crate::config) fn resolve(
     // Every entry requires its provider, used or not (rules 4.1). Entries come first: a name that they
     // declare never means a provider of HashiCorp.
     for entry in &contents.required {
-        let origin = Origin::RequiredProviders;
+        let origin = RequirementOrigin::RequiredProviders;
         let source = entry.source.as_ref();
         resolver.require(
             &entry.local_name,
@@ -130,11 +130,11 @@ impl<'a> Resolver<'a> {
                 place: block.place,
             };
             let stated = block.version.as_ref().unwrap_or(&unconstrained);
-            self.require_name(&block.local_name, stated, Origin::ProviderBlock);
+            self.require_name(&block.local_name, stated, RequirementOrigin::ProviderBlock);
         }
     }
 
-    fn require_name(&mut self, local_name: &str, stated: &Stated, origin: Origin) {
+    fn require_name(&mut self, local_name: &str, stated: &Stated, origin: RequirementOrigin) {
         let addr = match self.mapped.get(local_name) {
             Some(addr) => Some((*addr).clone()),
             None => names::implied(local_name, self.flavor),
@@ -157,7 +157,7 @@ impl<'a> Resolver<'a> {
             place,
         };
         if let Some(reference) = provider {
-            self.require_name(&reference.local_name, &stated, Origin::Implied);
+            self.require_name(&reference.local_name, &stated, RequirementOrigin::Implied);
             return;
         }
         // `aws_instance` implies the local name `aws` (rules 4.7).
@@ -172,7 +172,7 @@ impl<'a> Resolver<'a> {
         match names::fold(start, self.flavor) {
             Some(local_name) => {
                 self.implied.insert(start.to_owned());
-                self.require_name(&local_name, &stated, Origin::Implied);
+                self.require_name(&local_name, &stated, RequirementOrigin::Implied);
             }
             None => flood::push(
                 self.found,
@@ -217,7 +217,7 @@ impl<'a> Resolver<'a> {
         addr: &ProviderAddr,
         source: Option<&Written>,
         stated: &Stated,
-        origin: Origin,
+        origin: RequirementOrigin,
     ) {
         // Two local names of one address are allowed: the constraints of both count (rules 8.1).
         let known = self.reached_by.get(addr);
@@ -233,7 +233,7 @@ impl<'a> Resolver<'a> {
             );
         }
         // It would add a place, but no constraint.
-        if known.is_some() && origin == Origin::Implied {
+        if known.is_some() && origin == RequirementOrigin::Implied {
             return;
         }
         let place = self.check(addr, source, stated);

@@ -14,11 +14,11 @@ use crate::config::loaded::Settings;
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, Span, rules};
 use crate::flavor::Flavor;
-use crate::json::{self, Members, Value, ValueKind};
+use crate::json::{self, JsonValue, Members, ValueKind};
 use crate::module_config::decode::contents::{Backend, ComputedBackend};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::syntax::words;
-use crate::requirement::{Origin, Requirements};
+use crate::requirement::{RequirementOrigin, Requirements};
 use crate::world::is_outside;
 
 /// The largest state that is read, in bytes.
@@ -143,7 +143,7 @@ struct StateDocument<'v> {
 
 impl<'v> StateDocument<'v> {
     /// Reads a document, or says why it is none; what is null is as good as not there.
-    fn of(value: &'v Value) -> Result<Self, String> {
+    fn of(value: &'v JsonValue) -> Result<Self, String> {
         let version = match value.member("version").map(|version| &version.kind) {
             Some(ValueKind::Number(number)) => number.parse().ok(),
             _ => None,
@@ -161,7 +161,7 @@ impl<'v> StateDocument<'v> {
     }
 }
 
-fn list<'v>(value: &'v Value, name: &str) -> Result<&'v [Value], String> {
+fn list<'v>(value: &'v JsonValue, name: &str) -> Result<&'v [JsonValue], String> {
     if !matches!(value.kind, ValueKind::Object(_)) {
         return Err(format!("what should have {name} is no object"));
     }
@@ -173,7 +173,7 @@ fn list<'v>(value: &'v Value, name: &str) -> Result<&'v [Value], String> {
 }
 
 /// Reads which provider a resource or an instance names; empty for none.
-fn provider(value: &Value) -> Result<&str, String> {
+fn provider(value: &JsonValue) -> Result<&str, String> {
     if !matches!(value.kind, ValueKind::Object(_)) {
         return Err("what should have a provider is no object".to_owned());
     }
@@ -382,8 +382,11 @@ pub(in crate::config) fn moved(
         return addr;
     }
     let places = requirements.providers.get(&addr);
-    let required =
-        places.is_some_and(|places| places.iter().any(|place| place.origin != Origin::State));
+    let required = places.is_some_and(|places| {
+        places
+            .iter()
+            .any(|place| place.origin != RequirementOrigin::State)
+    });
     match addr.on_own_registry(settings.flavor) {
         Some(own) if !required => own,
         _ => addr,

@@ -35,7 +35,7 @@ pub(super) fn jsonencode(args: &Arguments<'_>) -> CallResult {
 }
 
 /// Converts a JSON value; of several members with one name the last counts.
-fn decoded(value: &json::Value) -> CallResult {
+fn decoded(value: &json::JsonValue) -> CallResult {
     Ok(match &value.kind {
         json::ValueKind::Null => Typed::null(Type::Any),
         json::ValueKind::Bool(value) => Typed::bool(*value),

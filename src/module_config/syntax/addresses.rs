@@ -102,7 +102,7 @@ impl Address<'_> {
 }
 
 /// A fault of an address: the title, and the place.
-pub(crate) type Fault = (&'static str, Span);
+pub(crate) type AddressFault = (&'static str, Span);
 
 /// Splits a reference; anything else is none.
 pub(crate) fn parts(expr: &Expr) -> Option<Vec<AddressPart<'_>>> {
@@ -148,7 +148,7 @@ pub(crate) fn is_computed(parts: &[AddressPart<'_>]) -> bool {
 pub(crate) fn instance<'e>(
     parts: &[AddressPart<'e>],
     flavor: Flavor,
-) -> Result<Address<'e>, Fault> {
+) -> Result<Address<'e>, AddressFault> {
     let known = parts
         .iter()
         .filter(|part| part.text != PartText::ComputedKey);
@@ -157,7 +157,10 @@ pub(crate) fn instance<'e>(
 }
 
 /// Reads an address that must have no keys: of what a `removed` block means.
-pub(crate) fn object<'e>(parts: &[AddressPart<'e>], flavor: Flavor) -> Result<Address<'e>, Fault> {
+pub(crate) fn object<'e>(
+    parts: &[AddressPart<'e>],
+    flavor: Flavor,
+) -> Result<Address<'e>, AddressFault> {
     read(parts, &AddressGrammar::of_objects(flavor))
 }
 
@@ -252,7 +255,10 @@ impl AddressGrammar {
 const NO_ADDRESS: &str = "Invalid address";
 const NO_MODULE: &str = "Invalid address operator";
 
-fn read<'e>(parts: &[AddressPart<'e>], grammar: &AddressGrammar) -> Result<Address<'e>, Fault> {
+fn read<'e>(
+    parts: &[AddressPart<'e>],
+    grammar: &AddressGrammar,
+) -> Result<Address<'e>, AddressFault> {
     let mut modules = Vec::new();
     let mut rest = parts;
     while let [first, inner @ ..] = rest {
@@ -281,7 +287,7 @@ fn read<'e>(parts: &[AddressPart<'e>], grammar: &AddressGrammar) -> Result<Addre
 fn module_key<'p, 'e>(
     rest: &'p [AddressPart<'e>],
     grammar: &AddressGrammar,
-) -> Result<(Option<InstanceKey>, &'p [AddressPart<'e>]), Fault> {
+) -> Result<(Option<InstanceKey>, &'p [AddressPart<'e>]), AddressFault> {
     let [part, inner @ ..] = rest else {
         return Ok((None, rest));
     };
@@ -298,7 +304,7 @@ fn module_key<'p, 'e>(
 fn resource<'e>(
     parts: &[AddressPart<'e>],
     grammar: &AddressGrammar,
-) -> Result<ResourceName<'e>, Fault> {
+) -> Result<ResourceName<'e>, AddressFault> {
     let whole = parts[0].span;
     let PartText::Name(first) = parts[0].text else {
         return Err((NO_ADDRESS, whole));
@@ -329,7 +335,7 @@ fn resource<'e>(
 fn resource_key(
     rest: &[AddressPart<'_>],
     grammar: &AddressGrammar,
-) -> Result<Option<InstanceKey>, Fault> {
+) -> Result<Option<InstanceKey>, AddressFault> {
     let [part, more @ ..] = rest else {
         return Ok(None);
     };

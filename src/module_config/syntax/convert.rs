@@ -6,7 +6,7 @@ use crate::diag::{Diagnostic, Span, rules};
 use crate::hcl::tree::{
     Attribute, Block, Body, Expr, ExprKind, Item, ObjectItem, ObjectKey, UnaryOp, Word,
 };
-use crate::json::{Member, Value, ValueKind};
+use crate::json::{JsonValue, Member, ValueKind};
 use crate::module_config::faults::Faults;
 use crate::module_config::language::{BlockType, Rest, Schema, ValueCheck};
 use crate::module_config::syntax::text;
@@ -42,7 +42,7 @@ impl<'a> JsonConverter<'a> {
 
 impl JsonConverter<'_> {
     /// Makes a body of a value, by a table.
-    pub(super) fn body(&mut self, value: &Value, schema: &'static Schema) -> Body {
+    pub(super) fn body(&mut self, value: &JsonValue, schema: &'static Schema) -> Body {
         let members = match (schema.rest, &value.kind) {
             (Rest::Names, ValueKind::Object(members)) => members.iter().collect(),
             (Rest::Names, _) => {
@@ -110,7 +110,7 @@ impl JsonConverter<'_> {
     }
 
     /// Lists the members of an object, or of all objects of an array.
-    fn members<'v>(&mut self, value: &'v Value) -> Vec<&'v Member> {
+    fn members<'v>(&mut self, value: &'v JsonValue) -> Vec<&'v Member> {
         match &value.kind {
             ValueKind::Null => Vec::new(),
             ValueKind::Object(members) => members.iter().collect(),
@@ -131,7 +131,7 @@ impl JsonConverter<'_> {
         }
     }
 
-    fn incorrect(&mut self, value: &Value, remark: &str) {
+    fn incorrect(&mut self, value: &JsonValue, remark: &str) {
         let at = match value.kind {
             ValueKind::Object(_) | ValueKind::Array(_) => opening(value),
             _ => value.span,
@@ -142,7 +142,7 @@ impl JsonConverter<'_> {
     /// Adds the blocks that a value stands for: below each label, one for each object.
     fn unpack(
         &mut self,
-        value: &Value,
+        value: &JsonValue,
         nested: &'static BlockType,
         header: &mut Header,
         items: &mut Vec<Item>,
@@ -181,7 +181,7 @@ impl JsonConverter<'_> {
 
     fn block(
         &mut self,
-        value: &Value,
+        value: &JsonValue,
         at: Span,
         nested: &BlockType,
         header: &Header,
@@ -210,7 +210,7 @@ impl JsonConverter<'_> {
 
     /// Returns what stands for the header: the programs take the bracket behind it; on the same
     /// line the last name says more.
-    fn header(&self, value: &Value, header: &Header) -> Span {
+    fn header(&self, value: &JsonValue, header: &Header) -> Span {
         let open = value.span.start;
         let name = header.labels.last().unwrap_or(&header.kind);
         let between = self.text.get(name.span.end..open);
@@ -236,7 +236,7 @@ fn key(member: &Member) -> Word {
 }
 
 /// Makes an argument of each member of an object.
-pub(super) fn arguments(value: &Value) -> Vec<Item> {
+pub(super) fn arguments(value: &JsonValue) -> Vec<Item> {
     let ValueKind::Object(members) = &value.kind else {
         return Vec::new();
     };
@@ -253,11 +253,11 @@ pub(super) fn arguments(value: &Value) -> Vec<Item> {
 }
 
 /// Returns the place of the bracket that opens a value.
-fn opening(value: &Value) -> Span {
+fn opening(value: &JsonValue) -> Span {
     Span::new(value.span.start, value.span.start + 1)
 }
 
-fn expr(value: &Value) -> Expr {
+fn expr(value: &JsonValue) -> Expr {
     let span = value.span;
     let kind = match &value.kind {
         ValueKind::String(text) => ExprKind::String(text.clone()),

@@ -50,7 +50,7 @@ pub(crate) fn values(file: FileId, bytes: &[u8], syntax: Syntax) -> (Body, Vec<D
     let (items, found) = match json::parse(bytes) {
         Ok(value) => (convert::arguments(&value), Vec::new()),
         Err(faults) => {
-            let error = |fault: &json::Fault| {
+            let error = |fault: &json::JsonFault| {
                 let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
                 error.at(file, fault.span, fault.remark)
             };
@@ -83,7 +83,7 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
     JsonConverter::new(bytes, faults).body(&value, schema)
 }
 
-fn report(fault: &json::Fault, faults: &mut Faults) {
+fn report(fault: &json::JsonFault, faults: &mut Faults) {
     if fault.title == json::TOO_DEEP {
         let levels = json::MAX_NESTING;
         let help = format!("move the inner parts out: lockctl follows {levels} levels");

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{StatedDate, optional_text, text};
 use crate::addr::ProviderAddr;
-use crate::version::{Constraints, Step, Upgrade, Version, step};
+use crate::version::{Constraints, Upgrade, Version, VersionStep, step};
 
 /// A provider whose locked version was compared with those that are offered.
 #[derive(Clone, Debug, Serialize)]
@@ -127,8 +127,8 @@ impl ComparedProvider {
     #[must_use]
     pub fn upgrade(from: Option<&Version>, to: Option<&Version>) -> Option<Upgrade> {
         match step(from?, to?) {
-            Step::Up(upgrade) => Some(upgrade),
-            Step::Same | Step::Down => None,
+            VersionStep::Up(upgrade) => Some(upgrade),
+            VersionStep::Same | VersionStep::Down => None,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::text;
 use crate::addr::ProviderAddr;
 use crate::config::ComputedCall;
-pub use crate::requirement::Origin as PlaceKind;
+pub use crate::requirement::RequirementOrigin as PlaceKind;
 use crate::version::{Constraints, Version};
 
 /// A provider with everything that requires it.

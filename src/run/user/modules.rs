@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::addr::module::RemoteModule;
-use crate::config::{Outside, Unreached};
+use crate::config::{ConfigSources, Unreached};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::modules::cache::ModuleCache;
@@ -105,8 +105,8 @@ impl<'a> UserModules<'a> {
     }
 
     /// Returns what configuration is read from.
-    pub(crate) fn outside(&self) -> Outside<'_> {
-        Outside {
+    pub(crate) fn outside(&self) -> ConfigSources<'_> {
+        ConfigSources {
             files: self.world.disk,
             modules: self,
         }

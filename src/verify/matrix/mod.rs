@@ -17,7 +17,7 @@ use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
-use crate::requirement::{Origin, Refusal, Requirements};
+use crate::requirement::{Refusal, RequirementOrigin, Requirements};
 use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
 use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
@@ -308,7 +308,9 @@ impl<'a> InitOutlook<'a> {
         };
         let by = NeededBy {
             configuration: places.iter().any(|place| place.is_for_plan()),
-            state: places.iter().any(|place| place.origin == Origin::State),
+            state: places
+                .iter()
+                .any(|place| place.origin == RequirementOrigin::State),
             tests: places.iter().any(|place| place.module.is_in_test()),
         };
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
 use crate::flavor::Flavor;
-use crate::hash::{Hash, Hashes, Match, Package, Scheme, matches};
+use crate::hash::{CheckedPackage, Hash, Hashes, Match, Scheme, matches};
 use crate::package::Local;
 use crate::parallel;
 use crate::sources::SourceError;
@@ -67,9 +67,9 @@ impl PackageHashes {
     pub(super) fn judge(&self, recorded: &Hashes, moment: UseMoment) -> Match {
         let h1 = &self.h1;
         let package = match (&self.zip, moment) {
-            (Some(ZipOnly { zh, member_h1 }), _) => Package::Zip { zh, member_h1 },
-            (None, UseMoment::Install) => Package::Unpacked { h1 },
-            (None, UseMoment::Plan) => Package::Installed { h1 },
+            (Some(ZipOnly { zh, member_h1 }), _) => CheckedPackage::Zip { zh, member_h1 },
+            (None, UseMoment::Install) => CheckedPackage::Unpacked { h1 },
+            (None, UseMoment::Plan) => CheckedPackage::Installed { h1 },
         };
         matches(recorded, &package)
     }

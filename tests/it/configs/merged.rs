@@ -4,7 +4,7 @@ use lockctl::expr;
 use lockctl::flavor::Flavor;
 use lockctl::hcl::tree::{ExprKind, ObjectKey};
 use lockctl::module_config::{MergedAttribute, MergedBlock, MergedModule, SourcePlace};
-use lockctl::requirement::{Origin, Requirement};
+use lockctl::requirement::{Requirement, RequirementOrigin};
 
 use super::judge::Said;
 use super::recorded::{ReadCase, read_cases};
@@ -48,7 +48,9 @@ fn requirements_stand_where_merged_modules_have_them() {
 /// `required_providers` require something.
 fn modules(said: &Said, flavor: Flavor) -> Vec<(MergedModule, Vec<&Requirement>)> {
     let all = said.loaded.requirements.providers.values().flatten();
-    let all: Vec<&Requirement> = all.filter(|one| one.origin != Origin::State).collect();
+    let all: Vec<&Requirement> = all
+        .filter(|one| one.origin != RequirementOrigin::State)
+        .collect();
     let nodes = said.loaded.modules.iter().filter(|node| node.dir.is_some());
     let found = nodes.map(|node| {
         let module = node.merged(&said.texts, flavor);
@@ -56,7 +58,7 @@ fn modules(said: &Said, flavor: Flavor) -> Vec<(MergedModule, Vec<&Requirement>)
         let own: Vec<&Requirement> = own.copied().collect();
         let entries = own
             .iter()
-            .filter(|one| one.origin == Origin::RequiredProviders);
+            .filter(|one| one.origin == RequirementOrigin::RequiredProviders);
         assert_eq!(entries.count(), module.settings.required_providers.len());
         (module, own)
     });
@@ -64,14 +66,14 @@ fn modules(said: &Said, flavor: Flavor) -> Vec<(MergedModule, Vec<&Requirement>)
 }
 
 /// Returns every place that may require a provider in some way.
-fn sites(module: &MergedModule, origin: Origin) -> Vec<SourcePlace> {
+fn sites(module: &MergedModule, origin: RequirementOrigin) -> Vec<SourcePlace> {
     let mut found = Vec::new();
     match origin {
-        Origin::RequiredProviders => {
+        RequirementOrigin::RequiredProviders => {
             let entries = module.settings.required_providers.values();
             found.extend(entries.map(version_of_entry));
         }
-        Origin::ProviderBlock => {
+        RequirementOrigin::ProviderBlock => {
             for block in module
                 .blocks
                 .iter()
@@ -82,7 +84,7 @@ fn sites(module: &MergedModule, origin: Origin) -> Vec<SourcePlace> {
                 found.push(version.map_or(block.header, MergedAttribute::value_place));
             }
         }
-        Origin::Implied => {
+        RequirementOrigin::Implied => {
             for block in &module.blocks {
                 let data = block.body.blocks.get("data");
                 let data = data.filter(|_| block.kind == "check");
@@ -90,7 +92,7 @@ fn sites(module: &MergedModule, origin: Origin) -> Vec<SourcePlace> {
                 found.push(implied(block));
             }
         }
-        Origin::State => {}
+        RequirementOrigin::State => {}
     }
     found
 }

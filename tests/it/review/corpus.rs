@@ -9,7 +9,7 @@ use lockctl::diag::{Texts, has_errors};
 use lockctl::flavor::Flavor;
 use lockctl::lockfile::{self, Document};
 use lockctl::review::{ChangeKind, LockDiff, diff, explain};
-use lockctl::version::{Step, Upgrade};
+use lockctl::version::{Upgrade, VersionStep};
 
 use crate::corpus;
 
@@ -33,8 +33,8 @@ fn words(found: &LockDiff) -> BTreeSet<&'static str> {
                 ChangeKind::HostSwitched => "host",
                 ChangeKind::NamespaceSwitched => "namespace",
                 ChangeKind::Upgraded => match change.step() {
-                    Some(Step::Up(Upgrade::Major)) => "major",
-                    Some(Step::Up(Upgrade::Minor)) => "minor",
+                    Some(VersionStep::Up(Upgrade::Major)) => "major",
+                    Some(VersionStep::Up(Upgrade::Minor)) => "minor",
                     _ => "patch",
                 },
                 ChangeKind::Downgraded => "downgrade",

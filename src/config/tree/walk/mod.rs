@@ -13,7 +13,7 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::config::Outside;
+use crate::config::ConfigSources;
 use crate::config::computed::ComputedCall;
 use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
 use crate::config::loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings};
@@ -34,7 +34,9 @@ use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::remote_module::{RemoteModules, is_leaving};
 use crate::requirement::CoreVersion;
-use crate::requirement::{ModulePath, Origin, PathStep, Requirement, Requirements, StateSeen};
+use crate::requirement::{
+    ModulePath, PathStep, Requirement, RequirementOrigin, Requirements, StateSeen,
+};
 use fetched::MountedPackage;
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
@@ -44,7 +46,7 @@ const TEST_DIRECTORY: &str = "tests";
 const TOO_LARGE: &str = "Module tree too large";
 
 pub(in crate::config) fn load(
-    outside: Outside<'_>,
+    outside: ConfigSources<'_>,
     texts: &mut Texts,
     root: &Path,
     settings: &Settings,
@@ -272,7 +274,7 @@ impl TreeWalk<'_> {
             places.push(Requirement {
                 constraints: Default::default(),
                 module: ModulePath::default(),
-                origin: Origin::State,
+                origin: RequirementOrigin::State,
                 file: place.file,
                 span: place.span,
             });

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 
-use lockctl::config::{self, Outside, Settings};
+use lockctl::config::{self, ConfigSources, Settings};
 use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
@@ -125,7 +125,7 @@ fn resolve(lab: &ModuleLab, folder: &Path) -> Result<String, String> {
         false => (Flavor::Terraform1_11, "terraform@1.11"),
     };
     let recorder = Recorder::default();
-    let outside = Outside {
+    let outside = ConfigSources {
         files: &RealDisk,
         modules: &recorder,
     };
