@@ -206,7 +206,7 @@ impl<'t> Scanner<'t> {
             b'#' => self.skip_line(),
             b'/' if rest.starts_with("//") => self.skip_line(),
             b'/' if rest.starts_with("/*") => self.comment(),
-            b'"' => self.open(Kind::OpenQuote, FrameKind::Quote, 1),
+            b'"' => self.open(TokenKind::OpenQuote, EnclosureKind::Quote, 1),
             b'{' => self.open(TokenKind::OpenBrace, EnclosureKind::Brace, 1),
             b'(' => self.open(TokenKind::OpenParen, EnclosureKind::Paren, 1),
             b'[' => self.open(TokenKind::OpenBracket, EnclosureKind::Bracket, 1),

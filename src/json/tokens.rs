@@ -72,7 +72,7 @@ impl<R: BufRead> JsonTokens<R> {
         let kind = match ahead.first() {
             None => JsonTokenKind::End,
             Some(sign @ (b'{' | b'}' | b'[' | b']' | b',' | b':')) => JsonTokenKind::Sign(*sign),
-            Some(b'"') => Kind::String,
+            Some(b'"') => JsonTokenKind::String,
             Some(b'0'..=b'9' | b'+' | b'-' | b'.') => JsonTokenKind::Number,
             Some(byte) if byte.is_ascii_alphabetic() => JsonTokenKind::Word,
             Some(_) => JsonTokenKind::Other,

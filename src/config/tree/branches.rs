@@ -294,8 +294,9 @@ fn add_tests(list: &mut Vec<Branch>, loaded: &Loaded) -> BTreeMap<String, usize>
     let mut indexes = BTreeMap::new();
     for name in names {
         let path = ModulePath::default().join(PathStep::Test(name.clone()));
-        indexes.insert(name.clone(), list.len());
-        list[0].below.push(list.len());
+        let index = list.len();
+        indexes.insert(name.clone(), index);
+        list[0].below.push(index);
         list.push(empty(BranchKind::Test, path));
     }
     indexes

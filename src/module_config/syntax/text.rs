@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::diag::{Diagnostic, MAX_PROBLEMS, Span};
 use crate::hcl;
 use crate::hcl::tree::{
-    Conditional, Expr, ExprKind, For, ObjectItem, ObjectKey, Step, TemplateFor, TemplateIf,
+    Conditional, Expr, ExprKind, ObjectItem, ObjectKey, Step, TemplateFor, TemplateIf,
     TemplatePart, Word,
 };
 use crate::module_config::faults::Faults;
