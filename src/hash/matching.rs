@@ -4,7 +4,7 @@ use super::{Hash, Hashes, Scheme};
 
 /// The hashes of a package, in the situation in which a program looks at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PackageHashes<'a> {
+pub enum CheckedPackage<'a> {
     /// A zip that is to be installed, from a mirror or a registry.
     Zip {
         /// The hash of its bytes.
@@ -54,14 +54,14 @@ impl Match {
 
 /// Compares the hashes of a lock entry with a package (rules 3.5).
 #[must_use]
-pub fn matches(recorded: &Hashes, package: &PackageHashes<'_>) -> Match {
+pub fn matches(recorded: &Hashes, package: &CheckedPackage<'_>) -> Match {
     if recorded.known().next().is_none() {
         return Match::NothingRecorded;
     }
     // A zip may match by either scheme, a directory has no `zh` to compare (rules 3.5).
     let computed: &[&Hash] = match package {
-        PackageHashes::Zip { zh, member_h1 } => &[zh, member_h1],
-        PackageHashes::Unpacked { h1 } | PackageHashes::Installed { h1 } => &[h1],
+        CheckedPackage::Zip { zh, member_h1 } => &[zh, member_h1],
+        CheckedPackage::Unpacked { h1 } | CheckedPackage::Installed { h1 } => &[h1],
     };
     // One match is enough, whatever else is recorded: the other hashes are those of other platforms.
     if let Some(matched) = computed.iter().find(|hash| recorded.contains(hash)) {
@@ -69,8 +69,8 @@ pub fn matches(recorded: &Hashes, package: &PackageHashes<'_>) -> Match {
     }
     let only_zh = recorded.of(Scheme::H1).next().is_none();
     match package {
-        PackageHashes::Unpacked { .. } if only_zh => Match::Unchecked,
-        PackageHashes::Installed { .. } if only_zh => Match::NotComparable,
+        CheckedPackage::Unpacked { .. } if only_zh => Match::Unchecked,
+        CheckedPackage::Installed { .. } if only_zh => Match::NotComparable,
         _ => Match::Mismatch,
     }
 }
@@ -91,12 +91,12 @@ mod tests {
             "h1:right".parse().expect("valid"),
         );
         let words = [
-            PackageHashes::Zip {
+            CheckedPackage::Zip {
                 zh: &zh,
                 member_h1: &h1,
             },
-            PackageHashes::Unpacked { h1: &h1 },
-            PackageHashes::Installed { h1: &h1 },
+            CheckedPackage::Unpacked { h1: &h1 },
+            CheckedPackage::Installed { h1: &h1 },
         ]
         .map(|package| match matches(&recorded, &package) {
             Match::Matched(hash) => format!("by {hash}"),

@@ -24,7 +24,7 @@ pub mod rules {
 
 pub use checksum::{Checksum, ChecksumError, ChecksumKind};
 pub use h1::{LineFeedInName, h1, h1_of_digests};
-pub use matching::{Match, PackageHashes, matches};
+pub use matching::{CheckedPackage, Match, matches};
 pub use set::Hashes;
 pub use sha256::{DIGEST_BYTES, Digest, READ_BUFFER_BYTES, Sha256Stream, digest_of_hex};
 pub use zh::{zh, zh_of_digest};

@@ -8,7 +8,7 @@ use super::lists::ReleaseLists;
 use super::{AgeSearch, Release};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
-use crate::hash::{Hash, Hashes, PackageHashes};
+use crate::hash::{CheckedPackage, Hash, Hashes};
 use crate::package::{PackageId, PackageMeta};
 use crate::platform::Platform;
 use crate::resolve::ProviderQuery;
@@ -196,10 +196,10 @@ impl PackageContent {
     }
 
     /// Returns the form in which `init` compares the package with a lock entry.
-    pub(super) fn as_installed_from(&self) -> PackageHashes<'_> {
+    pub(super) fn as_installed_from(&self) -> CheckedPackage<'_> {
         match &self.form {
-            Form::Zip { zh, member_h1 } => PackageHashes::Zip { zh, member_h1 },
-            Form::Directory => PackageHashes::Unpacked { h1: &self.h1 },
+            Form::Zip { zh, member_h1 } => CheckedPackage::Zip { zh, member_h1 },
+            Form::Directory => CheckedPackage::Unpacked { h1: &self.h1 },
         }
     }
 }

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use lockctl::archive::dir::{DirHashes, hash_directory};
 use lockctl::archive::zip::{Oddity, ZipHashes, hash_zip};
 use lockctl::archive::{ArchiveError, Damage, FileDigest, Limits, has_executable};
-use lockctl::hash::{Hash, Hashes, Match, PackageHashes, matches, zh};
+use lockctl::hash::{CheckedPackage, Hash, Hashes, Match, matches, zh};
 use serde_json::Value;
 
 use lockctl::os::RealDisk;
@@ -194,7 +194,7 @@ fn check_match(case: &Value) {
     assert_eq!(found.h1, hash(&case["package_h1"]), "{id}");
     assert_eq!(found.zh, hash(&case["package_zh"]), "{id}");
     let recorded = hashes(&case["lock_hashes"]);
-    let unpacked = matches(&recorded, &PackageHashes::Unpacked { h1: &found.h1 });
+    let unpacked = matches(&recorded, &CheckedPackage::Unpacked { h1: &found.h1 });
     for (expected, outcome) in [
         (&case["from_zip"], from_zip(&recorded, &found)),
         (&case["from_directory"], unpacked),
@@ -214,7 +214,7 @@ fn check_match(case: &Value) {
 }
 
 fn from_zip(recorded: &Hashes, found: &ZipHashes) -> Match {
-    let package = PackageHashes::Zip {
+    let package = CheckedPackage::Zip {
         zh: &found.zh,
         member_h1: &found.member_h1,
     };

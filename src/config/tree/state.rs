@@ -251,20 +251,20 @@ fn providers(
     let (mut legacy, mut unreadable) = (false, false);
     for (text, instances) in &document.resources {
         match read_provider(text, flavor) {
-            NamedProvider::Provider(addr) => {
+            StateReference::Provider(addr) => {
                 legacy |= addr.is_legacy();
                 named.insert(addr);
             }
-            NamedProvider::Legacy => legacy = true,
+            StateReference::Legacy => legacy = true,
             // Terraform passes over them.
-            NamedProvider::Instance(_) | NamedProvider::Nothing => {
+            StateReference::Instance(_) | StateReference::Nothing => {
                 // OpenTofu refuses the whole state then (rules 7.4).
                 unreadable |= flavor.is_opentofu() && !text.is_empty();
             }
         }
         // Only OpenTofu has providers of single instances.
         for text in instances.iter().filter(|_| flavor.is_opentofu()) {
-            if let NamedProvider::Provider(addr) | NamedProvider::Instance(addr) =
+            if let StateReference::Provider(addr) | StateReference::Instance(addr) =
                 read_provider(text, flavor)
             {
                 named.insert(addr);
@@ -307,7 +307,7 @@ fn refuse(reader: &mut Reader<'_>, path: &Path, title: &str, remark: &str) {
 
 /// A parsed `provider` text of the state.
 #[derive(Debug, PartialEq)]
-enum NamedProvider {
+enum StateReference {
     /// The provider of a text like `[module.X.]provider["ADDRESS"][.ALIAS]`.
     Provider(ProviderAddr),
     /// The same with the key of an instance behind the alias, which OpenTofu writes.
@@ -317,41 +317,41 @@ enum NamedProvider {
     Nothing,
 }
 
-fn read_provider(text: &str, flavor: Flavor) -> NamedProvider {
+fn read_provider(text: &str, flavor: Flavor) -> StateReference {
     let mut rest = text;
     while let Some(module) = rest.strip_prefix("module.") {
         // Keys of instances may hold anything but are quoted.
         let Some(end) = end_of_module(module) else {
-            return NamedProvider::Nothing;
+            return StateReference::Nothing;
         };
         rest = &module[end..];
     }
     let Some(rest) = rest.strip_prefix("provider") else {
-        return NamedProvider::Nothing;
+        return StateReference::Nothing;
     };
     if let Some(names) = rest.strip_prefix('.') {
         let mut names = names.splitn(3, '.');
         let are_identifiers = names.by_ref().take(2).all(words::is_identifier);
         return if are_identifiers && names.next().is_none() {
-            NamedProvider::Legacy
+            StateReference::Legacy
         } else {
-            NamedProvider::Nothing
+            StateReference::Nothing
         };
     }
     let Some((address, behind)) = rest
         .strip_prefix("[\"")
         .and_then(|rest| rest.split_once("\"]"))
     else {
-        return NamedProvider::Nothing;
+        return StateReference::Nothing;
     };
     let Ok(addr) = ProviderAddr::parse(address, flavor) else {
-        return NamedProvider::Nothing;
+        return StateReference::Nothing;
     };
     match behind.strip_prefix('.') {
-        None if behind.is_empty() => NamedProvider::Provider(addr),
-        Some(alias) if alias.contains('[') => NamedProvider::Instance(addr),
-        Some(_) => NamedProvider::Provider(addr),
-        None => NamedProvider::Nothing,
+        None if behind.is_empty() => StateReference::Provider(addr),
+        Some(alias) if alias.contains('[') => StateReference::Instance(addr),
+        Some(_) => StateReference::Provider(addr),
+        None => StateReference::Nothing,
     }
 }
 
@@ -403,21 +403,24 @@ mod tests {
         let aws = ProviderAddr::parse("hashicorp/aws", flavor).unwrap();
         let full = r#"provider["registry.terraform.io/hashicorp/aws"]"#;
         for (text, named) in [
-            (full.to_owned(), NamedProvider::Provider(aws.clone())),
-            (format!("{full}.west"), NamedProvider::Provider(aws.clone())),
+            (full.to_owned(), StateReference::Provider(aws.clone())),
+            (
+                format!("{full}.west"),
+                StateReference::Provider(aws.clone()),
+            ),
             (
                 format!("module.a[\"x.y\\\"]\"].module.b.{full}"),
-                NamedProvider::Provider(aws.clone()),
+                StateReference::Provider(aws.clone()),
             ),
-            (format!("{full}.by[\"a\"]"), NamedProvider::Instance(aws)),
-            ("provider.aws".to_owned(), NamedProvider::Legacy),
-            ("module.a.provider.aws".to_owned(), NamedProvider::Legacy),
-            ("provider.aws.west".to_owned(), NamedProvider::Legacy),
-            ("provider.aws.west.x".to_owned(), NamedProvider::Nothing),
-            ("provider.aws[0]".to_owned(), NamedProvider::Nothing),
-            (String::new(), NamedProvider::Nothing),
-            ("provider[\"a b\"]".to_owned(), NamedProvider::Nothing),
-            ("module.a".to_owned(), NamedProvider::Nothing),
+            (format!("{full}.by[\"a\"]"), StateReference::Instance(aws)),
+            ("provider.aws".to_owned(), StateReference::Legacy),
+            ("module.a.provider.aws".to_owned(), StateReference::Legacy),
+            ("provider.aws.west".to_owned(), StateReference::Legacy),
+            ("provider.aws.west.x".to_owned(), StateReference::Nothing),
+            ("provider.aws[0]".to_owned(), StateReference::Nothing),
+            (String::new(), StateReference::Nothing),
+            ("provider[\"a b\"]".to_owned(), StateReference::Nothing),
+            ("module.a".to_owned(), StateReference::Nothing),
         ] {
             assert_eq!(read_provider(&text, flavor), named, "of {text}");
         }
