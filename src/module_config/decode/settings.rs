@@ -74,6 +74,7 @@ fn edition(argument: &Attribute, known: &str, faults: &mut Faults) {
 
 /// Decodes a `provider_meta` block, which requires nothing.
 fn provider_meta(block: &Block, contents: &mut Contents, faults: &mut Faults) {
+    // A missing label is reported with the table of the language.
     let [label] = &*block.labels else { return };
     let before = faults.errors();
     bodies::arguments_only(&block.body, faults);
@@ -105,6 +106,7 @@ fn core_version(argument: &Attribute, faults: &mut Faults) -> Option<CoreVersion
             span,
         }),
         Err(error) => {
+            // A pre-release is allowed in the version of a module, but not here (`version` rules 6).
             let title = if error.is_forbidden_prerelease() {
                 "Invalid required_version constraint"
             } else {

@@ -64,6 +64,8 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
         return None;
     };
     let validations = bodies::check(&block.body, &language::VARIABLE, faults);
+    // A variable `count` could never be set: in a call the word is an argument of the program (config
+    // rules 12.5).
     let is_reserved = language::CALL.has_name(&name.text);
     if is_reserved || !words::is_identifier(&name.text) {
         let remark = if is_reserved {
@@ -93,8 +95,10 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
     deprecated(block, name.span, faults);
     for (_, validation) in validations {
         self::validation(&name.text, validation, faults);
-        let condition = validation.body.attribute("condition");
-        if let Some(condition) = condition.filter(|_| !faults.flavor.is_opentofu()) {
+        // Only Terraform evaluates conditions early (config rules 9.6).
+        if let Some(condition) = validation.body.attribute("condition")
+            && !faults.flavor.is_opentofu()
+        {
             let late = Late::keep(&condition.value, faults);
             variable.validations.extend(late);
         }
@@ -134,6 +138,7 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
         );
     }
     match read {
+        // The tree has the last of the two, the programs refuse both.
         Ok(_) if !repeated.is_empty() => Some(Type::Any),
         Ok(ty) => Some(ty),
         Err(error) if error.refused.is_empty() => None,
@@ -146,11 +151,12 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
 
 /// Checks the remark on a variable that is no longer to be used.
 fn deprecated(block: &Block, name: Span, faults: &mut Faults) {
-    let argument = block.body.attribute("deprecated");
-    let is_known = Flavor::has_newer_variables(faults.flavor);
-    let Some(argument) = argument.filter(|_| is_known) else {
+    let Some(argument) = block.body.attribute("deprecated") else {
         return;
     };
+    if !faults.flavor.has_newer_variables() {
+        return;
+    }
     let text = bodies::text(&argument.value, faults);
     // Terraform takes a text that says nothing.
     if faults.flavor.is_opentofu() && text.is_some_and(|text| text.trim().is_empty()) {
@@ -162,8 +168,11 @@ fn deprecated(block: &Block, name: Span, faults: &mut Faults) {
 /// Checks a `validation` block, whose condition must look at the value.
 fn validation(name: &str, block: &Block, faults: &mut Faults) {
     conditions::rule(block, faults);
-    let condition = block.body.attribute("condition");
-    let Some(condition) = condition.filter(|_| faults.role != FileRole::Override) else {
+    // Validations of override files are not taken over, and not looked at (config rules 3.13).
+    if faults.role == FileRole::Override {
+        return;
+    }
+    let Some(condition) = block.body.attribute("condition") else {
         return;
     };
     if !references::refers_to_variable(&condition.value, name) {
@@ -180,6 +189,8 @@ impl Variable {
     /// The first thing that does not fit the type.
     pub(crate) fn take(&self, value: Typed) -> Result<Typed, Misfit> {
         let value = match &self.filled_by {
+            // Defaults of `optional()` come first: they may be what makes the value fit the type
+            // (config rules 9.6).
             Some(ty) => expr::fill(value, ty)?,
             None => value,
         };
@@ -237,6 +248,7 @@ impl Variable {
     /// Checks that a variable that Terraform needs early is neither sensitive nor ephemeral (config rules 9.7).
     fn const_fits(&self, faults: &mut Faults) {
         let is = |given: &Option<Given<bool>>| Given::says(given.as_ref(), true);
+        // OpenTofu refuses such values where they are used (config rules 9.7, 9.8).
         if faults.flavor.is_opentofu() || !is(&self.constant) {
             return;
         }
@@ -257,25 +269,26 @@ impl Variable {
     /// A default of the base has been converted to the base's type before.
     pub(crate) fn merge(&mut self, over: Self, found: &mut Vec<Diagnostic>) {
         let place = over.place;
-        let replace = |base: &mut Option<Given<bool>>, over: Option<Given<bool>>| {
-            *base = over.or(base.take());
-        };
         self.ty = over.ty.or(self.ty.take());
         self.default = over.default.or(self.default.take());
-        replace(&mut self.nullable, over.nullable);
-        replace(&mut self.sensitive, over.sensitive);
-        replace(&mut self.ephemeral, over.ephemeral);
-        replace(&mut self.constant, over.constant);
+        self.nullable = over.nullable.or(self.nullable.take());
+        self.sensitive = over.sensitive.or(self.sensitive.take());
+        self.ephemeral = over.ephemeral.or(self.ephemeral.take());
+        self.constant = over.constant.or(self.constant.take());
         if !over.validations.is_empty() {
             self.validations = over.validations;
         }
-        let default = self.default.as_ref();
-        let Some(default) = default.and_then(|default| default.value.clone()) else {
+        let Some(default) = self
+            .default
+            .as_ref()
+            .and_then(|default| default.value.clone())
+        else {
             return;
         };
         let (merged, refused) = match self.convert(default.clone()) {
             Ok(converted) => (Some(converted), None),
             Err(Misfit::Uncertain(_)) => (None, None),
+            // The value stays as it was, so that a later override may still fit it.
             Err(Misfit::Refused(reason)) => (Some(default), Some(reason)),
         };
         let ty = self.ty.as_ref().map(|ty| (ty.place, "the type"));
@@ -302,8 +315,10 @@ impl Variable {
         reason: &str,
         other: Option<(SourcePlace, &str)>,
     ) -> Diagnostic {
-        let default = self.default.as_ref();
-        let default = default.map(|default| (default.place, "the default"));
+        let default = self
+            .default
+            .as_ref()
+            .map(|default| (default.place, "the default"));
         let mut error =
             Diagnostic::error(rules::WRONG_TYPE, BAD_DEFAULT).at(over.file, over.span, reason);
         for (place, note) in default.into_iter().chain(other) {
