@@ -55,6 +55,7 @@ pub(super) fn chunks(text: &str, broken: &[usize]) -> Vec<Chunk> {
             chunks.extend(cut_again(text, broken, &chunk))
         }
     }
+    // `hcl_edit` refuses a file with a repeated argument as a whole, so the second one is blanked.
     let mut names = BTreeSet::new();
     for chunk in &mut chunks {
         let Some(name) = chunk.name else { continue };
@@ -173,6 +174,8 @@ impl TokenWalk<'_> {
         let faults = self.found.faults.len();
         let next = self.tokens[(self.at + 1).min(self.tokens.len() - 1)];
         let (name, result) = match (first.kind, next.kind) {
+            // Two tokens decide, as in the grammar of the programs: a name and `=` are an argument, all
+            // else is a block.
             (TokenKind::Ident, TokenKind::Equal) => (Some(first), self.argument(depth)),
             (TokenKind::Ident, TokenKind::OpenQuote | TokenKind::Ident | TokenKind::OpenBrace) => {
                 (None, self.block(depth))

@@ -136,6 +136,8 @@ impl<'t> TokenWalk<'t> {
 
     fn binary(&mut self) -> Checked {
         let start = self.peek().start;
+        // A loop, not a recursion by precedence: only the length matters here, and `hcl_edit` builds
+        // the tree.
         for _ in 0..=MAX_CHAIN {
             self.operand()?;
             match self.peek().kind {
@@ -150,6 +152,7 @@ impl<'t> TokenWalk<'t> {
         let depth = self.depth;
         while matches!(self.peek().kind, TokenKind::Minus | TokenKind::Bang) {
             let sign = self.take();
+            // Each sign is one level of the tree of `hcl_edit`.
             self.depth += 1;
             if self.depth > MAX_NESTING {
                 self.depth = depth;

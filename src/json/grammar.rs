@@ -71,6 +71,7 @@ impl<R: BufRead> JsonReader<R> {
                 break;
             }
         }
+        // A tree beside faults would be half of the file: all or nothing.
         let tree = self.tree.finish().filter(|_| self.faults.is_empty());
         Ok(tree.ok_or(self.faults))
     }
@@ -87,6 +88,7 @@ impl<R: BufRead> JsonReader<R> {
             },
             _ if token.kind == JsonTokenKind::End => self.end(token.span),
             Expected::First if token.kind == JsonTokenKind::Sign(b']') => self.close(token),
+            // The programs point at the comma, not at the bracket behind it.
             Expected::Next if token.kind == JsonTokenKind::Sign(b']') => {
                 let comma = Span::new(self.comma, self.comma + 1);
                 self.stop("Trailing comma in array", comma, "")
@@ -107,6 +109,8 @@ impl<R: BufRead> JsonReader<R> {
         let JsonToken { kind, span } = token;
         match kind {
             JsonTokenKind::Sign(sign @ (b'{' | b'[')) => {
+                // What is left out of the tree costs no recursion later, so it may be as deep as the
+                // programs allow.
                 let levels = if self.tree.skips() {
                     MAX_SKIPPED_NESTING
                 } else {

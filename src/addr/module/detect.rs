@@ -14,6 +14,8 @@ pub(super) fn address(text: &str) -> Result<String, Kind> {
     if reference::form_of(rest) == UrlForm::WithScheme {
         return Ok(text.to_owned());
     }
+    // In the order of the programs: `google` and `amazon` look for their host anywhere in the text
+    // (rules 5.6).
     let detectors = [github, ssh, bitbucket, google, amazon, absolute];
     for detect in detectors {
         let Some(found) = detect(rest)? else { continue };
@@ -70,6 +72,7 @@ fn github(text: &str) -> Detected {
 /// Returns the path of a repository, with the ending that it needs.
 fn repository_path(path: &str) -> Result<String, Kind> {
     let mut decoded = query::unescape(path).ok_or(Kind::BadUrl)?;
+    // The ending may be escaped, as in `%2egit`; the path keeps the escapes of the user.
     if decoded.ends_with(b".git") {
         return reference::path_as_written(path).ok_or(Kind::BadUrl);
     }
@@ -89,6 +92,7 @@ fn ssh(text: &str) -> Detected {
         .strip_prefix('/')
         .filter(|rest| !rest.is_empty())
         .unwrap_or(path);
+    // Not the short form for ssh: the other shorthands are tried.
     if host.is_empty() || host.contains('@') || path.is_empty() {
         return Ok(None);
     }
@@ -96,6 +100,7 @@ fn ssh(text: &str) -> Detected {
     let host = reference::escaped_host(host);
     let slash = if path.starts_with('/') { "" } else { "/" };
     let path = reference::escaped_path(path.as_bytes());
+    // Unlike the other shorthands, the query is read and written anew: sorted by name (rules 5.6).
     let query = match query.strip_prefix('?') {
         Some(query) => Query::parse(query).map_err(|_| Kind::BadUrl)?.encode(),
         None => String::new(),

@@ -91,6 +91,8 @@ impl ModuleSource {
         if LOCAL_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
             return Ok(Self::Local(LocalModule::normal(text)));
         }
+        // `a/b/c` is an address of a registry, never a path: local sources begin with `./` (rules 5.1,
+        // 5.2).
         if let Ok(registry) = RegistryModule::parse(text, flavor) {
             return Ok(Self::Registry(registry));
         }
@@ -205,11 +207,15 @@ impl RemoteModule {
                 address.replace_range(start..at, "");
             }
         }
-        let harmless = query.split('&').filter(|argument| {
-            let name = argument.split('=').next().unwrap_or_default();
-            SHOWN_ARGUMENTS.contains(&name)
-        });
-        let query = harmless.collect::<Vec<_>>().join("&");
+        // Shown are arguments that are known to be harmless: others may hold tokens, as those of signed URLs.
+        let query = query
+            .split('&')
+            .filter(|argument| {
+                let name = argument.split('=').next().unwrap_or_default();
+                SHOWN_ARGUMENTS.contains(&name)
+            })
+            .collect::<Vec<_>>()
+            .join("&");
         let mark = if query.is_empty() { "" } else { "?" };
         let shown = Self {
             package: format!("{address}{mark}{query}").into(),
@@ -223,6 +229,8 @@ impl RemoteModule {
         if leads_out(&sub) {
             return Err(ModuleSourceErrorKind::LeavesPackage);
         }
+        // Before the detection, so that `//` of the user is not taken for a part of the shorthand
+        // (rules 5.7).
         // A shorthand can hold a subdirectory as well, which comes first.
         let address = detect::address(&package)?;
         let (package, outer) = split_sub(&address);
@@ -231,6 +239,7 @@ impl RemoteModule {
             (_, "") => outer,
             _ => reference::clean(&format!("{outer}/{sub}")),
         };
+        // Checked again: two harmless subdirectories may lead out together.
         if leads_out(&sub) {
             return Err(ModuleSourceErrorKind::LeavesPackage);
         }
@@ -254,6 +263,7 @@ fn split_sub(text: &str) -> (String, String) {
         Some(at) => text.split_at(at),
         None => (text, ""),
     };
+    // The `//` of the scheme separates nothing.
     let start = path.find("://").map_or(0, |at| at + 3);
     let Some(at) = path[start..].find("//") else {
         return (text.to_owned(), String::new());
@@ -311,6 +321,8 @@ impl fmt::Display for RemoteModule {
             return f.write_str(&self.package);
         }
         match self.package.split_once('?') {
+            // The normal form has the subdirectory before the query, wherever the user wrote it (rules
+            // 5.7).
             Some((address, query)) => write!(f, "{address}//{}?{query}", self.sub),
             None => write!(f, "{}//{}", self.package, self.sub),
         }

@@ -74,6 +74,7 @@ impl Query {
     #[must_use]
     pub fn encode(&self) -> String {
         let mut sorted: Vec<&(String, String)> = self.arguments.iter().collect();
+        // Stable: values of one name keep their order.
         sorted.sort_by(|a, b| a.0.cmp(&b.0));
         sorted
             .iter()

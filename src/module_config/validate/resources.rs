@@ -27,6 +27,7 @@ pub(crate) fn resource(
     let [type_name, name] = &*block.labels else {
         return false;
     };
+    // Both names are checked, so that two faults are reported at once.
     let titles = name_titles(kind, faults.flavor);
     let mut are_names = true;
     for (word, title) in [type_name, name].into_iter().zip(titles) {
@@ -79,6 +80,7 @@ fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
     let lifecycle = first("lifecycle").map(|(_, block)| *block);
     match inside {
         Inside::Module => repetition::check(block, lifecycle, faults),
+        // A check has one data source, without `count` and its like (config rules 12.6).
         Inside::Check => governed_by_check(block, faults),
     }
     if let Some(lifecycle) = lifecycle {
