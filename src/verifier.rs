@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::config::{BackendUse, Outside, Unreached};
+use crate::config::{BackendUse, ConfigSources, Unreached};
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
 use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
@@ -138,7 +138,7 @@ impl Verifier {
             traces_values: false,
             unreached: Unreached::Unseen,
         };
-        let outside = Outside {
+        let outside = ConfigSources {
             files: &RealDisk,
             modules: &InstalledOnly,
         };

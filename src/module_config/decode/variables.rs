@@ -7,7 +7,6 @@
 
 use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
-use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr, ExprKind};
 use crate::module_config::decode::contents::Late;
 use crate::module_config::faults::Faults;
