@@ -38,6 +38,8 @@ impl<'a> Packages<'a> {
     /// Puts a package at a path; what is there on the disk is hidden.
     pub(in crate::config) fn mount(&self, at: PathBuf, package: Mounted) {
         let mut mounted = self.mounted.write().unwrap_or_else(PoisonError::into_inner);
+        // A package of this machine is a link in the programs, so calls in it lead to its own directory
+        // (rules 5.13).
         if let Some(place) = &package.place {
             mounted.insert(place.to_path_buf(), package.clone());
         }
@@ -58,6 +60,8 @@ impl<'a> Packages<'a> {
             let top = package.place.as_deref().or(top);
             return Ok(top.unwrap_or(Path::new("")).join(resolved));
         }
+        // Only where a link is on the way does the resolved path count: messages show paths as the user
+        // wrote them.
         let (real_root, real) = (self.disk.resolve(root)?, self.disk.resolve(path)?);
         Ok(if clean(&real_root.join(dir)) == real {
             dir.to_owned()
@@ -69,6 +73,7 @@ impl<'a> Packages<'a> {
     /// Returns the package that a path leads into, with the path inside.
     fn package(&self, path: &Path) -> Option<(Mounted, PathBuf)> {
         let mounted = self.mounted.read().unwrap_or_else(PoisonError::into_inner);
+        // Most runs fetch nothing, and every read comes here.
         if mounted.is_empty() {
             return None;
         }

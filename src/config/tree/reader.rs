@@ -116,6 +116,7 @@ impl<'a> Reader<'a> {
                 overrides.push(decoded.contents);
             }
         }
+        // Before the override files: a block that overrides is no duplicate of its base.
         duplicates::duplicates(&all.declared, self.flavor, &mut self.found);
         let standing = merge::module::standing(bodies, self.flavor);
         overrides::apply(&mut all, overrides, &standing, self.flavor, &mut self.found);
@@ -154,6 +155,7 @@ impl<'a> Reader<'a> {
 
     /// Reads a file into the table of texts; what keeps it from that is reported.
     fn read(&mut self, path: &Path) -> Option<FileId> {
+        // One budget for all modules: a tree of a thousand calls may name a thousand large files.
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
         let read = match self.files_left {
             0 => Err(io::Error::other(format!("more than {MAX_FILES} files"))),
@@ -198,9 +200,13 @@ impl<'a> Reader<'a> {
 
     /// Lists the names in a directory that are no directories, in order.
     pub(in crate::config) fn names(&self, dir: &Path) -> io::Result<Vec<OsString>> {
-        let entries = self.list(dir)?.into_iter();
-        let files = entries.filter(|entry| entry.kind != FileKind::Directory);
-        Ok(files.map(|entry| entry.name).collect())
+        let names = self
+            .list(dir)?
+            .into_iter()
+            .filter(|entry| entry.kind != FileKind::Directory)
+            .map(|entry| entry.name)
+            .collect();
+        Ok(names)
     }
 
     /// Returns the file system with the path of the root in it.
@@ -230,6 +236,8 @@ impl<'a> Reader<'a> {
     /// Gives a file that is not kept a place in the table of texts; the path is one from the root.
     pub(in crate::config) fn name_file(&mut self, path: &Path) -> FileId {
         let name = self.files.shown(&self.path(path));
+        // The position is that of the file as a whole; its text may be large and secret, and is not
+        // kept.
         self.texts.add(name, Vec::new())
     }
 
@@ -256,6 +264,7 @@ impl<'a> Reader<'a> {
         } else {
             self.root.join(path)
         };
+        // The empty path names no directory to the system.
         if path.as_os_str().is_empty() {
             PathBuf::from(".")
         } else {
@@ -278,7 +287,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Says what to do about a file or directory that cannot be read.
+/// Returns the help for a file or directory that cannot be read.
 fn remedy(error: &io::Error) -> &'static str {
     if is_outside(error) {
         return "keep everything that is needed below that directory, or name a larger one";

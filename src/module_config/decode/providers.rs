@@ -227,6 +227,8 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) ->
 /// Decodes a `provider` block; its `version` is deprecated, but it counts (config rules 4.8).
 pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     let [label] = &*block.labels else { return };
+    // A local name must be in normal form here (config rules 4.3), else nothing else is said about the
+    // block.
     if !names::is_normal(&label.text, faults.flavor) {
         names::invalid_local_name(label.span, faults);
         return;

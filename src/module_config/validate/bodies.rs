@@ -129,6 +129,7 @@ pub(super) fn known_blocks<'b>(
 
 /// Reports an argument that must be there, unless it may be among what could not be read.
 pub(crate) fn missing(body: &Body, name: &str, faults: &mut Faults) {
+    // After a syntax error in the body, the argument may be in the part that could not be read.
     if !faults.may_hide(body.span) {
         let remark = format!("{name} is missing");
         faults.invalid("Missing required argument", faults.gap(body), &remark);
@@ -137,6 +138,7 @@ pub(crate) fn missing(body: &Body, name: &str, faults: &mut Faults) {
 
 /// Reports blocks where only arguments may stand, as the programs do: the first of them.
 pub(crate) fn arguments_only(body: &Body, faults: &mut Faults) {
+    // The programs report the first block only, however many there are.
     if let Some(nested) = body.blocks().next() {
         let title = format!("Unexpected \"{}\" block", nested.kind.text);
         let remark = "write an argument instead";
@@ -170,6 +172,7 @@ pub(crate) fn text(value: &Expr, faults: &mut Faults) -> Option<String> {
 pub(crate) fn truth(value: &Expr, faults: &mut Faults) -> Option<bool> {
     let truth = match constant(value, faults)? {
         Value::Bool(truth) => Some(truth),
+        // The conversions of the language: `"1"` is true as well.
         Value::String(text) => match &*text {
             "true" | "1" => Some(true),
             "false" | "0" => Some(false),

@@ -69,6 +69,7 @@ fn ignore_changes(value: &Expr, faults: &mut Faults) {
         return;
     }
     let items = references::list(value, faults);
+    // Versions before 0.12 wrote `["*"]` for `all`; the programs still have an error of its own for it.
     let is_star = |item: &&Expr| match expr::constant(faults.file, item) {
         Ok(Value::String(text)) => text == "*",
         _ => false,
@@ -119,6 +120,8 @@ fn replace_triggered_by(item: &Expr, faults: &mut Faults) {
         let remark = "only resources, count.index and each.key may be named here";
         faults.invalid(title, item.span, remark);
     }
+    // An item is one reference; `count.index` and `each.key` may only be inside its keys (config rules
+    // 12.3).
     if resources != 1 {
         let title = "Invalid replace_triggered_by expression";
         faults.invalid(title, item.span, "each item names one resource");

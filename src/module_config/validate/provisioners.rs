@@ -22,6 +22,7 @@ pub(super) fn check(provisioners: &[&Block], connection: Option<&Block>, faults:
     for block in provisioners {
         at_destroy |= provisioner(block, faults) == ProvisionerPhase::Destroy;
     }
+    // The connection of the resource serves all its provisioners, so one at destruction binds it.
     if let Some(connection) = connection.filter(|_| at_destroy) {
         own_values(connection.body.attributes(), faults);
     }
@@ -32,6 +33,7 @@ fn provisioner(block: &Block, faults: &mut Faults) -> ProvisionerPhase {
     if let Some(name) = removed.filter(|name| REMOVED.contains(&&*name.text)) {
         let title = format!("The {:?} provisioner has been removed", name.text);
         faults.invalid(title, name.span, "");
+        // Nothing else is reported about a provisioner that no version runs.
         return ProvisionerPhase::Create;
     }
     let when = keyword(block, "when", &["create", "destroy"], faults);
