@@ -117,8 +117,11 @@ impl Platform {
 /// Writes platforms one after the other.
 #[must_use]
 pub fn join(platforms: &[Platform], separator: &str) -> String {
-    let texts: Vec<String> = platforms.iter().map(ToString::to_string).collect();
-    texts.join(separator)
+    platforms
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(separator)
 }
 
 impl fmt::Display for Platform {

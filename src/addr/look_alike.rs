@@ -127,19 +127,22 @@ pub fn look_alike<'a>(
         }
     }
     let full = |addr: &ProviderAddr| format!("{}/{}", addr.namespace(), addr.type_name());
-    let own = full(addr);
-    let mut others = locked.into_iter().filter(|other| {
-        other.hostname() == addr.hostname() && other.namespace() != addr.namespace()
-    });
-    others.find_map(|other| {
+    let name = full(addr);
+    for other in locked {
+        if other.hostname() != addr.hostname() || other.namespace() == namespace {
+            continue;
+        }
         if is_one_error(namespace, other.namespace()) {
             return Some(found(namespace, other.namespace()));
         }
         // A short namespace is close to another by chance, but not before the same type.
         let is_tiny = namespace.chars().count() < MIN_LETTERS_BEFORE_TYPE;
         let other = full(other);
-        (!is_tiny && is_one_error(&own, &other)).then(|| found(&own, &other))
-    })
+        if !is_tiny && is_one_error(&name, &other) {
+            return Some(found(&name, &other));
+        }
+    }
+    None
 }
 
 /// Returns whether a namespace belongs to a publisher of many providers in the public registries.

@@ -48,13 +48,16 @@ pub(super) fn find(file: FileId, text: &str) -> Option<ConflictMarkers> {
         }
         patches.push(marker.span());
     }
-    let patches = patches.into_iter().map(|span| Patch {
-        span,
-        fill: Fill::Blank,
-    });
+    let patches = patches
+        .into_iter()
+        .map(|span| Patch {
+            span,
+            fill: Fill::Blank,
+        })
+        .collect();
     Some(ConflictMarkers {
         diagnostic: diagnostic(file, text, &markers),
-        patches: patches.collect(),
+        patches,
     })
 }
 

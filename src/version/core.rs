@@ -215,8 +215,11 @@ impl Version {
         numbers.resize(3, 0);
         let prerelease = parse_suffixes(suffixes).map_err(error)?;
         let metadata = suffixes.split_once('+').map(|(_, metadata)| metadata);
-        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
-        let mut canonical = numbers.join(".");
+        let mut canonical = numbers
+            .iter()
+            .map(u64::to_string)
+            .collect::<Vec<_>>()
+            .join(".");
         for (sign, suffix) in [('-', Some(prerelease)), ('+', metadata)] {
             let suffix = suffix.filter(|suffix| !suffix.is_empty());
             canonical.extend(suffix.map(|suffix| format!("{sign}{suffix}")));

@@ -1,6 +1,6 @@
 //! Arguments that say how often a block counts: only one of them may be set.
 
-use crate::hcl::tree::{Attribute, Block};
+use crate::hcl::tree::Block;
 use crate::module_config::faults::Faults;
 
 /// Reports a block that says twice how often it counts; `lifecycle` may hold OpenTofu's `enabled`.
@@ -13,9 +13,9 @@ pub(super) fn check(block: &Block, lifecycle: Option<&Block>, faults: &mut Fault
         enabled,
         block.body.attribute("for_each"),
     ];
-    let set: Vec<&Attribute> = set.into_iter().flatten().collect();
     let names: Vec<String> = set
         .iter()
+        .flatten()
         .map(|argument| format!("{:?}", argument.name.text))
         .collect();
     let names = match &*names {
@@ -23,7 +23,7 @@ pub(super) fn check(block: &Block, lifecycle: Option<&Block>, faults: &mut Fault
         [first, second] => format!("{first} and {second}"),
         [first @ .., last] => format!("{}, and {last}", first.join(", ")),
     };
-    let mut spans = set.iter().map(|argument| argument.name.span);
+    let mut spans = set.iter().flatten().map(|argument| argument.name.span);
     // Terraform shows the one that it reads last, OpenTofu whatever stands first.
     let at = if faults.flavor.is_opentofu() {
         spans.min_by_key(|span| span.start)
