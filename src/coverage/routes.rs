@@ -202,7 +202,13 @@ pub fn predict(state: &LockState, flavor: Flavor) -> Vec<Prediction> {
             Route::Registry => init(state, PackageKind::Signed, flavor),
             Route::UnpackedMirror => init(state, PackageKind::Directories, flavor),
             Route::PackedMirror => init(state, PackageKind::Zips, flavor),
-            Route::PluginCache => init(state, through_cache(state), flavor),
+            // A package is linked from the cache only if its `h1:` is recorded (`cliconfig` rules 6.1).
+            Route::PluginCache => match state {
+                LockState::EntryState(entry) if entry.hashes.own_h1 => {
+                    init(state, PackageKind::Cache, flavor)
+                }
+                _ => init(state, PackageKind::Signed, flavor),
+            },
             Route::Readonly => readonly(state, flavor),
             Route::Plan => plan(state, flavor),
             Route::PlanAfterInit => plan_after_init(state, flavor),
@@ -420,14 +426,6 @@ impl RouteVerdict {
     }
 }
 
-/// A package is linked from the cache only if its `h1:` is recorded (`cliconfig` rules 6.1).
-fn through_cache(state: &LockState) -> PackageKind {
-    match state {
-        LockState::EntryState(entry) if entry.hashes.own_h1 => PackageKind::Cache,
-        _ => PackageKind::Signed,
-    }
-}
-
 fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict {
     // A signed list tells `init` the hashes of all platforms, so it has nothing to warn of (rules 2.5).
     let incomplete = (source != PackageKind::Signed).then_some(INCOMPLETE);
@@ -455,8 +453,8 @@ fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict 
                     unchecked,
                     changes: true,
                 } => {
-                    // The warning depends on the old entry: an `h1:` of another platform or a `zh:` shows
-                    // that somebody has locked more than this machine (rules 2.5).
+                    // `init` warns only if the old entry had no hashes, or exactly the one `h1:` that was just
+                    // computed (rules 2.5).
                     let knew_no_other = !entry.hashes.other_h1 && entry.hashes.zh == Zh::None;
                     let title = incomplete.filter(|_| knew_no_other);
                     RouteVerdict::new(Outcome::Rewrites, title).unchecked(unchecked)
@@ -534,15 +532,6 @@ fn installed(hashes: &RecordedHashes, mismatch: &'static str) -> RouteVerdict {
     }
 }
 
-/// Returns the title of a package that `plan` finds changed.
-fn plan_mismatch(flavor: Flavor) -> &'static str {
-    if flavor.is_opentofu() {
-        NO_SCHEMA
-    } else {
-        NOT_THERE
-    }
-}
-
 fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let entry = match state {
         LockState::Nothing(by) => return plan_without_entry(*by),
@@ -550,7 +539,13 @@ fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
         LockState::EntryState(entry) => entry,
     };
     let outside = RouteVerdict::fails(INCONSISTENT);
-    let package = installed(&entry.hashes, plan_mismatch(flavor));
+    // OpenTofu starts the package and reads its schema, Terraform compares it before (rules 4.3).
+    let mismatch = if flavor.is_opentofu() {
+        NO_SCHEMA
+    } else {
+        NOT_THERE
+    };
+    let package = installed(&entry.hashes, mismatch);
     match (entry.need, flavor.is_opentofu()) {
         // `plan` does not read the modules of tests, so their constraints do not count (rules 4.6).
         (EntryNeed::Fits | EntryNeed::OutsideInTests, _) if entry.by.plan() => package,

@@ -150,7 +150,7 @@ impl Diagnostic {
     }
 }
 
-/// Maximum number of problems of one file that are reported. A binary file has one on almost every line.
+/// Maximum number of problems of one file that are reported.
 pub const MAX_PROBLEMS: usize = 1000;
 
 /// Sorts the problems of one file by their place, and cuts a flood of them off: the last of

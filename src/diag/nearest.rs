@@ -42,10 +42,12 @@ pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&
 /// Counts the letters to insert, drop or replace to get from one word to the other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
+    // One row of the table of distances between the beginnings of both words; `diagonal` is the value above
+    // and to the left, which the row before held.
     let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (at, letter) in a.chars().enumerate() {
+    for (index, letter) in a.chars().enumerate() {
         let mut diagonal = row[0];
-        row[0] = at + 1;
+        row[0] = index + 1;
         for (column, other) in b.iter().enumerate() {
             let replaced = diagonal + usize::from(letter != *other);
             diagonal = row[column + 1];

@@ -180,7 +180,15 @@ fn outcome(
 ) -> ProviderOutcome {
     let selected = &hashed.selected;
     let proof = hashed.lists.proof.as_ref();
-    let matched = comparison(hashed, recorded);
+    let matched: BTreeMap<Platform, Match> = hashed
+        .packages
+        .iter()
+        .map(|package| {
+            let matched = hash::matches(recorded, &package.content.as_installed_from());
+            (package.platform.clone(), matched)
+        })
+        .collect();
+    let platforms = &hashed.platforms;
     ProviderOutcome {
         provider: selected.provider.clone(),
         version: selected.version.clone(),
@@ -213,13 +221,12 @@ fn outcome(
         replaced: removed.replaced,
         dropped: removed.dropped,
         unexplained: unexplained(hashed, recorded, new, &matched),
-        skipped: hashed.platforms.skipped.clone(),
-        unknown: hashed.platforms.unknown.clone(),
-        missing: hashed
-            .platforms
+        skipped: platforms.skipped.clone(),
+        unknown: platforms.unknown.clone(),
+        missing: platforms
             .skipped
             .iter()
-            .filter(|platform| hashed.platforms.offered.contains(platform))
+            .filter(|platform| platforms.offered.contains(platform))
             .cloned()
             .collect(),
         misnamed: hashed.packages.iter().filter_map(misnamed).collect(),
@@ -234,17 +241,6 @@ fn outcome(
             .collect(),
         matched,
     }
-}
-
-fn comparison(hashed: &HashedProvider, recorded: &Hashes) -> BTreeMap<Platform, Match> {
-    hashed
-        .packages
-        .iter()
-        .map(|package| {
-            let matched = hash::matches(recorded, &package.content.as_installed_from());
-            (package.platform.clone(), matched)
-        })
-        .collect()
 }
 
 /// Counts the recorded `h1:` that no package can have, where a package matches nothing that is recorded.

@@ -290,7 +290,7 @@ impl fmt::Display for FalseClaim {
     }
 }
 
-/// Drops equal statements.
+/// Drops statements that are equal: roots and platforms of a release often come with the same one.
 pub(super) fn distinct(claims: impl IntoIterator<Item = Arc<Claims>>) -> Vec<Arc<Claims>> {
     let mut distinct: Vec<Arc<Claims>> = Vec::new();
     for statement in claims {

@@ -18,7 +18,7 @@ use crate::store::Facts;
 
 /// The result of comparing recorded hashes with evidence.
 pub(super) struct Compared {
-    /// Contradictions that stay.
+    /// The contradictions that are not repaired.
     pub(super) errors: Vec<LockError>,
     /// Recorded hashes that do not stay.
     pub(super) replaced: Vec<ReplacedHash>,
@@ -190,8 +190,7 @@ impl Unvouched {
             .collect();
         let mut unseen = 0;
         for zh in list.zips.iter().filter(|zh| !hashed.contains(zh)) {
-            // The store is read only as long as some `h1:` is left to explain: a release has up to some
-            // thirty zips, and as a rule every `h1:` is that of a hashed one.
+            // The store is read only as long as some `h1:` is left to explain.
             match unknown.first().and_then(|_| trusted.find(facts, zh)) {
                 Some(stored) => unknown.retain(|h1| *h1 != stored.fact.h1),
                 None => unseen += 1,

@@ -39,7 +39,7 @@ pub struct MovedEntry {
 /// The reason why an entry is not moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Staying {
-    /// It is on neither of the two public registries.
+    /// The provider is on neither of the two public registries.
     OtherHost,
     /// The configuration names the other program's registry.
     Named,
@@ -101,7 +101,18 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
             }),
             Some(_) => {}
             None if requires(&to) || (staying.is_none() && !requirements.is_complete()) => {
-                conversion.move_entry(from, to, entry);
+                // The zips of the other registry may be built anew, so the run finds the hashes (rules 5.3).
+                let without_hashes = ProviderLock {
+                    hashes: Hashes::default(),
+                    ..entry.clone()
+                };
+                conversion.lock.providers.insert(to.clone(), without_hashes);
+                conversion.moved.push(MovedEntry {
+                    from: from.clone(),
+                    to,
+                    version: entry.version.clone(),
+                    recorded: entry.hashes.clone(),
+                });
             }
             None if staying.is_none() => conversion.keep(from, entry),
             None => {}
@@ -113,20 +124,6 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
 impl Conversion {
     fn keep(&mut self, addr: &ProviderAddr, entry: &ProviderLock) {
         self.lock.providers.insert(addr.clone(), entry.clone());
-    }
-
-    fn move_entry(&mut self, from: &ProviderAddr, to: ProviderAddr, entry: &ProviderLock) {
-        let moved = ProviderLock {
-            hashes: Hashes::default(),
-            ..entry.clone()
-        };
-        self.lock.providers.insert(to.clone(), moved);
-        self.moved.push(MovedEntry {
-            from: from.clone(),
-            to,
-            version: entry.version.clone(),
-            recorded: entry.hashes.clone(),
-        });
     }
 
     /// Returns the hashes that were recorded of the packages of moved entries on the other registry.

@@ -36,7 +36,13 @@ pub enum LockError {
     #[error(transparent)]
     Source(SourceError),
     /// The source gave no answer, for a reason that others may share.
-    #[error("{} could not be fetched", asked(provider, package.as_deref()))]
+    #[error(
+        "{} could not be fetched",
+        match package {
+            Some(id) => format!("the package of {id}"),
+            None => format!("the versions of {provider}"),
+        }
+    )]
     Asking {
         /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
@@ -366,13 +372,6 @@ fn false_claims(provider: &ProviderAddr, version: &Version, claims: &[FalseClaim
         "false hashes are stated of {provider} {version}: {}{more}",
         shown.join("; ")
     )
-}
-
-fn asked(provider: &ProviderAddr, package: Option<&PackageId>) -> String {
-    match package {
-        Some(id) => format!("the package of {id}"),
-        None => format!("the versions of {provider}"),
-    }
 }
 
 fn listed(hashes: &[Hash]) -> String {

@@ -85,13 +85,9 @@ impl WantedPackage {
         Self {
             location,
             type_name: meta.id.provider.type_name().to_owned(),
-            // Whoever controls an unsigned source could name the `zh:` of a fact and serve anything else.
+            // A fact replaces a download only where the signed list names the `zh:` (`store` rules 1.2).
             trusted: is_signed.then_some(trusted),
         }
-    }
-
-    fn is_remote(&self) -> bool {
-        matches!(self.location, WantedLocation::Remote { .. })
     }
 
     fn check_executable<'a>(
@@ -211,7 +207,9 @@ fn contents(
         gate: Gate::new(settings.jobs),
     };
     // A download mostly waits for the network, hashing for a core: the gate keeps those apart.
-    let at_once = if metas.keys().any(WantedPackage::is_remote) {
+    let is_remote =
+        |package: &WantedPackage| matches!(package.location, WantedLocation::Remote { .. });
+    let at_once = if metas.keys().any(is_remote) {
         settings.downloads
     } else {
         settings.jobs
@@ -311,9 +309,11 @@ impl Hasher<'_> {
                 };
                 let package = download(&net, self.disk, request).map_err(ContentError::Download)?;
                 let zh = checked_zh(&package, *check, *size)?;
+                // Its bytes were hashed while they arrived; the members take a core, so they wait for a turn.
                 let _turn = self.gate.enter();
                 let zip = zip::hash_members(zh, package.file, &Limits::PACKAGE)?;
                 wanted.check_executable(zip.files.iter().map(|file| &*file.name))?;
+                // Only a signature ties the zip to the provider and version that a fact names.
                 if wanted.trusted.is_some() {
                     self.keep_fact(&zip, package.bytes, meta);
                 }
@@ -354,6 +354,7 @@ impl Hasher<'_> {
 
     /// Keeps a fact about a zip, if it can stand for the package (`store` rules 1.1).
     fn keep_fact(&self, zip: &ZipHashes, size: u64, meta: &PackageMeta) {
+        // Programs disagree about such a zip, so one `h1:` could not stand for it.
         if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
             return;
         }

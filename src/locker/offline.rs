@@ -65,18 +65,14 @@ fn complete_provider(
         .attribute(facts, &query.provider, &version, recorded);
     let chosen = request.platforms.of(&query.provider);
     let wanted = wanted_platforms(&attribution, chosen);
-    let (mut skipped, mut unknown) = (Vec::new(), Vec::new());
-    for platform in &wanted {
-        if attribution.package(platform).is_some() {
-            continue;
-        }
-        let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
-        if !must_exist && attribution.lacks(platform) {
-            skipped.push(platform.clone());
-        } else {
-            unknown.push(platform.clone());
-        }
-    }
+    let (skipped, unknown): (Vec<Platform>, Vec<Platform>) = wanted
+        .iter()
+        .filter(|platform| attribution.package(platform).is_none())
+        .cloned()
+        .partition(|platform| {
+            let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
+            !must_exist && attribution.lacks(platform)
+        });
     // Each recorded `h1:` that no fact explains may be that of an unknown platform, one for each.
     let unexplained = attribution.unexplained().len();
     if unknown.len() > unexplained {

@@ -19,11 +19,11 @@ use crate::store::Facts;
 /// The reason why a platform is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum PlatformNeed {
-    /// It was named, so the release must have it.
+    /// The user named the platform, so the release must have it.
     Named,
-    /// It is part of a preset, so the release may lack it.
+    /// The platform is part of a preset, so the release may lack it.
     Preset,
-    /// It may be a platform that the registry does not list.
+    /// The registry does not list the platform, but the release may have it.
     Probe,
 }
 
@@ -32,7 +32,7 @@ struct Planned {
     selected: Selected,
     /// Every platform that the release is known to offer, sorted.
     offered: Arc<[Platform]>,
-    /// Sorted.
+    /// The platforms that are asked for, sorted.
     wanted: Vec<(Platform, PlatformNeed)>,
     /// Those of the wanted platforms whose packages are known and were not asked for.
     known: KnownPackages,
@@ -306,6 +306,7 @@ impl Planned {
             self.want(platform, PlatformNeed::Named);
         }
         self.wanted.sort();
+        // From here on every platform is asked for that neither a fact nor a claim stands for.
         self.first = None;
     }
 

@@ -36,7 +36,7 @@ pub(super) fn prove<'a>(
                 .iter()
                 .map(|meta| meta.id.platform.clone())
                 .collect();
-            // Roots that need the same platforms share the united lists, which may have thousands of hashes.
+            // Roots that need the same platforms share the united lists.
             let (lists, faults) = united
                 .entry((release, platforms))
                 .or_insert_with_key(|(release, _)| unite(&offered.metas, &attestations[release]));

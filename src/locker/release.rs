@@ -177,7 +177,9 @@ fn packages(source: &dyn Source, release: &Release) -> Result<ReleasePackages, L
         };
         match source.package(&id) {
             Ok(meta) => {
-                let is_list_of_one = lists_one(&meta);
+                // Some registries have a list for each platform: only all of them make that of the release.
+                let listed = meta.evidence.as_ref().map(authenticate::listed);
+                let is_list_of_one = matches!(listed, Some(Ok(listed)) if listed.zips().len() < 2);
                 metas.push(Arc::new(meta));
                 if !is_list_of_one {
                     break;
@@ -188,10 +190,4 @@ fn packages(source: &dyn Source, release: &Release) -> Result<ReleasePackages, L
         }
     }
     Ok(ReleasePackages { metas, offered })
-}
-
-/// Returns true if the list that comes with a package is good and names no other.
-fn lists_one(meta: &PackageMeta) -> bool {
-    let listed = meta.evidence.as_ref().map(authenticate::listed);
-    matches!(listed, Some(Ok(listed)) if listed.zips().len() < 2)
 }

@@ -114,7 +114,7 @@ pub(super) struct HashedProvider {
     pub(super) claims: CountedClaims,
     pub(super) claimed: BTreeMap<Platform, ClaimedZip>,
     pub(super) lists: ReleaseLists,
-    /// Sorted by platform.
+    /// One for each wanted platform, sorted.
     pub(super) packages: Vec<HashedPackage>,
 }
 

@@ -59,37 +59,32 @@ pub(super) fn start<'a>(
     requests: &'a [RootRequest<'a>],
     sources: &[&FlavorSource<'_>],
 ) -> Vec<RootWork<'a, ProviderQuery>> {
-    requests
-        .iter()
-        .map(|request| start_root(request, sources))
-        .collect()
-}
-
-fn start_root<'a>(
-    request: &'a RootRequest<'a>,
-    sources: &[&FlavorSource<'_>],
-) -> RootWork<'a, ProviderQuery> {
-    let flavor = request.source.flavor;
-    let mut before = request.lock.clone();
-    let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
-    let (mut queries, refused) =
-        resolve::to_query(request.requirements, &before, flavor, request.goals);
-    queries.extend(queries_of_unrequired(request, &before, &carried_over));
-    queries.retain(|query| !request.overridden.contains(&query.provider));
-    queries.sort_by(|a, b| a.provider.cmp(&b.provider));
-    RootWork {
-        request,
-        source: index_of(request.source, sources),
-        before,
-        carried_over,
-        providers: queries,
-        unavailable: Vec::new(),
-        errors: refused
-            .into_iter()
-            .map(|(provider, refusal)| SelectError::Refused { provider, refusal })
-            .map(|error| LockError::from(Box::new(error)))
-            .collect(),
+    let mut roots = Vec::new();
+    for request in requests {
+        let flavor = request.source.flavor;
+        let mut before = request.lock.clone();
+        let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
+        let (mut queries, refused) =
+            resolve::to_query(request.requirements, &before, flavor, request.goals);
+        queries.extend(queries_of_unrequired(request, &before, &carried_over));
+        // A provider that is run from a directory has no release, so nothing could be asked about it.
+        queries.retain(|query| !request.overridden.contains(&query.provider));
+        queries.sort_by(|a, b| a.provider.cmp(&b.provider));
+        roots.push(RootWork {
+            request,
+            source: index_of(request.source, sources),
+            before,
+            carried_over,
+            providers: queries,
+            unavailable: Vec::new(),
+            errors: refused
+                .into_iter()
+                .map(|(provider, refusal)| SelectError::Refused { provider, refusal })
+                .map(|error| LockError::from(Box::new(error)))
+                .collect(),
+        });
     }
+    roots
 }
 
 /// Returns the entries that stay only because something that was not seen may require them.
@@ -110,6 +105,7 @@ fn queries_of_unrequired(
         .providers
         .iter()
         .filter(|(provider, _)| {
+            // The entry that replaces it is asked about; this one goes when everything is seen.
             let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
             !request.requires(provider)
                 && !is_replaced

@@ -64,6 +64,22 @@ impl ProviderQuery {
             _ => Ok(()),
         }
     }
+
+    fn not_offered(&self, only: &Version, newest: Option<Version>) -> SelectError {
+        let provider = self.provider.clone();
+        match self.goal {
+            Goal::Exactly(_) => SelectError::NotOffered {
+                provider,
+                wanted: only.clone(),
+                newest,
+            },
+            Goal::Keep | Goal::Newest(_) => SelectError::LockedGone {
+                provider,
+                locked: only.clone(),
+                newest,
+            },
+        }
+    }
 }
 
 /// Returns the providers that must be asked about, sorted, and the requirements that nothing can meet.
@@ -91,8 +107,8 @@ pub fn to_query(
         } else if !provider.is_builtin(flavor) {
             let entry = lock.providers.get(&provider);
             let goal = goals.of(&provider).clone();
-            // A version that moves must meet the recorded conditions of modules that cannot be seen; one that
-            // stays is not refused for them, since the programs do not read them (rules 2.6).
+            // Where a version moves, the recorded conditions of modules that cannot be seen count as well; of one
+            // that stays they may only name the pre-release (rules 2.6).
             let constraints = match entry {
                 Some(entry) if goal == Goal::Keep => {
                     requirements.on_locked(&provider, &entry.version, &entry.constraints)
@@ -135,28 +151,18 @@ pub fn candidates<'v>(
 ) -> Result<Vec<&'v Version>, Box<SelectError>> {
     query.check()?;
     let provider = &query.provider;
-    // A version that stays or is named needs no order: it is offered, or the provider fails. The programs
-    // select a locked version even if it is a pre-release that no constraint names (rules 1.3).
-    match (&query.goal, &query.locked) {
-        (Goal::Exactly(wanted), _) => {
-            return only(offered, wanted).ok_or_else(|| {
-                Box::new(SelectError::NotOffered {
-                    provider: provider.clone(),
-                    wanted: wanted.clone(),
-                    newest: newest_release(offered),
-                })
-            });
-        }
-        (Goal::Keep, Some(locked)) => {
-            return only(offered, locked).ok_or_else(|| {
-                Box::new(SelectError::LockedGone {
-                    provider: provider.clone(),
-                    locked: locked.clone(),
-                    newest: newest_release(offered),
-                })
-            });
-        }
-        (Goal::Keep, None) | (Goal::Newest(_), _) => {}
+    // A version that stays or is named is the only candidate (rules 1.2, 2.5): it is offered, or the provider
+    // fails.
+    let only = match (&query.goal, &query.locked) {
+        (Goal::Exactly(wanted), _) => Some(wanted),
+        (Goal::Keep, locked) => locked.as_ref(),
+        (Goal::Newest(_), _) => None,
+    };
+    if let Some(only) = only {
+        return match offered.iter().find(|version| *version == only) {
+            Some(version) => Ok(vec![version]),
+            None => Err(Box::new(query.not_offered(only, newest_release(offered)))),
+        };
     }
     let mut allowed: Vec<&Version> = offered
         .iter()
@@ -176,8 +182,7 @@ pub fn candidates<'v>(
     else {
         return Ok(allowed);
     };
-    // An update within a series must not downgrade, unless the configuration excludes the locked version: then
-    // a lower one of the series is nearer to it than none.
+    // Within a series a lower version is taken only if the configuration excludes the locked one (rules 2.5).
     let may_go_down = !query.constraints.allows(locked);
     allowed
         .retain(|version| reach.includes(locked, version) && (may_go_down || *version >= locked));
@@ -191,13 +196,6 @@ pub fn candidates<'v>(
         }));
     }
     Ok(allowed)
-}
-
-fn only<'v>(offered: &'v [Version], wanted: &Version) -> Option<Vec<&'v Version>> {
-    offered
-        .iter()
-        .find(|version| *version == wanted)
-        .map(|version| vec![version])
 }
 
 fn newest_release(offered: &[Version]) -> Option<Version> {

@@ -125,9 +125,11 @@ impl ConfigurationSides<'_> {
 
 /// Returns the first requirement of a provider that has constraints, else the first.
 fn stated<'r>(requirements: &'r Requirements, addr: &ProviderAddr) -> Option<&'r Requirement> {
-    let all = requirements.providers.get(addr)?;
-    let constrained = all.iter().find(|one| !one.constraints.is_empty());
-    constrained.or_else(|| all.first())
+    let places = requirements.providers.get(addr)?;
+    places
+        .iter()
+        .find(|place| !place.constraints.is_empty())
+        .or_else(|| places.first())
 }
 
 impl ConfigurationCause {

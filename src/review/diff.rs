@@ -194,6 +194,7 @@ fn switched<'a>(
         added.keys().copied().collect(),
     );
     let mut pairs = Vec::new();
+    // Of the entries that an earlier step paired none is left for a later one.
     for alike in STEPS {
         let fits =
             |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && alike(a, b);

@@ -225,6 +225,7 @@ fn switched(change: &ProviderChange, old: &ProviderAddr, new: &ProviderAddr) -> 
                 .iter()
                 .any(|flavor| flavor.default_host() == host)
         };
+        // Both public registries serve the same publishers: a switch of programs is no alarm, another host is.
         causes.push(if is_default(from) && is_default(to) {
             Cause::ProgramSwitched { to: to.to_owned() }
         } else {
@@ -304,6 +305,7 @@ fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
 
 /// Explains hashes that changed while the version did not.
 fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<Cause> {
+    // `init` accepts any package then, whatever else changed about the hashes.
     if new.is_empty() && !old.is_empty() {
         return vec![Cause::AllHashesLost];
     }
@@ -321,6 +323,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     }
     causes.extend(match zh {
         (0, 0) => None,
+        // A registry that is asked for the first time since a mirror adds its whole list (`sources` rules 9.3).
         (0, _) if from == 0 => Some(Cause::SchemeCompleted(Scheme::Zh)),
         (0, count) if !old.lists_release() && count > from => {
             Some(Cause::ListCompleted { from, to })
@@ -340,6 +343,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     causes.extend(unexplained(h1.1, new));
     causes.extend(match h1 {
         (0, 0) => None,
+        // `unexplained` has said so, with a higher risk.
         (0, _) if new.has_unexplained_h1() => None,
         (0, _) if of(old, Scheme::H1) == 0 => Some(Cause::SchemeCompleted(Scheme::H1)),
         (0, count) if to == 0 => Some(Cause::H1Added(count)),

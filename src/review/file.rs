@@ -48,7 +48,7 @@ pub enum FileCause {
     RootDeleted,
     /// The file had another path.
     Renamed {
-        /// The path before.
+        /// The path of the file before.
         from: String,
     },
     /// A merge of it is not finished.

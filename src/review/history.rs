@@ -96,6 +96,7 @@ pub fn history<V: Ord>(
     let mut changes = Vec::new();
     for (index, step) in steps.iter().enumerate() {
         let new = match &step.new {
+            // A commit that removed the file removed all entries.
             None => &nothing,
             Some(name) => match locks.get(name) {
                 Some(lock) => lock,

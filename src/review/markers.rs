@@ -146,6 +146,7 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
         }
         start += line.len();
     }
+    // A conflict that does not end would give its rest to one side only.
     match reader.open {
         Some(span) => Err(MarkerError {
             span,
@@ -221,7 +222,7 @@ impl MarkerReader {
         let span = Span::new(start, start + line.trim_ascii_end().len());
         let size = self.parted.markers.size;
         let label = String::from_utf8_lossy(line[size..].trim_ascii()).into_owned();
-        // All conflicts of a text have the same labels, unless an author changed some.
+        // All conflicts of a text have the same labels, unless an author changed some: those of the first count.
         let is_first = self.parted.conflicts == 0;
         let fault = match (sign, self.section) {
             (b'<', Section::All) => {

@@ -301,6 +301,7 @@ fn same_version(
     // removed, and the union of both sides remains.
     let of_base = base.filter(|base| base.version == ours.version);
     let none = Hashes::default();
+    // A hash that one side removed stays removed: it was repaired, or its platform was dropped.
     let hashes = three_way(
         of_base.map_or(&none, |base| &base.hashes).iter(),
         &ours.hashes.iter().collect(),

@@ -23,9 +23,9 @@ pub struct MergeSides {
 /// The side that changed an entry since the base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangedBy {
-    /// Our side alone.
+    /// Our side, and not theirs.
     Us,
-    /// Their side alone.
+    /// Their side, and not ours.
     Them,
     /// Both sides, each in its own way.
     Both,

@@ -137,6 +137,8 @@ fn outside<'a>(
         .into_iter()
         .filter(|place| !meets_own(place))
         .collect();
+    // The terms of modules that cannot be seen may name the pre-release, but are no conflict (`resolve` rules
+    // 2.6).
     let all = requirements.on_locked(provider, version, &entry.constraints);
     if failing.is_empty() && !all.allows(version) {
         failing.extend(first);
@@ -152,7 +154,12 @@ fn outside<'a>(
         let wanted = if place.constraints.is_empty() {
             "without an exact constraint only releases are allowed".to_owned()
         } else {
-            format!("{} is required here{}", place.constraints, in_module(place))
+            let in_module = if place.module.is_root() {
+                String::new()
+            } else {
+                format!(", in {}", place.module)
+            };
+            format!("{} is required here{in_module}", place.constraints)
         };
         Finding::about(
             provider,
@@ -179,19 +186,13 @@ fn written(places: &[Requirement]) -> Vec<&Requirement> {
         .collect()
 }
 
-fn in_module(place: &Requirement) -> String {
-    if place.module.is_root() {
-        return String::new();
-    }
-    format!(", in {}", place.module)
-}
-
 fn stale(
     subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     entry: &ProviderLock,
     requirements: &Requirements,
 ) -> Option<Finding> {
+    // Terms of modules that cannot be seen stay recorded, so they do not make the line stale.
     if requirements.to_record(provider, &entry.constraints) == entry.constraints {
         return None;
     }

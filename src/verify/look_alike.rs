@@ -14,8 +14,7 @@ pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
             .filter(|addr| addr.namespace() == namespace)
             .count()
     };
-    // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second:
-    // a typing error is made once, and a name that is in use is typed often.
+    // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second.
     let is_before = |a: &ProviderAddr, b: &ProviderAddr| {
         let (of_a, of_b) = (count_in(a.namespace()), count_in(b.namespace()));
         of_a > of_b || of_a == of_b && a.namespace() < b.namespace()

@@ -73,7 +73,8 @@ fn lacking(
             severity: Severity::Note,
             ..diagnostic.help(left_over)
         },
-        None if !can_be_added(coverage) => diagnostic.help(subject.advice.lock.named_in(|lock| {
+        // `lock` has no hash to add for platforms without a package, or with the package of another one.
+        None if coverage.absent.is_empty() && coverage.unknown.is_empty() => diagnostic.help(subject.advice.lock.named_in(|lock| {
             format!(
                 "no h1: can be added: run `{lock}`, which prints what states this in the project \
                  file"
@@ -123,12 +124,6 @@ fn fix<'p>(
         .run(REST)
 }
 
-/// Returns true if `lock` adds a hash: it has none to add for platforms without a package, or with the package
-/// of another one.
-fn can_be_added(coverage: &Coverage) -> bool {
-    !coverage.absent.is_empty() || !coverage.unknown.is_empty()
-}
-
 /// Names the platforms of the recorded hashes, as far as they are known.
 fn explanation(coverage: &Coverage) -> String {
     let count = match coverage.recorded {
@@ -148,6 +143,7 @@ fn explanation(coverage: &Coverage) -> String {
         };
     }
     let known: Vec<Platform> = coverage.known.keys().cloned().collect();
+    // Platforms with the same content share one `h1:` (`locker` rules 2.5), so fewer may be enough.
     if coverage.lacking() == 0 {
         let known = platform::join(&known, ", ");
         return format!("{count}; some of the packages of {known} are the same");

@@ -164,6 +164,7 @@ fn check_lock(
     let answers = checks.sources.ask(subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
     let wanted = (checks.platforms)(&locked);
+    // The store is asked about each recorded `zh:`, which is left out where no check needs the facts.
     let is_of_use = groups.wants(CheckGroup::Platforms) || groups.wants(CheckGroup::Packages);
     let attributions = if is_of_use || !answers.is_empty() {
         (checks.facts)(&lock.document.lock)
@@ -177,6 +178,7 @@ fn check_lock(
     } else {
         PackageFacts::default()
     };
+    // Packages at hand come first: they were hashed now, and a fact only says what was hashed once.
     facts.complete(&attributions);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {

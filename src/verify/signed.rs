@@ -30,6 +30,7 @@ pub fn unlisted(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
         .filter(|(provider, entry)| {
             let count = |scheme| entry.hashes.of(scheme).count();
             let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
+            // Installing from a mirror of a private registry without lists leaves the same entry.
             let signs = is_public(provider.hostname()) || signing.contains(provider.hostname());
             is_bare && signs && subject.left_over(provider).is_none()
         })

@@ -333,6 +333,7 @@ impl UpstreamEntry<'_> {
     /// Reports a newer patch of the locked minor version.
     fn newer(&self, versions: &[Version]) -> Option<Finding> {
         let (provider, version) = (self.provider, &self.entry.version);
+        // Larger steps are reported by `lockctl outdated`.
         let newest = versions
             .iter()
             .filter(|other| {
@@ -344,6 +345,7 @@ impl UpstreamEntry<'_> {
             return None;
         }
         let (subject, update) = (self.subject, &self.subject.advice.update);
+        // Without the configuration the recorded constraints are the best that is known of it.
         let constraints = match subject.requirements {
             Some(requirements) => requirements.constraints(provider),
             None => self.entry.constraints.clone(),

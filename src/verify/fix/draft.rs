@@ -52,6 +52,7 @@ impl Draft {
         Some(draft)
     }
 
+    /// Joins blocks of one provider, unless they lock different versions or contradict each other.
     fn join(&mut self, provider: &ProviderAddr, others: &[&ProviderLock]) {
         let Some(entry) = self.lock.providers.get_mut(provider) else {
             return;
@@ -66,6 +67,7 @@ impl Draft {
             return;
         }
         for other in others {
+            // Two signed lists of one release are equal: one of these is not signed, and it is unknown which.
             if contradict(&entry.hashes, &other.hashes) {
                 self.left.push(Unrepaired::Lists {
                     provider: provider.clone(),

@@ -84,6 +84,7 @@ pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
         };
     }
     let text = lockfile::write(&draft.lock, root.flavor);
+    // Only the text shows if it is too large: canonical form adds a header and white space.
     match refusal(lock, &text, extent) {
         Some(refusal) => FixPlan {
             left,

@@ -348,6 +348,7 @@ impl<'a> InitOutlook<'a> {
                 Guess::known(EntryNeed::OutsideInTests)
             }
             (true, false) => Guess::known(EntryNeed::Outside),
+            // A module that cannot be seen may have a constraint that excludes the version.
             (true, true) if seen => Guess::known(EntryNeed::Fits),
             (true, true) => Guess {
                 likely: EntryNeed::Fits,
@@ -381,6 +382,7 @@ impl<'a> InitOutlook<'a> {
         let other = entries
             .iter()
             .find(|(other, _)| other.carried_over(self.flavor).as_ref() == Some(provider));
+        // Without the configuration nothing says if the version of the other entry fits.
         let (Some((other, entry)), Some(requirements)) = (other, self.requirements) else {
             return self
                 .needed_by(provider)

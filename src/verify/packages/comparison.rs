@@ -60,11 +60,14 @@ impl<'a> PackageComparison<'a, '_> {
         let matched = hashed.judge(recorded, moment);
         match matched {
             Match::Matched(_) => about.remarks(recorded),
+            // `lock` recorded what the zip unpacks to, and `init` compares its members: it refuses a package
+            // that is the locked one.
             _ if hashed.is_odd() && recorded.contains(&hashed.h1) => {
                 vec![about.refused_odd(self.unwanted(candidate))]
             }
             Match::Mismatch => {
                 let fact = self.fact(candidate, hashed);
+                // Evidence decides; without any the number of recorded hashes says how sure a mismatch is.
                 match (&fact, self.doubt(candidate, hashed)) {
                     // The content is right, and only the hash of this form of it is missing.
                     (MismatchEvidence::Same(_), _) if hashed.zip.is_none() => {

@@ -308,10 +308,7 @@ pub(super) fn unreadable(
         PackageOrigin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
         PackageOrigin::Named => "name a package that the program could use".to_owned(),
     };
-    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
-        .at(subject.file, subject.header(&id.provider), causes(error))
-        .help(help);
-    finding(candidate, diagnostic)
+    unusable(subject, candidate, title, causes(error), help)
 }
 
 /// Reports a file in the place of an unpacked package.
@@ -325,10 +322,7 @@ pub(super) fn no_directory(subject: CheckedLock<'_>, candidate: &PackageCandidat
     let help = format!(
         "delete it and run `{program} init` again; until then `{program} plan` finds no package"
     );
-    let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
-        .at(subject.file, subject.header(&id.provider), note)
-        .help(help);
-    finding(candidate, diagnostic)
+    unusable(subject, candidate, title, note, help)
 }
 
 /// Reports a package that is a link which cannot be followed.
@@ -350,8 +344,19 @@ pub(super) fn unreachable(
             " again; until then `{program} plan` finds no package"
         ))
     };
+    unusable(subject, candidate, title, note, help)
+}
+
+fn unusable(
+    subject: CheckedLock<'_>,
+    candidate: &PackageCandidate,
+    title: String,
+    note: String,
+    help: impl Into<Help>,
+) -> Finding {
+    let span = subject.header(&candidate.id.provider);
     let diagnostic = Diagnostic::error(rules::PACKAGE_UNREADABLE, title)
-        .at(subject.file, subject.header(&id.provider), note)
+        .at(subject.file, span, note)
         .help(help);
     finding(candidate, diagnostic)
 }

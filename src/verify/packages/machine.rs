@@ -30,7 +30,7 @@ pub enum InstallSource {
     OciMirror,
     /// A directory laid out as a mirror.
     Directory {
-        /// The directory, absolute.
+        /// The absolute path of the directory.
         dir: PathBuf,
         /// Without the directory `init` fails.
         must_exist: bool,
@@ -201,6 +201,8 @@ fn is_recorded(subject: CheckedLock<'_>, id: &PackageId, outcome: &Outcome) -> b
 /// Finds the first source that has a package (`cliconfig` rules 5.2).
 fn find(search: PackageSearch<'_>, gathered: &PackagesAtHand, id: &PackageId) -> FoundSource {
     let sources = (search.sources)(&id.provider);
+    // A directory that the CLI configuration names must exist, or `init` fails for the provider whatever other
+    // sources have (`coverage` rules 5.1).
     if is_missing(&sources, gathered) {
         return FoundSource::nowhere(MachineSource::NoVersion);
     }

@@ -130,6 +130,7 @@ impl<'a> PackageMemo<'a> {
 
     /// Returns a path by which the same package is found again.
     pub(super) fn resolved(&self, place: &Local) -> PathBuf {
+        // `.terraform/providers` often holds links into the plugin cache: the package behind them is one.
         let path = place.path();
         self.files.resolve(path).unwrap_or_else(|_| path.to_owned())
     }
@@ -185,6 +186,7 @@ impl<'a> PackageMemo<'a> {
         if let Some(files) = &hashed.files {
             return Some(files.clone());
         }
+        // The package may have changed since it was hashed; then its files explain nothing.
         let (again, files) = hash_with_files(self.files, place, self.jobs).ok()?;
         (again.h1 == hashed.h1).then_some(files)
     }

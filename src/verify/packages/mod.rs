@@ -106,6 +106,7 @@ pub fn check(
         checked.findings.push(finding);
     }
     checked.findings.extend(lacking(subject, search, &gathered));
+    // Named packages of locked versions are compared like all others, so they are added before the hashing.
     let unknown = checked.take_named(memo, subject, search, &mut gathered);
     let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
     let outcomes = memo.hash(&places);
@@ -162,6 +163,7 @@ fn lacking(
     search: PackageSearch<'_>,
     gathered: &PackagesAtHand,
 ) -> Vec<Finding> {
+    // A mirror that is missing or cannot be read is reported, and might have the version.
     if !gathered.absent.is_empty() || !gathered.failures.is_empty() {
         return Vec::new();
     }
@@ -188,6 +190,7 @@ fn known(
     for (candidate, outcome) in used.iter().zip(outcomes) {
         let id = &candidate.id;
         let recorded = recorded(subject, id);
+        // Only a recorded hash shows that the package is the locked one: another may lie in its place.
         if let Ok(hashed) = &**outcome
             && recorded.contains(&hashed.h1)
         {

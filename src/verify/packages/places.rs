@@ -1,7 +1,7 @@
 //! The places of packages, and the packages that matter to a lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -175,18 +175,10 @@ pub(super) fn gather(
     let mut gathered = PackagesAtHand::default();
     let mut mirrored = BTreeSet::new();
     for place in places {
-        if let Err(error) = memo.files.kind(&place.dir) {
-            match place.absence {
-                Absence::Fine | Absence::Fault(..) if is_outside(&error) => continue,
-                Absence::Fine if error.kind() == ErrorKind::NotFound => continue,
-                Absence::Fault(file, span) if error.kind() == ErrorKind::NotFound => {
-                    let absent = (file, span, place.dir.clone());
-                    gathered.absent.push(absent);
-                    continue;
-                }
-                // The scan reports the reason.
-                _ => {}
-            }
+        if let Err(error) = memo.files.kind(&place.dir)
+            && gathered.passes_over(place, &error)
+        {
+            continue;
         }
         let mirror = match memo.scan(&place.dir, subject.flavor) {
             Ok(mirror) => mirror,
@@ -199,6 +191,7 @@ pub(super) fn gather(
                 continue;
             }
         };
+        // `init` does not look into a mirror that only our command line names.
         if place.origin == PackageOrigin::Mirror && place.absence != Absence::Failure {
             let dir = place.dir.clone();
             gathered.mirrors.insert(dir, Arc::clone(&mirror));
@@ -233,6 +226,24 @@ pub(super) fn gather(
 }
 
 impl PackagesAtHand {
+    /// Decides if a place that cannot be looked up is passed over, and notes a mirror that is missing. Of any
+    /// other place the scan reports the reason.
+    fn passes_over(&mut self, place: &PackagePlace, error: &io::Error) -> bool {
+        let is_missing = error.kind() == ErrorKind::NotFound;
+        match place.absence {
+            // With --confine, only places that the user names may be outside.
+            Absence::Fine | Absence::Fault(..) if is_outside(error) => true,
+            Absence::Fine => is_missing,
+            Absence::Fault(file, span) => {
+                if is_missing {
+                    self.absent.push((file, span, place.dir.clone()));
+                }
+                is_missing
+            }
+            Absence::Failure => false,
+        }
+    }
+
     /// Adds a package with all its places.
     fn add(
         &mut self,
