@@ -1,4 +1,4 @@
-//! What goes on meanwhile: a line of JSON for each event where that is asked for, a bar on a terminal,
+//! Progress: a line of JSON for each event where that is asked for, a bar on a terminal,
 //! every request with `-v`, else nothing.
 
 use std::collections::BTreeSet;
@@ -15,15 +15,15 @@ use crate::report::json::{self, EventLine};
 use crate::sources::net::Event;
 use crate::world::{Env, Stream};
 
-/// How often the bar is drawn, in times per second.
+/// Frames of the bar per second.
 const FRAMES: u8 = 10;
 
 /// Shows progress. Any thread may report an event.
 pub(super) struct Progress<'a> {
-    shown: Shown<'a>,
+    shown: ProgressOutput<'a>,
 }
 
-enum Shown<'a> {
+enum ProgressOutput<'a> {
     Nothing,
     Requests(Mutex<&'a mut (dyn Write + Send)>),
     Events(Mutex<&'a mut (dyn Write + Send)>),
@@ -33,12 +33,12 @@ enum Shown<'a> {
 /// One bar over all downloads.
 struct Bar {
     bar: ProgressBar,
-    counts: Mutex<Counts>,
+    counts: Mutex<DownloadCounts>,
 }
 
 #[derive(Default)]
-struct Counts {
-    /// What was begun; a package that starts over is one.
+struct DownloadCounts {
+    /// Packages that were begun; one that starts over counts once.
     begun: BTreeSet<Url>,
     finished: usize,
     /// Bytes that are known to come, or came.
@@ -49,13 +49,13 @@ impl<'a> Progress<'a> {
     /// Decides by the options and by whether standard error is a terminal.
     pub(super) fn new(common: &Common, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
         let shown = if common.format == Format::JsonLines {
-            Shown::Events(Mutex::new(out))
+            ProgressOutput::Events(Mutex::new(out))
         } else if common.verbose {
-            Shown::Requests(Mutex::new(out))
+            ProgressOutput::Requests(Mutex::new(out))
         } else if env.terminal(Stream::Stderr) && !common.quiet && common.format == Format::Human {
-            Shown::Bar(Box::new(Bar::new()))
+            ProgressOutput::Bar(Box::new(Bar::new()))
         } else {
-            Shown::Nothing
+            ProgressOutput::Nothing
         };
         Self { shown }
     }
@@ -63,28 +63,28 @@ impl<'a> Progress<'a> {
     /// Takes note of something that happened.
     pub(super) fn observe(&self, event: &Event<'_>) {
         match &self.shown {
-            Shown::Nothing => {}
-            Shown::Requests(stderr) => {
+            ProgressOutput::Nothing => {}
+            ProgressOutput::Requests(stderr) => {
                 if let Some(line) = line(event) {
                     let mut stderr = stderr.lock().unwrap_or_else(PoisonError::into_inner);
                     // The reader has closed the stream; the run continues.
                     let _ = writeln!(stderr, "{line}");
                 }
             }
-            Shown::Events(stdout) => {
+            ProgressOutput::Events(stdout) => {
                 if let Some(line) = event_line(event) {
                     let mut stdout = stdout.lock().unwrap_or_else(PoisonError::into_inner);
                     // As above; if the result cannot be printed either, that is reported.
                     let _ = json::render_event(*stdout, &line).and_then(|()| stdout.flush());
                 }
             }
-            Shown::Bar(bar) => bar.observe(event),
+            ProgressOutput::Bar(bar) => bar.observe(event),
         }
     }
 
     /// Takes the bar away, so that results follow a clean line.
     pub(super) fn finish(&self) {
-        if let Shown::Bar(bar) = &self.shown {
+        if let ProgressOutput::Bar(bar) = &self.shown {
             bar.bar.finish_and_clear();
         }
     }
@@ -141,7 +141,7 @@ impl Bar {
         self.bar.reset();
     }
 
-    fn count(&self, counts: &Counts) {
+    fn count(&self, counts: &DownloadCounts) {
         let many = counts.begun.len().max(counts.finished);
         let text = format!("packages: {} of {many}", counts.finished);
         self.bar.set_message(text);

@@ -1,4 +1,4 @@
-//! What is typed about where packages come from.
+//! Options on the source of packages.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::cliconfig::RepositoryTemplate;
 use crate::run::options::PackageChoice;
 use crate::sources::network_mirror::MirrorUrl;
 
-/// Where packages come from.
+/// Options on the source of packages.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct SourceArgs {
     /// Take packages from this filesystem mirror [default: registries]
@@ -37,10 +37,10 @@ pub(in crate::cli) struct SourceArgs {
     #[arg(
         long,
         value_enum,
-        default_value_t = Installation::Registry,
+        default_value_t = InstallationArg::Registry,
         conflicts_with_all = ["fs_mirror", "net_mirror", "oci_mirror"]
     )]
-    pub(in crate::cli) installation: Installation,
+    pub(in crate::cli) installation: InstallationArg,
 }
 
 impl SourceArgs {
@@ -54,16 +54,16 @@ impl SourceArgs {
             PackageChoice::OciMirror(template.clone())
         } else {
             match self.installation {
-                Installation::Registry => PackageChoice::Registry,
-                Installation::Cli => PackageChoice::CliConfiguration,
+                InstallationArg::Registry => PackageChoice::Registry,
+                InstallationArg::Cli => PackageChoice::CliConfiguration,
             }
         }
     }
 }
 
-/// Which sources are asked.
+/// The sources that are asked where no mirror is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Installation {
+pub(in crate::cli) enum InstallationArg {
     Registry,
     Cli,
 }

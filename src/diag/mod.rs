@@ -16,7 +16,7 @@ pub use finding::{Finding, Share, TurnedOff};
 pub use help::{Help, RootCommand};
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
-pub use texts::{FileId, Position, Texts};
+pub use texts::{FileId, FileMove, Position, Texts};
 pub use topics::{TOPICS, Topic};
 
 /// A range of bytes of one file, end exclusive.

@@ -62,6 +62,24 @@ struct Checkpoint {
     characters: usize,
 }
 
+/// The place of an adopted table among the texts of another one; see [`Texts::adopt`].
+#[derive(Clone, Copy, Debug)]
+pub struct FileMove {
+    part: u32,
+    first: u32,
+}
+
+impl FileMove {
+    /// Turns an id of the adopted table into that of the same text in the other table.
+    #[must_use]
+    pub fn apply(self, file: FileId) -> FileId {
+        FileId {
+            part: self.part,
+            at: self.first + file.at,
+        }
+    }
+}
+
 impl FileId {
     /// The id of the only text of a reader without a table; in a table that of the first.
     pub const ALONE: Self = Self { part: 0, at: 0 };
@@ -106,6 +124,22 @@ impl Texts {
     pub fn append(&mut self, mut next: Self) {
         assert_eq!(next.first, self.last() + 1, "tables are appended in order");
         self.parts.append(&mut next.parts);
+    }
+
+    /// Adds the texts of a table that was filled by itself; returns how its ids read in this one.
+    ///
+    /// # Panics
+    /// If `other` continues another table, or others were appended to it.
+    pub fn adopt(&mut self, other: &Self) -> FileMove {
+        let part = self.last();
+        let [texts] = &*other.parts else {
+            panic!("the table has one part");
+        };
+        assert_eq!(other.first, 0, "the table continues no other");
+        let own = self.parts.last_mut().expect("there is a part");
+        let first = u32::try_from(own.len()).expect("fewer texts than u32::MAX");
+        own.extend_from_slice(texts);
+        FileMove { part, first }
     }
 
     /// Returns the number of the part that texts are added to.
@@ -256,6 +290,21 @@ mod tests {
         ids.push(texts.add("last", Vec::new()));
         let names: Vec<&str> = ids.iter().map(|id| texts.name(*id)).collect();
         assert_eq!(names, ["shared", "first", "first again", "third", "last"]);
+        assert!(ids.is_sorted());
+    }
+
+    #[test]
+    fn an_adopted_table_keeps_its_order() {
+        let mut texts = Texts::default();
+        let first = texts.add("first", Vec::new());
+        let mut other = Texts::default();
+        let ids = ["a", "b"].map(|name| other.add(name, Vec::new()));
+        let next = texts.after(0);
+        let moved = texts.adopt(&other);
+        texts.append(next);
+        let last = texts.add("last", Vec::new());
+        let ids = [first, moved.apply(ids[0]), moved.apply(ids[1]), last];
+        assert_eq!(ids.map(|id| texts.name(id)), ["first", "a", "b", "last"]);
         assert!(ids.is_sorted());
     }
 

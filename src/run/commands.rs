@@ -7,7 +7,7 @@ use crate::flavor::FlavorChoice;
 use crate::run::options::{RootChoice, RunOptions, is_path};
 use crate::verify::Advice;
 
-/// How many roots a command names that the user named; for more there is a placeholder.
+/// Maximum number of roots that a command repeats from the command line; for more there is a placeholder.
 const MAX_ROOTS: usize = 5;
 
 /// Returns the commands for a root, as they would be typed from here.
@@ -49,9 +49,12 @@ pub(crate) fn named_as_path(dir: &Path) -> String {
 }
 
 fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice {
-    let names = |name: fn(&Path) -> String| match dirs.len() > MAX_ROOTS {
-        true => " ROOT…".to_owned(),
-        false => dirs.iter().map(|dir| name(dir)).collect(),
+    let names = |name: fn(&Path) -> String| {
+        if dirs.len() > MAX_ROOTS {
+            " ROOT…".to_owned()
+        } else {
+            dirs.iter().map(|dir| name(dir)).collect()
+        }
     };
     let root = format!("{recursive}{}", names(named));
     let paths = format!("{recursive}{}", names(named_as_path));

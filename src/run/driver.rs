@@ -4,75 +4,17 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::diag::Texts;
-use crate::parallel;
 use crate::project::roots::UnitRoots;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::World;
-use crate::run::opening::{FoundRoot, MAX_READ_AHEAD, RootReader};
+use crate::run::job::{Job, OpenResult};
+use crate::run::opening::{FoundRoot, MAX_READ_AHEAD, ReadRoot, RootReader};
 use crate::run::options::{RootChoice, RunOptions};
 use crate::run::root::Root;
 use crate::run::unseen::some_of;
 use crate::workspace::{self, SearchSettings, WorkspaceError};
 use crate::world::{Exclusive, Replaced};
-
-/// A job over roots.
-///
-/// Roots are loaded side by side, opened in their order, worked on together, and finished in their order.
-pub(crate) trait Job: Sync {
-    /// Files of a root that are read beside its lock file.
-    type Loaded: Send;
-    /// A root that is ready for the work.
-    type Opened;
-    /// A root after the work.
-    type Done;
-
-    /// Returns how many roots are loaded at once.
-    fn threads(&self) -> NonZeroUsize {
-        parallel::cores()
-    }
-
-    /// Reads what the job needs beside the lock file; changes nothing.
-    fn load(&self, root: &Root, texts: &mut Texts) -> Self::Loaded;
-
-    /// Prepares a root for the work, or finishes it.
-    fn open(
-        &mut self,
-        root: Root,
-        loaded: Self::Loaded,
-        texts: &mut Texts,
-        result: &mut RootResult,
-    ) -> Result<OpenResult<Self::Opened>, Failure>;
-
-    /// Returns the reasons why no root can be worked on, now that all could be opened.
-    fn obstacles(&self) -> Vec<Failure> {
-        Vec::new()
-    }
-
-    /// Works on all roots; returns them in their order.
-    fn work(&mut self, roots: Vec<Self::Opened>) -> Vec<Self::Done>;
-
-    /// Writes and reports what came of a root.
-    ///
-    /// `held` is the exclusive right to write its lock file, if the run has it.
-    fn finish(
-        &mut self,
-        root: Self::Done,
-        held: Option<&Exclusive>,
-        texts: &Texts,
-        result: &mut RootResult,
-    ) -> Result<Replaced, Failure>;
-}
-
-/// The state of a root after [`Job::open`].
-pub(crate) enum OpenResult<T> {
-    /// It is to be worked on.
-    Ready(T),
-    /// It is finished.
-    Finished,
-    /// Another program changed its lock file; it starts over.
-    Changed,
-}
 
 /// The results of all roots of a run.
 #[derive(Default)]
@@ -87,7 +29,7 @@ pub(crate) struct RootResults {
 }
 
 /// A root that was opened, with its result so far.
-struct Candidate<T> {
+struct OpenedRoot<T> {
     dir: PathBuf,
     result: RootResult,
     opened: Option<T>,
@@ -174,78 +116,63 @@ where
     }
 }
 
-impl<T> From<Replaced> for OpenResult<T> {
-    fn from(replaced: Replaced) -> Self {
-        match replaced {
-            Replaced::Done => Self::Finished,
-            Replaced::Changed => Self::Changed,
-        }
-    }
-}
-
 impl<J: Job> JobRun<'_, '_, J> {
     fn roots(&mut self, dirs: Vec<PathBuf>) -> Vec<RootResult> {
-        let mut candidates = self.open_all(dirs);
-        let has_failed = |root: &Candidate<_>| root.result.status == RootStatus::Failed;
+        let mut roots = self.open_all(dirs);
+        let has_failed = |root: &OpenedRoot<_>| root.result.status == RootStatus::Failed;
         // An obstacle that a failed root would remove, as requiring a provider, is none.
-        if !candidates.iter().any(has_failed) {
+        if !roots.iter().any(has_failed) {
             let obstacles = self.job.obstacles();
             if !obstacles.is_empty() {
-                for root in &mut candidates {
+                for root in &mut roots {
                     root.result.verdict = None;
                     for failure in &obstacles {
                         root.result.fail(failure.clone());
                     }
                 }
-                return candidates.into_iter().map(|root| root.result).collect();
+                return roots.into_iter().map(|root| root.result).collect();
             }
         }
         let mut ready = Vec::new();
-        let mut roots = Vec::new();
-        for root in candidates {
-            roots.push((root.dir, root.result, root.opened.is_some()));
+        let mut reported = Vec::new();
+        for root in roots {
+            reported.push((root.dir, root.result, root.opened.is_some()));
             ready.extend(root.opened);
         }
         let mut done = self.job.work(ready).into_iter();
-        roots
-            .into_iter()
-            .map(|(dir, result, is_ready)| {
-                if is_ready {
-                    let root = done.next().expect("the work returns every root");
-                    self.finish(&dir, root, result)
-                } else {
-                    result
-                }
-            })
-            .collect()
+        let mut results = Vec::new();
+        for (dir, mut result, is_ready) in reported {
+            if is_ready {
+                let root = done.next().expect("the work returns every root");
+                result = self.finish(&dir, root, result);
+            }
+            results.push(result);
+        }
+        results
     }
 
     /// Reads all roots, some of them side by side, and opens them in their order.
-    fn open_all(&mut self, dirs: Vec<PathBuf>) -> Vec<Candidate<J::Opened>> {
+    fn open_all(&mut self, dirs: Vec<PathBuf>) -> Vec<OpenedRoot<J::Opened>> {
         let mut found = Vec::new();
         for dir in dirs {
             found.push(self.reader.find(dir, &mut self.texts));
         }
-        let mut candidates = Vec::new();
+        let mut roots = Vec::new();
         let mut found = found.into_iter();
         loop {
             let next: Vec<FoundRoot> = found.by_ref().take(MAX_READ_AHEAD).collect();
             if next.is_empty() {
-                return candidates;
+                return roots;
             }
             let read = self.reader.read_all(self.job, &next, &self.texts);
             for (found, (read, texts)) in next.into_iter().zip(read) {
                 self.texts.append(texts);
-                candidates.push(self.open(found, read));
+                roots.push(self.open(found, read));
             }
         }
     }
 
-    fn open(
-        &mut self,
-        found: FoundRoot,
-        read: crate::run::opening::ReadRoot<J::Loaded>,
-    ) -> Candidate<J::Opened> {
+    fn open(&mut self, found: FoundRoot, read: ReadRoot<J::Loaded>) -> OpenedRoot<J::Opened> {
         let dir = found.dir.clone();
         let mut result = RootResult::new(dir.display().to_string());
         let opened = match self.reader.report(found, read, &mut result) {
@@ -262,7 +189,7 @@ impl<J: Job> JobRun<'_, '_, J> {
                 None
             }
         };
-        Candidate {
+        OpenedRoot {
             dir,
             result,
             opened,
@@ -270,7 +197,7 @@ impl<J: Job> JobRun<'_, '_, J> {
     }
 
     /// Opens a root again that another program changed; what was said of it before does not count.
-    fn reopen(&mut self, dir: PathBuf) -> Candidate<J::Opened> {
+    fn reopen(&mut self, dir: PathBuf) -> OpenedRoot<J::Opened> {
         let mut result = RootResult::new(dir.display().to_string());
         let opened = match self.open_again(&dir, &mut result) {
             Ok(OpenResult::Ready(opened)) => Some(opened),
@@ -284,7 +211,7 @@ impl<J: Job> JobRun<'_, '_, J> {
                 None
             }
         };
-        Candidate {
+        OpenedRoot {
             dir,
             result,
             opened,

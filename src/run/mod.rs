@@ -10,6 +10,7 @@ pub(crate) mod commands;
 mod driver;
 pub(crate) mod facts;
 mod failure;
+mod job;
 mod opening;
 pub(crate) mod options;
 pub(crate) mod platforms;
@@ -18,7 +19,8 @@ pub(crate) mod unseen;
 pub(crate) mod user;
 
 use crate::world::{Clock, Disk, Env, Http, Run};
-pub(crate) use driver::{Job, OpenResult, RootResults, each, over_roots};
+pub(crate) use driver::{RootResults, each, over_roots};
+pub(crate) use job::{Job, OpenResult};
 
 /// The outside that commands act on.
 #[derive(Clone, Copy)]

@@ -14,7 +14,7 @@ use crate::project::ProjectFile;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
 use crate::run::World;
-use crate::run::driver::Job;
+use crate::run::job::Job;
 use crate::run::options::RunOptions;
 use crate::run::root::Root;
 use crate::workspace::{StatedProject, Workspace, WorkspaceError};

@@ -42,13 +42,13 @@ impl std::str::FromStr for PlatformArg {
 
 /// The platforms that the user named.
 pub(crate) struct PlatformChoice {
-    /// What it means for every root; `None` if nothing was typed.
+    /// The wanted set of every root; `None` if nothing was typed.
     typed: Option<WantedSet>,
-    /// Whether the platforms that a root is locked for are wanted, too.
+    /// The platforms that a root is locked for are wanted, too.
     locked: bool,
 }
 
-/// Reads `--platform`.
+/// Turns the values of `--platform` into a choice.
 pub(crate) fn typed(args: &[PlatformArg]) -> PlatformChoice {
     let mut wanted = WantedSet::default();
     for arg in args {
@@ -175,8 +175,11 @@ impl PlatformChoice {
 /// where nothing would be left, since an entry needs some platform.
 fn narrowed(typed: &WantedSet, own: WantedSet) -> WantedSet {
     let keep = |platforms: &[Platform]| -> Vec<Platform> {
-        let kept = platforms.iter().filter(|p| own.has(p));
-        kept.cloned().collect()
+        platforms
+            .iter()
+            .filter(|platform| own.has(platform))
+            .cloned()
+            .collect()
     };
     let left = WantedSet {
         named: keep(&typed.named),
@@ -195,16 +198,17 @@ fn nothing_proves(cause: &str) -> Failure {
     }
 }
 
-/// Returns the remark on a platform that no provider is commonly released for.
-fn doubt(platform: &Platform) -> String {
-    format!("providers are rarely released for {platform}: is it spelled right?")
-}
-
 /// Returns a remark on each typed platform that no provider is commonly released for.
 pub(crate) fn remarks(args: &[PlatformArg]) -> Vec<String> {
-    let named = args.iter().filter_map(|arg| match arg {
-        PlatformArg::Named(platform) if !platform.is_common() => Some(platform),
-        _ => None,
-    });
-    named.map(doubt).collect()
+    let mut remarks = Vec::new();
+    for arg in args {
+        if let PlatformArg::Named(platform) = arg
+            && !platform.is_common()
+        {
+            remarks.push(format!(
+                "providers are rarely released for {platform}: is it spelled right?"
+            ));
+        }
+    }
+    remarks
 }

@@ -4,18 +4,16 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Program;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::{ConfigurationOptions, RunOptions};
-use crate::run::user::modules::UserModules;
+use crate::run::options::RunOptions;
 use crate::sources::SourceError;
 use crate::verify::packages::{PackageOrigin, Unscanned};
 use crate::verify::{Advice, CheckedLock};
-use crate::workspace::{self, FlavorSign, Reading};
+use crate::workspace::{self, FlavorSign};
 use crate::world::Files;
 
 pub(crate) use crate::workspace::LockText;
@@ -23,7 +21,7 @@ pub(crate) use crate::workspace::LockText;
 /// A root with the commands that would be typed for it.
 pub(crate) struct Root {
     root: workspace::Root,
-    /// Commands that help.
+    /// The commands that advice names for the root.
     pub(crate) advice: Advice,
 }
 
@@ -164,47 +162,5 @@ impl Root {
             requirements,
             advice: &self.advice,
         }
-    }
-
-    /// Reads the configuration of the root, its modules and its state.
-    pub(crate) fn load(
-        &self,
-        modules: &UserModules<'_>,
-        args: &ConfigurationOptions,
-        backend: BackendUse,
-        texts: &mut Texts,
-    ) -> Loaded {
-        let reading = reading(args, modules, backend);
-        let outside = modules.outside();
-        self.root.load(outside, modules.world.env, &reading, texts)
-    }
-
-    /// Reads the configuration as [`load`](Self::load) does, and how what is computed in it got its value.
-    pub(crate) fn load_with_traces(
-        &self,
-        modules: &UserModules<'_>,
-        args: &ConfigurationOptions,
-        backend: BackendUse,
-        texts: &mut Texts,
-    ) -> Loaded {
-        let reading = Reading {
-            traces_values: true,
-            ..reading(args, modules, backend)
-        };
-        let outside = modules.outside();
-        self.root.load(outside, modules.world.env, &reading, texts)
-    }
-}
-
-/// Says how the configuration is read, as typed.
-fn reading(args: &ConfigurationOptions, modules: &UserModules<'_>, backend: BackendUse) -> Reading {
-    Reading {
-        backend,
-        test_directory: args.test_directory.clone(),
-        strict_modules: args.strict_modules,
-        reads_state: args.reads_state,
-        values: args.values.clone(),
-        traces_values: false,
-        unreached: modules.unreached,
     }
 }

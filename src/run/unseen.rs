@@ -1,31 +1,31 @@
-//! What commands that explain a configuration say of what cannot be seen of it.
+//! Remarks on modules and state that are not visible.
 
 use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
-use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors};
+use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors, rules};
 use crate::report::{Failure, RootResult};
-use crate::requirement::{ModulePath, StateSeen};
+use crate::requirement::StateSeen;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
 use crate::run::user::modules::UserModules;
 
-/// How many names of a list are spelled out; one more than that is, too.
+/// Number of names of a list that are spelled out; of a list with one name more, all are.
 const NAMES: usize = 3;
 
-/// What a question is about, and what cannot be seen for it.
-pub(crate) struct Unseen<'a> {
+/// A configuration about which a question is asked, with what is not visible of it.
+pub(crate) struct UnseenParts<'a> {
     pub(crate) loaded: &'a Loaded,
     /// The state was to be read.
     pub(crate) state_wanted: bool,
-    /// Whether every note is shown.
+    /// Every note is shown.
     pub(crate) verbose: bool,
 }
 
-/// Whether the calls that cannot be seen are named in a sentence.
+/// The form in which a sentence gives the calls that are not visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// They are.
+pub(crate) enum CallNames {
+    /// By their names.
     Listed,
-    /// They stand in the results.
+    /// By their number: the results name them.
     Counted,
 }
 
@@ -41,16 +41,16 @@ pub(crate) fn load(
     texts: &mut Texts,
     result: &mut RootResult,
 ) -> Result<Option<Loaded>, Failure> {
-    let loaded = root.load_with_traces(modules, configuration, BackendUse::LeftAlone, texts);
+    let loaded = modules.load_with_traces(root, configuration, BackendUse::LeftAlone, texts);
     if !loaded.found || root.is_alone {
         return Err(root.no_configuration());
     }
-    Unseen::new(&loaded, configuration, options).faults(result);
+    UnseenParts::new(&loaded, configuration, options).faults(result);
     let is_sound = !has_errors(&loaded.diagnostics);
     Ok(is_sound.then_some(loaded))
 }
 
-impl<'a> Unseen<'a> {
+impl<'a> UnseenParts<'a> {
     pub(crate) fn new(
         loaded: &'a Loaded,
         configuration: &ConfigurationOptions,
@@ -64,9 +64,9 @@ impl<'a> Unseen<'a> {
     }
 }
 
-impl Unseen<'_> {
+impl UnseenParts<'_> {
     /// Adds what is wrong with the configuration. Notes are counted only, unless everything is shown;
-    /// what cannot be seen is left to [`Unseen::remark`].
+    /// what cannot be seen is left to [`remark`](Self::remark).
     pub(crate) fn faults(&self, result: &mut RootResult) {
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
@@ -85,12 +85,14 @@ impl Unseen<'_> {
 
     /// Names in one sentence what cannot be seen and what follows for the question; `None` if
     /// everything can be.
-    pub(crate) fn remark(&self, names: Names, consequence: &str) -> Option<String> {
-        let unseen = || {
-            let modules = self.loaded.modules.iter();
-            modules.filter_map(|node| Some((&node.path, node.unseen?)))
-        };
-        let mut calls: Vec<&ModulePath> = unseen().map(|(path, _)| path).collect();
+    pub(crate) fn remark(&self, names: CallNames, consequence: &str) -> Option<String> {
+        let (mut calls, mut titles) = (Vec::new(), Vec::new());
+        for node in &self.loaded.modules {
+            if let Some(title) = node.unseen {
+                calls.push(&node.path);
+                titles.push(title);
+            }
+        }
         calls.sort();
         let state = self.state_wanted && self.loaded.requirements.state == StateSeen::No;
         let mut what = Vec::new();
@@ -100,16 +102,16 @@ impl Unseen<'_> {
         } else if !calls.is_empty() {
             let count = counted(calls.len(), "module call");
             what.push(match names {
-                Names::Listed => {
+                CallNames::Listed => {
                     let calls = calls.into_iter().map(ToString::to_string);
                     format!("{count} ({})", some_of(calls).join(", "))
                 }
-                Names::Counted => count,
+                CallNames::Counted => count,
             });
-            if unseen().any(|(_, title)| title != NOT_CHECKED_OUT) {
+            if titles.iter().any(|title| *title != NOT_CHECKED_OUT) {
                 hints.push("`--modules fetch` fetches modules".to_owned());
             }
-            if unseen().any(|(_, title)| title == NOT_CHECKED_OUT) {
+            if titles.contains(&NOT_CHECKED_OUT) {
                 hints.push("`git submodule update --init` checks submodules out".to_owned());
             }
         }
@@ -123,23 +125,26 @@ impl Unseen<'_> {
             hints.push("-v shows why".to_owned());
         }
         let what = what.join(" and ");
-        let hints = match hints.is_empty() {
-            true => String::new(),
-            false => format!(" ({})", hints.join(", ")),
+        let hints = if hints.is_empty() {
+            String::new()
+        } else {
+            format!(" ({})", hints.join(", "))
         };
         Some(format!("{what} cannot be seen, {consequence}{hints}"))
     }
 }
 
-/// Returns why the configuration of a root counts as not seen as a whole, if it does.
+/// Returns the reason why no part of a root's configuration is visible; `None` if some is.
 pub(crate) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
     let title = loaded.modules.first()?.unseen?;
     let Some(unit) = &root.unit else {
         return Some("there is none beside it".to_owned());
     };
-    let mut notes = loaded.diagnostics.iter();
-    let note = notes.find(|one| one.code == "module-not-visible");
-    let reason = note.and_then(|note| note.related.first());
+    let reason = loaded
+        .diagnostics
+        .iter()
+        .find(|diagnostic| diagnostic.code == rules::MODULE_NOT_VISIBLE)
+        .and_then(|note| note.related.first());
     let reason = reason.map_or(title, |label| &label.note);
     Some(format!("{}: {reason}", unit.name))
 }
@@ -168,7 +173,7 @@ pub(crate) fn not_compared<'r>(
 }
 
 fn is_unseen(diagnostic: &Diagnostic) -> bool {
-    ["module-not-visible", "state-not-visible"].contains(&diagnostic.code)
+    [rules::MODULE_NOT_VISIBLE, rules::STATE_NOT_VISIBLE].contains(&diagnostic.code)
 }
 
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.

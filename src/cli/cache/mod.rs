@@ -18,7 +18,7 @@ use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
 use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
 use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
-use crate::run::facts::{self, VARIABLE};
+use crate::run::user::caches::{self, VARIABLE};
 use crate::store::{FactOrigin, Inventory, MAX_AGE, Removal, Store, StoredFact};
 
 /// The command, as typed.
@@ -66,7 +66,7 @@ struct UserStore<'a> {
 
 impl<'a> UserStore<'a> {
     fn find(world: World<'a>) -> Result<Self, Failure> {
-        let stated = facts::directory(world.env).ok_or_else(|| Failure {
+        let stated = caches::directory(world.env).ok_or_else(|| Failure {
             title: "there is no directory for facts about packages".to_owned(),
             causes: vec!["the environment names no directory for caches".to_owned()],
             help: Some(format!("set {VARIABLE} to a directory that is yours alone")),
@@ -75,8 +75,8 @@ impl<'a> UserStore<'a> {
         Ok(Self {
             world,
             dir: current.join(&stated),
-            store: facts::open(world, &stated),
-            modules: facts::open_modules(world, &stated),
+            store: caches::open_store(world, &stated),
+            modules: caches::open_modules(world, &stated),
         })
     }
 

@@ -1,62 +1,63 @@
 //! `lockctl convert`: rewrite the lock file for the other program, and complete it as `lock` does.
 
 mod args;
-mod outcome;
+mod failures;
+mod job;
+mod report;
 mod text;
 
-use std::path::PathBuf;
-
-use crate::cli::args::{Common, Configuration};
-use crate::cli::lock::{self, LockRequest, Tense};
-use crate::cli::{Command, Look, MarkdownText, Stderr, World};
-use crate::flavor::FlavorChoice;
-use crate::report::reading::Total;
-use crate::report::{CommandResult, TextBlock};
+use crate::cli::args::Common;
+use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest};
+use crate::cli::{Stderr, World};
+use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::report::CommandResult;
+use crate::run;
 pub(in crate::cli) use args::ConvertArgs;
-pub(in crate::cli) use outcome::{Target, done, missing, report, start, unfinished};
+use job::ConvertJob;
 pub(in crate::cli) use text::lines;
 
-impl Command for ConvertArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        // All that is read is read as the other program does.
+impl LockCommand for ConvertArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        // Everything is read as the other program does.
         let common = Common {
             flavor: FlavorChoice::Stated(self.to),
             ..common.clone()
         };
-        let job = LockRequest {
+        let request = LockRequest {
             command: "convert",
             roots: &self.roots,
             options: &self.options,
             moves: None,
-            converts: Some(match self.roots.recursive {
-                true => Target::Found,
-                false => Target::Named,
-            }),
         };
-        lock::run(&common, &job, world, stderr)
+        lock::run_with(
+            &common,
+            request,
+            world,
+            stderr,
+            &|lock, choice, options, world| {
+                let mut job = ConvertJob {
+                    lock,
+                    files: world.disk,
+                    needs_lock: !choice.recursive,
+                };
+                run::over_roots(&mut job, choice, options, world)
+            },
+        )
     }
 
-    fn check(&self, common: &Common) -> Result<(), String> {
+    fn check_arguments(&self, common: &Common) -> Result<(), String> {
         self.contradiction(common).map_or(Ok(()), Err)
     }
+}
 
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.options.configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        self.options.packages()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        lock::text(result, Tense::of(&self.options), look)
-    }
-
-    fn total(&self) -> Total {
-        Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
-    }
+/// Returns the newest rules of the program that is converted from.
+fn other_flavor(target: Flavor) -> Flavor {
+    Flavor::newest(match target.program() {
+        Program::Terraform => Program::OpenTofu,
+        Program::OpenTofu => Program::Terraform,
+    })
 }

@@ -1,4 +1,4 @@
-//! How `lockctl convert` reads beyond what `lockctl lock` says.
+//! The lines of `lockctl convert` beside the text of `lockctl lock`.
 
 use crate::flavor::Flavor;
 use crate::report::json::{ConvertedProvider, NotConverted};
@@ -6,22 +6,24 @@ use crate::run::unseen::some_of;
 
 /// Lists the entries that stay as they are, each with the reason.
 pub(in crate::cli) fn lines(converted: &[ConvertedProvider], flavor: Flavor) -> Vec<String> {
-    let lines = converted.iter().filter_map(|one| {
-        let name = format!("{} {}", one.provider.short(flavor), one.version);
-        let places = some_of(one.places.iter().cloned()).join(", ");
-        Some(match one.reason? {
-            NotConverted::OtherHost => {
+    let mut lines = Vec::new();
+    for entry in converted {
+        let name = format!("{} {}", entry.provider.short(flavor), entry.version);
+        let places = some_of(entry.places.iter().cloned()).join(", ");
+        lines.push(match entry.reason {
+            None => continue,
+            Some(NotConverted::OtherHost) => {
                 format!("{name} stays as it is: it is on another registry")
             }
-            NotConverted::Named => {
+            Some(NotConverted::Named) => {
                 format!("{name} stays as it is: {places} names its registry")
             }
-            NotConverted::State => format!(
+            Some(NotConverted::State) => format!(
                 "{name} stays as it is: the state names its registry ({places}); `{} state \
                  replace-provider` changes that",
                 flavor.command()
             ),
-        })
-    });
-    lines.collect()
+        });
+    }
+    lines
 }

@@ -23,7 +23,7 @@ pub(in crate::cli) struct LockArgs {
     pub(in crate::cli) options: LockOptions,
 }
 
-/// How lock files are made, whatever becomes of versions.
+/// Options of all commands that make lock files.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct LockOptions {
     #[command(flatten)]
@@ -60,7 +60,7 @@ pub(in crate::cli) struct LockOptions {
 }
 
 impl LockOptions {
-    /// Returns whether lock files are written where they change.
+    /// Returns true if lock files are written where they change.
     pub(in crate::cli) fn writes(&self) -> bool {
         !self.check && !self.dry_run
     }

@@ -2,11 +2,14 @@
 
 mod args;
 mod dropped;
-mod evidence;
+mod ending;
+mod finish;
 mod in_use;
+mod job;
 mod moves;
 mod provenance;
-mod result;
+mod remarks;
+mod rows;
 mod run;
 mod text;
 
@@ -17,32 +20,48 @@ use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, TextBlock};
 pub(in crate::cli) use args::{LockArgs, LockOptions};
+pub(in crate::cli) use job::{LockJob, LockOutcome, OpenRoot, StartingLock, is_sound};
 pub(in crate::cli) use moves::{Moves, NamedProvider};
-pub(in crate::cli) use run::{LockRequest, run};
-pub(in crate::cli) use text::{Tense, of_all as text};
+pub(in crate::cli) use provenance::added;
+pub(in crate::cli) use run::{LockRequest, run, run_with};
+use text::Tense;
 
-impl Command for LockArgs {
+/// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
+pub(in crate::cli) trait LockCommand {
+    /// Returns how lock files are made.
+    fn options(&self) -> &LockOptions;
+
+    /// Locks the roots.
+    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
+
+    /// Checks what is typed; see [`Command::check`].
+    ///
+    /// # Errors
+    /// With the sentence that the user reads.
+    fn check_arguments(&self, _common: &Common) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<C: LockCommand> Command for C {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let job = LockRequest {
-            command: "lock",
-            roots: &self.roots,
-            options: &self.options,
-            moves: None,
-            converts: None,
-        };
-        run(common, &job, world, stderr)
+        self.lock(common, world, stderr)
+    }
+
+    fn check(&self, common: &Common) -> Result<(), String> {
+        self.check_arguments(common)
     }
 
     fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.options.configuration)
+        Some(&self.options().configuration)
     }
 
     fn packages(&self) -> Vec<PathBuf> {
-        self.options.packages()
+        self.options().packages()
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text(result, Tense::of(&self.options), look)
+        text::of_all(result, Tense::of(self.options()), look)
     }
 
     fn total(&self) -> Total {
@@ -51,5 +70,21 @@ impl Command for LockArgs {
 
     fn markdown(&self) -> MarkdownText {
         MarkdownText::Blocks
+    }
+}
+
+impl LockCommand for LockArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let request = LockRequest {
+            command: "lock",
+            roots: &self.roots,
+            options: &self.options,
+            moves: None,
+        };
+        run(common, request, world, stderr)
     }
 }

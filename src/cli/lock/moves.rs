@@ -1,9 +1,9 @@
-//! Which versions a run moves, and which roots that concerns.
+//! The versions that a run moves, and the roots that this concerns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider;
+use crate::cli::session::provider::{self, TypedAddr};
 use crate::config::Loaded;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
@@ -13,117 +13,122 @@ use crate::resolve::{Goal, Goals, Reach};
 use crate::run::root::Root;
 use crate::version::Version;
 
-/// Which versions move.
+/// The versions that move.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Moves {
-    /// How far a version moves that is not stated.
+    /// The limit of a move to a version that is not named.
     pub(in crate::cli) reach: Reach,
     /// The providers that move; all of them if none is named.
     pub(in crate::cli) named: Vec<NamedProvider>,
-    /// How old a release must be, rather than what the project file says.
+    /// The least age of a release, in place of that of the project file.
     pub(in crate::cli) min_age: Option<MinAge>,
 }
 
 /// A provider that is to move.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct NamedProvider {
-    /// Its address, or its type, as typed.
-    pub(in crate::cli) addr: String,
-    /// The version that it moves to; `None` if to the newest.
+    pub(in crate::cli) addr: TypedAddr,
+    /// The version that it moves to; `None` for the newest.
     pub(in crate::cli) version: Option<Version>,
 }
 
-/// What the roots of a run make of the providers that are named.
+/// The providers that are named, as far as the roots of a run require them.
 #[derive(Default)]
-pub(super) struct Found {
-    /// The places of the named providers that some root requires.
+pub(super) struct NamedInRoots {
+    /// The numbers of the named providers that some root requires.
     required: BTreeSet<usize>,
-    /// What the roots require.
+    /// All providers that the roots require.
     known: BTreeSet<ProviderAddr>,
-    /// The rules of the first root, and why it may require more than is known.
+    /// The rules of the first root, and the reason why it may require more than is known.
     first: Option<(Flavor, Option<String>)>,
 }
 
 impl Moves {
-    /// Returns what is to become of the versions of a root; `None` if it requires no provider that is
-    /// named.
+    /// Returns the goals for the versions of a root; `None` if it requires no provider that is named.
     ///
     /// An entry that nothing visible requires moves only if it is named: what requires it may have more
     /// conditions than are recorded.
     ///
     /// # Errors
-    /// If what was typed is no address, is built in, or is named with two versions.
+    /// If a provider is built in, or is named with two versions.
     pub(super) fn goals(
         &self,
         root: &Root,
         loaded: &Loaded,
         lock: &LockFile,
         unseen: Option<String>,
-        found: &mut Found,
+        in_roots: &mut NamedInRoots,
     ) -> Result<Option<Goals>, Failure> {
         let requirements = &loaded.requirements;
-        found.first.get_or_insert((root.flavor, unseen));
-        found.known.extend(requirements.providers.keys().cloned());
+        in_roots.first.get_or_insert((root.flavor, unseen));
+        in_roots
+            .known
+            .extend(requirements.providers.keys().cloned());
         if self.named.is_empty() {
             return Ok(Some(Goals {
                 others: Goal::Newest(self.reach),
                 named: BTreeMap::new(),
             }));
         }
-        let mut named = BTreeMap::new();
-        for (at, one) in self.named.iter().enumerate() {
-            let addr = provider::find(&one.addr, root, requirements)?;
+        let mut goals = BTreeMap::new();
+        for (number, named) in self.named.iter().enumerate() {
+            let addr = named.addr.in_root(root.flavor, requirements)?;
             let may_be_required = !requirements.is_complete() && lock.providers.contains_key(&addr);
             if !requirements.providers.contains_key(&addr) && !may_be_required {
                 continue;
             }
-            found.required.insert(at);
+            in_roots.required.insert(number);
             let name = addr.short(root.flavor);
             if addr.is_builtin(root.flavor) {
                 return Err(failure(format!("{name} is built in and has no version")));
             }
-            let goal = match &one.version {
+            let goal = match &named.version {
                 Some(version) => Goal::Exactly(version.clone()),
                 None => Goal::Newest(self.reach),
             };
-            if let Some(other) = named.insert(addr, goal.clone())
+            if let Some(other) = goals.insert(addr, goal.clone())
                 && other != goal
             {
                 return Err(failure(format!("{name} is named with two versions"))
                     .help("name each provider once"));
             }
         }
-        let goals = Goals {
+        Ok((!goals.is_empty()).then_some(Goals {
             others: Goal::Keep,
-            named,
-        };
-        Ok((!goals.named.is_empty()).then_some(goals))
+            named: goals,
+        }))
     }
 
-    /// Returns a failure for each named provider that no root requires; `is_dir` says whether what was
-    /// typed is a directory.
-    pub(super) fn unknown(&self, found: &Found, is_dir: impl Fn(&str) -> bool) -> Vec<Failure> {
-        let Some((flavor, unseen)) = &found.first else {
+    /// Returns a failure for each named provider that no root requires; `is_dir` returns true if a name is
+    /// that of a directory.
+    pub(super) fn unknown(
+        &self,
+        in_roots: &NamedInRoots,
+        is_dir: impl Fn(&str) -> bool,
+    ) -> Vec<Failure> {
+        let Some((flavor, unseen)) = &in_roots.first else {
             return Vec::new();
         };
-        let help = |typed: &str| {
-            if is_dir(typed) {
-                return Some(format!("to name the directory, write ./{typed}"));
+        let help = |addr: &TypedAddr| {
+            if is_dir(addr.as_str()) {
+                return Some(format!("to name the directory, write ./{addr}"));
             }
-            let addr = ProviderAddr::parse(typed, *flavor).ok()?;
-            provider::did_you_mean(&addr, &found.known, *flavor).or_else(|| {
-                let names = provider::names(&found.known, *flavor)?;
+            let addr = addr.by_rules_of(*flavor).ok()?;
+            provider::did_you_mean(&addr, &in_roots.known, *flavor).or_else(|| {
+                let names = provider::names(&in_roots.known, *flavor)?;
                 Some(format!("these are required: {names}"))
             })
         };
-        let named = self.named.iter().enumerate();
-        let unknown = named.filter(|(at, _)| !found.required.contains(at));
-        let unknown = unknown.map(|(_, one)| Failure {
-            title: format!("{} cannot be updated: nothing requires it", one.addr),
-            causes: unseen.iter().cloned().collect(),
-            help: help(&one.addr),
-        });
-        unknown.collect()
+        self.named
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !in_roots.required.contains(number))
+            .map(|(_, named)| Failure {
+                title: format!("{} cannot be updated: nothing requires it", named.addr),
+                causes: unseen.iter().cloned().collect(),
+                help: help(&named.addr),
+            })
+            .collect()
     }
 }
 

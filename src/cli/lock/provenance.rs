@@ -1,24 +1,22 @@
-//! What `lockctl lock` says of how hashes are known, most of all of those that nothing proves.
+//! The provenance of hashes in words, above all of those that nothing proves.
 
 use std::collections::BTreeSet;
 
-use super::result::taken_out;
-use crate::diag::{self, counted_as};
-use crate::flavor::Flavor;
+use crate::diag::{self, counted_as, rules};
 use crate::hash::Scheme;
 use crate::locker::{Locked, ProviderOutcome};
 use crate::package::Provenance;
 use crate::report::RootResult;
 
-/// Says that no key signs a release, and that a registry gave no answer.
-pub(super) fn remarks(result: &mut RootResult, one: &ProviderOutcome, flavor: Flavor) {
-    let name = format!("{} {}", one.provider.short(flavor), one.version);
-    if one.is_unsigned_release {
-        let host = one.provider.hostname();
+/// Reports a release that no key signs, and registries that gave no answer.
+pub(super) fn remarks(result: &mut RootResult, outcome: &ProviderOutcome, name: &str) {
+    if outcome.is_unsigned_release {
+        let host = outcome.provider.hostname();
         let text = format!("{name} is not signed: {host} names no key, and OpenTofu accepts that");
-        result.ruled(diag::named("release-unsigned"), &one.provider, text);
+        let rule = diag::named(rules::RELEASE_UNSIGNED);
+        result.ruled(rule, &outcome.provider, text);
     }
-    for unanswered in &one.unanswered {
+    for unanswered in &outcome.unanswered {
         let cause = &unanswered.cause;
         // That it does not have the release is an answer.
         if !cause.is_unknown_provider() && !cause.lacks_platform() {
@@ -30,19 +28,19 @@ pub(super) fn remarks(result: &mut RootResult, one: &ProviderOutcome, flavor: Fl
     }
 }
 
-/// Says how many hashes of a root are claimed, and by whom; in every run, whether they are new or not.
+/// Counts the hashes of a root that are claimed, and names who claims them; in every run, whether they are
+/// new or not.
 pub(super) fn count(result: &mut RootResult, locked: &Locked) {
     let (mut hashes, mut providers, mut hosts) = (0, 0, BTreeSet::new());
     let mut is_provable = false;
-    for one in &locked.providers {
-        let entry = &locked.lock.providers[&one.provider];
-        let claimed = entry.hashes.iter();
-        let claimed = claimed.filter(|hash| one.provenance(hash) == Provenance::Claimed);
+    for outcome in &locked.providers {
         let before = hashes;
-        for hash in claimed {
-            hashes += 1;
-            is_provable |= hash.scheme() == Scheme::H1;
-            hosts.extend(one.evidence.of(hash).and_then(|seen| seen.stated_by));
+        for hash in &locked.lock.providers[&outcome.provider].hashes {
+            if outcome.provenance(hash) == Provenance::Claimed {
+                hashes += 1;
+                is_provable |= hash.scheme() == Scheme::H1;
+                hosts.extend(outcome.evidence.of(hash).and_then(|seen| seen.stated_by));
+            }
         }
         providers += usize::from(hashes > before);
     }
@@ -50,72 +48,119 @@ pub(super) fn count(result: &mut RootResult, locked: &Locked) {
         return;
     }
     let hosts: Vec<String> = hosts.into_iter().collect();
-    let advice = match is_provable {
-        true => "; `lockctl lock --prove` downloads and checks the packages",
-        false => "",
+    // A download yields an `h1:` and no `zh:`, so `--prove` proves nothing about a `zh:` alone.
+    let advice = if is_provable {
+        "; `lockctl lock --prove` downloads and checks the packages"
+    } else {
+        ""
+    };
+    let (are, them) = if hashes == 1 {
+        ("is", "it")
+    } else {
+        ("are", "them")
     };
     result.remark(format!(
-        "{} of {} {} claimed by {}, and nothing proves {}{advice}",
+        "{} of {} {are} claimed by {}, and nothing proves {them}{advice}",
         counted_as(hashes, "hash", "hashes"),
         counted_as(providers, "provider", "providers"),
-        if hashes == 1 { "is" } else { "are" },
         hosts.join(" and "),
-        if hashes == 1 { "it" } else { "them" },
     ));
 }
 
-/// Says how the added hashes are known.
-pub(super) fn added(locked: &Locked) -> String {
-    let (mut signed, mut proven, mut claimed, mut computed, mut known) = (0, 0, 0, 0, 0);
-    let mut unsigned = 0;
-    for one in &locked.providers {
-        for hash in &one.added {
-            match one.provenance(hash) {
-                Provenance::Signed => signed += 1,
-                Provenance::Proven => {
-                    proven += 1;
-                    known += usize::from(one.evidence.is_by_fact(hash));
+/// Counts the added hashes by their provenance.
+#[derive(Default)]
+struct AddedHashes {
+    signed: usize,
+    proven: usize,
+    /// Those of the proven ones that are known by a fact of an earlier run.
+    by_fact: usize,
+    /// Computed from packages of releases that no key signs.
+    unsigned: usize,
+    claimed: usize,
+    /// Computed from packages of a mirror.
+    computed: usize,
+}
+
+impl AddedHashes {
+    fn of(locked: &Locked) -> Self {
+        let mut counts = Self::default();
+        for outcome in &locked.providers {
+            for hash in &outcome.added {
+                match outcome.provenance(hash) {
+                    Provenance::Signed => counts.signed += 1,
+                    Provenance::Proven => {
+                        counts.proven += 1;
+                        counts.by_fact += usize::from(outcome.evidence.is_by_fact(hash));
+                    }
+                    Provenance::Claimed => counts.claimed += 1,
+                    Provenance::Computed if outcome.is_unsigned_release => counts.unsigned += 1,
+                    Provenance::Computed | Provenance::Kept => counts.computed += 1,
                 }
-                Provenance::Claimed => claimed += 1,
-                Provenance::Computed if one.is_unsigned_release => unsigned += 1,
-                Provenance::Computed | Provenance::Kept => computed += 1,
             }
         }
+        counts
     }
-    let mut parts: Vec<String> = taken_out(locked).collect();
-    let listed = signed + proven + unsigned + claimed;
-    if listed > 0 {
-        let counts = [
-            (signed, "signed"),
-            (proven, "proven"),
-            (unsigned, "computed"),
-            (claimed, "claimed"),
-        ];
-        let counts = counts.into_iter();
-        let counts = counts.filter(|(n, _)| *n > 0);
-        let counts: Vec<String> = counts.map(|(n, word)| format!("{n} {word}")).collect();
-        let all = counted_as(listed, "hash added", "hashes added");
-        let earlier = match known {
+
+    /// Describes the hashes that a registry or a fact vouches for; `None` if there are none.
+    fn vouched(&self) -> Option<String> {
+        let all = self.signed + self.proven + self.unsigned + self.claimed;
+        let counts: Vec<String> = [
+            (self.signed, "signed"),
+            (self.proven, "proven"),
+            (self.unsigned, "computed"),
+            (self.claimed, "claimed"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+        let earlier = match self.by_fact {
             0 => String::new(),
-            all if all == proven => " by an earlier run".to_owned(),
-            some => format!(" ({some} by an earlier run)"),
+            n if n == self.proven => " by an earlier run".to_owned(),
+            n => format!(" ({n} by an earlier run)"),
         };
-        parts.push(format!("{all}: {}{earlier}", counts.join(", ")));
+        let added = counted_as(all, "hash added", "hashes added");
+        (all > 0).then(|| format!("{added}: {}{earlier}", counts.join(", ")))
     }
-    match computed {
-        0 => {}
-        n if listed > 0 => parts.push(format!(
+}
+
+/// Describes the hashes that a run replaced, removed and added; begins with `; ` unless it is empty.
+pub(in crate::cli) fn added(locked: &Locked) -> String {
+    let counts = AddedHashes::of(locked);
+    let vouched = counts.vouched();
+    let computed = match (counts.computed, &vouched) {
+        (0, _) => None,
+        (n, Some(_)) => Some(format!(
             "{} computed from a mirror and not covered by a signature",
             counted_as(n, "more hash was", "more hashes were")
         )),
-        1 => parts.push(
+        (1, None) => Some(
             "the added hash was computed from a mirror and is not covered by a signature"
                 .to_owned(),
         ),
-        n => parts.push(format!(
+        (n, None) => Some(format!(
             "the {n} added hashes were computed from a mirror and are not covered by a signature"
         )),
+    };
+    taken_out(locked)
+        .chain(vouched)
+        .chain(computed)
+        .map(|part| format!("; {part}"))
+        .collect()
+}
+
+/// Counts the hashes that were replaced, and those that were dropped.
+pub(super) fn taken_out(locked: &Locked) -> impl Iterator<Item = String> {
+    let (mut replaced, mut dropped) = (0, 0);
+    for outcome in &locked.providers {
+        replaced += outcome.replaced.len();
+        dropped += outcome.dropped.hashes.len();
     }
-    let parts = parts.into_iter().map(|part| format!("; {part}"));
-    parts.collect()
+    [
+        (replaced, "wrong hash replaced", "wrong hashes replaced"),
+        (dropped, "hash removed", "hashes removed"),
+    ]
+    .into_iter()
+    .filter(|(count, ..)| *count > 0)
+    .map(|(count, singular, plural)| counted_as(count, singular, plural))
 }

@@ -1,4 +1,4 @@
-//! How `lockctl lock` reads.
+//! The text of `lockctl lock`, and of the commands that lock after a step of their own.
 
 use super::{LockOptions, dropped, in_use};
 use crate::cli::{Look, convert, diff};
@@ -11,18 +11,19 @@ use crate::report::{CommandResult, Failure, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 use crate::version::{VersionStep, step};
 
-/// Whether something was done, or would be: it depends on the options.
+/// The tense of a report: some options keep a run from writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::cli) enum Tense {
+pub(super) enum Tense {
     Done,
     Would,
 }
 
 impl Tense {
-    pub(in crate::cli) fn of(options: &LockOptions) -> Self {
-        match options.writes() {
-            true => Self::Done,
-            false => Self::Would,
+    pub(super) fn of(options: &LockOptions) -> Self {
+        if options.writes() {
+            Self::Done
+        } else {
+            Self::Would
         }
     }
 }
@@ -41,21 +42,22 @@ const TITLES: [&str; 7] = [
 /// Shows each root, then which versions they lock, then how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
-pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
+pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let each = if look.markdown && in_use::are_many(roots.len()) {
         in_short(result)
     } else {
-        let own = roots
+        let texts = roots
             .iter()
             .map(|root| of_root(root, tense, look))
             .collect();
-        reading::each(roots, own, Heading::Path)
+        reading::each(roots, texts, Heading::Path)
     };
     let in_use = in_use::blocks(result, look);
-    let (first, then) = match look.markdown {
-        true => (in_use, each),
-        false => (each, in_use),
+    let (first, then) = if look.markdown {
+        (in_use, each)
+    } else {
+        (each, in_use)
     };
     let mut blocks = [first, then].concat();
     let total = reading::total(result, Total::Result, look.verbose);
@@ -63,22 +65,21 @@ pub(in crate::cli) fn of_all(result: &CommandResult, tense: Tense, look: Look) -
     blocks
 }
 
-/// How many failures of many roots are shown; more are counted.
+/// Maximum number of failures of many roots that are shown; more are counted.
 const MAX_FAILURES: usize = 20;
 
 /// Shows what failed, and how each of many roots came out.
 fn in_short(result: &CommandResult) -> Vec<TextBlock> {
     let failures = result.failures();
     let more = failures.len().saturating_sub(MAX_FAILURES);
-    let failures = failures.into_iter().take(MAX_FAILURES);
-    let failures = failures.map(|(failure, paths)| {
-        let paths = paths.iter().map(|path| (*path).to_owned());
-        TextBlock::Failure(Failure {
-            title: format!("{}: {}", some_of(paths).join(", "), failure.title),
+    let mut blocks = Vec::new();
+    for (failure, paths) in failures.into_iter().take(MAX_FAILURES) {
+        let paths = some_of(paths.iter().map(|path| (*path).to_owned()));
+        blocks.push(TextBlock::Failure(Failure {
+            title: format!("{}: {}", paths.join(", "), failure.title),
             ..failure.clone()
-        })
-    });
-    let mut blocks: Vec<TextBlock> = failures.collect();
+        }));
+    }
     if more > 0 {
         let text = counted_as(more, "more failure is", "more failures are");
         blocks.push(TextBlock::Verdict(
@@ -86,14 +87,13 @@ fn in_short(result: &CommandResult) -> Vec<TextBlock> {
             format!("{text} not shown here"),
         ));
     }
-    let head = vec!["ROOT".to_owned(), "RESULT".to_owned()];
-    let rows = result.roots().iter().filter_map(|root| {
-        let verdict = root.verdict.as_ref()?;
-        Some(vec![root.path.clone(), verdict.text.clone()])
-    });
-    blocks.push(TextBlock::Table(
-        std::iter::once(head).chain(rows).collect(),
-    ));
+    let mut rows = vec![vec!["ROOT".to_owned(), "RESULT".to_owned()]];
+    for root in result.roots() {
+        if let Some(verdict) = &root.verdict {
+            rows.push(vec![root.path.clone(), verdict.text.clone()]);
+        }
+    }
+    blocks.push(TextBlock::Table(rows));
     blocks
 }
 
@@ -113,42 +113,37 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         Some(true) => tense,
         _ => Tense::Done,
     };
-    let rows: Vec<Vec<String>> = locked(root).map(|one| row(one, flavor, tense)).collect();
-    if look.markdown && !rows.is_empty() {
-        let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-        let titles = TITLES.iter().take(columns).map(|title| (*title).to_owned());
-        let titles: Vec<String> = titles.collect();
-        blocks.push(TextBlock::Table(
-            std::iter::once(titles).chain(rows).collect(),
-        ));
-    } else if !rows.is_empty() {
+    let mut rows: Vec<Vec<String>> = locked(root).map(|row| cells(row, flavor, tense)).collect();
+    if !rows.is_empty() {
+        if look.markdown {
+            let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+            let titles = TITLES[..columns].iter().map(|title| (*title).to_owned());
+            rows.insert(0, titles.collect());
+        }
         blocks.push(TextBlock::Table(rows));
     }
-    let repaired = locked(root).filter(|one| !one.replaced.is_empty());
-    blocks.extend(repaired.map(|one| TextBlock::Lines(replaced(one, flavor, tense))));
-    let shrunk = locked(root).filter(|one| !one.dropped.is_empty());
-    blocks.extend(shrunk.map(|one| {
-        let name = format!("{} {}", one.provider.short(flavor), one.version);
-        let are = match (tense, one.dropped.len()) {
+    for row in locked(root).filter(|row| !row.replaced.is_empty()) {
+        blocks.push(TextBlock::Lines(replaced(row, flavor, tense)));
+    }
+    for row in locked(root).filter(|row| !row.dropped.is_empty()) {
+        let are = match (tense, row.dropped.len()) {
             (Tense::Done, 1) => "is",
             (Tense::Done, _) => "are",
             (Tense::Would, _) => "would be",
         };
-        TextBlock::Lines(dropped::lines(&name, &one.dropped, are))
-    }));
-    let staying = convert::lines(
-        root.lock()
-            .and_then(|lock| lock.converted.as_deref())
-            .unwrap_or_default(),
-        flavor,
-    );
+        let lines = dropped::lines(&name(row, flavor), &row.dropped, are);
+        blocks.push(TextBlock::Lines(lines));
+    }
+    let lock = root.lock();
+    let converted = lock.and_then(|lock| lock.converted.as_deref());
+    let staying = convert::lines(converted.unwrap_or_default(), flavor);
     if !staying.is_empty() {
         blocks.push(TextBlock::Lines(staying));
     }
     if look.verbose {
-        blocks.extend(locked(root).map(|one| TextBlock::Lines(hashes(one, flavor))));
+        blocks.extend(locked(root).map(|row| TextBlock::Lines(hashes(row, flavor))));
     }
-    if let Some(comparison) = root.lock().and_then(|lock| lock.comparison.as_ref()) {
+    if let Some(comparison) = lock.and_then(|lock| lock.comparison.as_ref()) {
         let changes = diff::text::changes(comparison, false, true);
         blocks.push(TextBlock::Changes(changes));
     }
@@ -157,61 +152,76 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
 }
 
 fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
-    root.providers.iter().filter_map(|one| match one {
-        Provider::Locked(one) => Some(one),
+    root.providers.iter().filter_map(|provider| match provider {
+        Provider::Locked(row) => Some(row),
         _ => None,
     })
 }
 
-fn row(one: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
-    let added = one.hashes.iter().filter(|hash| hash.added).count();
-    let kept = one.hashes.iter().filter(|hash| !hash.added);
-    let kept = kept.filter(|hash| hash.provenance == Provenance::Kept);
+/// Names an entry with its version, as in `hashicorp/null 3.2.1`.
+fn name(row: &LockedProvider, flavor: Flavor) -> String {
+    format!("{} {}", row.provider.short(flavor), row.version)
+}
+
+fn cells(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
     let (hash, hashes, replaced, dropped) = match tense {
         Tense::Done => ("hash added", "hashes added", "replaced", "removed"),
         Tense::Would => ("hash to add", "hashes to add", "to replace", "to remove"),
     };
-    let mut hashes = counted_as(added, hash, hashes);
-    let kept = kept.count();
-    if !one.replaced.is_empty() {
-        hashes = format!("{hashes}, {} {replaced}", one.replaced.len());
-    }
-    if !one.dropped.is_empty() {
-        hashes = format!("{hashes}, {} {dropped}", one.dropped.len());
-    }
-    if kept > 0 {
-        hashes = format!("{hashes}, {kept} kept");
-    }
-    let constraints = one.constraints.to_string();
-    let mut cells = vec![
-        one.provider.short(flavor),
-        version(one),
-        if constraints.is_empty() {
-            "any version".to_owned()
-        } else {
-            constraints
-        },
-        match (one.selected, &one.from, tense) {
-            (_, Some(_), Tense::Done) => "moved",
-            (_, Some(_), Tense::Would) => "would move",
-            (true, None, _) => "selected",
-            (false, None, _) => "kept",
+    let added = row.hashes.iter().filter(|hash| hash.added).count();
+    let kept = row
+        .hashes
+        .iter()
+        .filter(|hash| !hash.added && hash.provenance == Provenance::Kept)
+        .count();
+    let mut counts = vec![counted_as(added, hash, hashes)];
+    for (count, word) in [
+        (row.replaced.len(), replaced),
+        (row.dropped.len(), dropped),
+        (kept, "kept"),
+    ] {
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
         }
-        .to_owned(),
-        counted(one.hashed_platforms, "platform"),
-        hashes,
+    }
+    let constraints = if row.constraints.is_empty() {
+        "any version".to_owned()
+    } else {
+        row.constraints.to_string()
+    };
+    let state = match (row.selected, &row.from, tense) {
+        (_, Some(_), Tense::Done) => "moved",
+        (_, Some(_), Tense::Would) => "would move",
+        (true, None, _) => "selected",
+        (false, None, _) => "kept",
+    };
+    let mut cells = vec![
+        row.provider.short(flavor),
+        version(row),
+        constraints,
+        state.to_owned(),
+        counted(row.hashed_platforms, "platform"),
+        counts.join(", "),
     ];
-    if !one.signers.is_empty() {
-        let signers = one.signers.iter().map(|signer| signer.text.as_str());
-        cells.push(signers.collect::<Vec<_>>().join("; "));
+    if !row.signers.is_empty() {
+        cells.push(signers(row));
     }
     cells
 }
 
-/// Shows the version, and where it moved from.
-fn version(one: &LockedProvider) -> String {
-    let version = &one.version;
-    let Some(from) = &one.from else {
+fn signers(row: &LockedProvider) -> String {
+    let signers: Vec<&str> = row
+        .signers
+        .iter()
+        .map(|signer| signer.text.as_str())
+        .collect();
+    signers.join("; ")
+}
+
+/// Shows the version, and the one that it moved from.
+fn version(row: &LockedProvider) -> String {
+    let version = &row.version;
+    let Some(from) = &row.from else {
         return version.to_string();
     };
     let kind = match step(from, version) {
@@ -222,30 +232,32 @@ fn version(one: &LockedProvider) -> String {
 }
 
 /// Lists every hash that was replaced with the evidence against it.
-fn replaced(one: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
-    let name = format!("{} {}", one.provider.short(flavor), one.version);
-    let (hashes, are) = match one.replaced.len() {
-        1 => ("1 recorded hash contradicts".to_owned(), "is"),
-        more => (format!("{more} recorded hashes contradict"), "are"),
+fn replaced(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
+    let count = row.replaced.len();
+    let contradict = counted_as(
+        count,
+        "recorded hash contradicts",
+        "recorded hashes contradict",
+    );
+    let are = match (tense, count) {
+        (Tense::Would, _) => "would be",
+        (Tense::Done, 1) => "is",
+        (Tense::Done, _) => "are",
     };
-    let are = match tense {
-        Tense::Done => are,
-        Tense::Would => "would be",
-    };
-    let signers = one.signers.iter().map(|signer| signer.text.as_str());
-    let signers = signers.collect::<Vec<_>>().join("; ");
     let mut lines = vec![format!(
-        "{name}: {hashes} the checksum list ({signers}) and {are} replaced"
+        "{}: {contradict} the checksum list ({}) and {are} replaced",
+        name(row, flavor),
+        signers(row)
     )];
-    for replaced in &one.replaced {
+    for replaced in &row.replaced {
         let hash = &replaced.hash;
         match replaced.contradicted_by {
             ContradictedBy::SignedList => lines.push(format!("  {hash}  not in the list")),
             ContradictedBy::EveryPackage => {
                 lines.push(format!("  {hash}  of none of its packages, which have:"));
-                let computed = replaced.computed.iter();
-                let computed = computed.map(|own| format!("    {}  {}", own.hash, own.platform));
-                lines.extend(computed);
+                for computed in &replaced.computed {
+                    lines.push(format!("    {}  {}", computed.hash, computed.platform));
+                }
             }
         }
     }
@@ -254,9 +266,9 @@ fn replaced(one: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
 
 /// Lists every hash with how it is known, and the platforms that it belongs to or the file that the
 /// signed list names.
-fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
-    let mut lines = vec![format!("{} {}", one.provider.short(flavor), one.version)];
-    for hash in &one.hashes {
+fn hashes(row: &LockedProvider, flavor: Flavor) -> Vec<String> {
+    let mut lines = vec![name(row, flavor)];
+    for hash in &row.hashes {
         let word = match hash.provenance {
             Provenance::Signed => "signed",
             Provenance::Proven => "proven",
@@ -265,16 +277,13 @@ fn hashes(one: &LockedProvider, flavor: Flavor) -> Vec<String> {
             Provenance::Kept => "kept",
         };
         let mut line = format!("  {}  {word}", hash.hash);
-        let file = hash.evidence.as_ref().and_then(|seen| seen.file.as_ref());
-        match file {
-            _ if !hash.platforms.is_empty() => {
-                line += &format!(", {}", hash.platforms.join(" and "));
-            }
-            Some(file) => line += &format!(", {file}"),
-            None => {}
+        let evidence = hash.evidence.as_ref();
+        if !hash.platforms.is_empty() {
+            line += &format!(", {}", hash.platforms.join(" and "));
+        } else if let Some(file) = evidence.and_then(|seen| seen.file.as_ref()) {
+            line += &format!(", {file}");
         }
-        let fact = hash.evidence.as_ref().and_then(|seen| seen.fact.as_ref());
-        if let Some(fact) = fact {
+        if let Some(fact) = evidence.and_then(|seen| seen.fact.as_ref()) {
             line += &format!(", kept since {}", fact.since);
             if let Some(from) = &fact.imported_from {
                 line += &format!(", imported from {from}");

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use clap::Args;
 
 use crate::cli::args::{RootArgs, examples};
+use crate::cli::session::provider::TypedAddr;
 use crate::run::options::is_path;
 
 /// Unlike other commands, `log` does not stop at the working directory.
@@ -24,10 +25,18 @@ pub(in crate::cli) struct LogArgs {
     /// The provider, as in hashicorp/aws, or a type, as in aws [default: all providers]
     ///
     /// An argument that begins with a dot or a slash, or ends with a slash, is a ROOT.
-    #[arg(value_name = "ADDR")]
+    #[arg(value_name = "ADDR", value_parser = provider_or_root)]
     provider: Option<String>,
     #[command(flatten)]
     roots: RootArgs,
+}
+
+/// Makes sure that a text is an address, or looks like a path.
+fn provider_or_root(text: &str) -> Result<String, String> {
+    if !is_path(text) {
+        text.parse::<TypedAddr>()?;
+    }
+    Ok(text.to_owned())
 }
 
 impl LogArgs {

@@ -3,9 +3,11 @@
 mod args;
 mod result;
 mod text;
+mod verdict;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
@@ -21,9 +23,10 @@ use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
-use crate::run::unseen::{Names, Unseen};
+use crate::run::unseen::{CallNames, UnseenParts};
+use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
-use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
+use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::user::sources::Sources;
 use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
@@ -39,7 +42,7 @@ struct OutdatedRun<'a> {
     args: &'a OutdatedArgs,
     world: World<'a>,
     sources: Sources<'a>,
-    /// What was said of the flavor of a root: once is enough.
+    /// Remarks on the flavor of a root that were made: once is enough.
     remarks: BTreeSet<String>,
 }
 
@@ -60,16 +63,16 @@ impl Command for OutdatedArgs {
         let options = &common.options();
         let configuration = &self.configuration.options();
         let cache = modules::cache(options, world);
-        let network = UserNetwork { world, observer };
+        let user = Arc::new(UserConfigs::new(options, world, observer));
         let auto = AutoModules::Cached;
-        let modules = UserModules::new(options, configuration, auto, network, cache.as_ref());
+        let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
         let mut job = OutdatedRun {
             run: options,
             configuration,
             modules,
             args: self,
             world,
-            sources: Sources::new(options, self.source.choice(), world, observer),
+            sources: Sources::new(user, self.source.choice()),
             remarks: BTreeSet::new(),
         };
         let all = run::over_roots(&mut job, &self.roots.choice(), options, world);
@@ -104,12 +107,8 @@ impl Job for OutdatedRun<'_> {
     type Done = (OpenRoot, Vec<ComparedVersions>);
 
     fn load(&self, root: &Root, texts: &mut Texts) -> Loaded {
-        root.load(
-            &self.modules,
-            self.configuration,
-            BackendUse::LeftAlone,
-            texts,
-        )
+        self.modules
+            .load(root, self.configuration, BackendUse::LeftAlone, texts)
     }
 
     fn open(
@@ -125,7 +124,7 @@ impl Job for OutdatedRun<'_> {
         if !loaded.found {
             return Err(root.no_configuration());
         }
-        Unseen::new(&loaded, self.configuration, self.run).faults(result);
+        UnseenParts::new(&loaded, self.configuration, self.run).faults(result);
         let lock = root.lock.as_ref();
         let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
         if is_broken || has_errors(&loaded.diagnostics) {
@@ -164,16 +163,19 @@ impl Job for OutdatedRun<'_> {
     }
 
     fn work(&mut self, roots: Vec<OpenRoot>) -> Vec<Self::Done> {
-        let sources = self.sources.by_flavor();
-        let requests = roots.iter().map(|one| OutdatedRequest {
-            source: &sources[one.source],
-            requirements: &one.loaded.requirements,
-            lock: &one.root.document().lock,
-            overridden: &one.overridden,
-        });
+        let sources = self.sources.by_number();
+        let requests: Vec<OutdatedRequest<'_>> = roots
+            .iter()
+            .map(|opened| OutdatedRequest {
+                source: &sources[opened.source],
+                requirements: &opened.loaded.requirements,
+                lock: &opened.root.document().lock,
+                overridden: &opened.overridden,
+            })
+            .collect();
         let enforced = enforcement(self.world.env);
         let rules = |flavor| Rules { flavor, enforced };
-        let compared = locker::outdated(&rules, &requests.collect::<Vec<_>>());
+        let compared = locker::outdated(&rules, &requests);
         roots.into_iter().zip(compared).collect()
     }
 
@@ -184,8 +186,8 @@ impl Job for OutdatedRun<'_> {
         texts: &Texts,
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
-        result.faults(self.sources.unsaid(opened.source));
-        self.sources.said(opened.source);
+        result.faults(self.sources.unreported(opened.source));
+        self.sources.reported(opened.source);
         let OpenRoot { root, loaded, .. } = &opened;
         let compared = ComparedRoot {
             root,
@@ -198,9 +200,9 @@ impl Job for OutdatedRun<'_> {
             age: root.project().policy.as_ref().and_then(Policy::age),
         };
         compared.report(result, &outcome, self.args.fail_on);
-        let unseen = Unseen::new(loaded, self.configuration, self.run);
+        let unseen = UnseenParts::new(loaded, self.configuration, self.run);
         let consequence = "and may state more constraints or require more providers";
-        if let Some(remark) = unseen.remark(Names::Listed, consequence) {
+        if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
             result.remark(remark);
         }
         Ok(Replaced::Done)

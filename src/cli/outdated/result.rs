@@ -1,13 +1,14 @@
-//! What `lockctl outdated` reports of a root.
+//! The result of a root whose locked versions were compared with those on offer.
 
 use std::time::SystemTime;
 
 use super::args::FailOn;
+use super::verdict;
 use crate::addr::ProviderAddr;
 use crate::cli::advice::lock;
 use crate::cli::advice::required::Required;
 use crate::cli::session::holding;
-use crate::diag;
+use crate::diag::{self, rules};
 use crate::locker::{ComparedVersions, LockError, VersionComparison};
 use crate::package::calendar::ago;
 use crate::package::{AgePolicy, ReleaseDates, Youth};
@@ -25,7 +26,7 @@ pub(super) struct ComparedRoot<'a> {
     pub(super) root: &'a Root,
     pub(super) required: Required<'a>,
     pub(super) now: SystemTime,
-    /// How old a release must be to be selected, if that is stated.
+    /// The least age of a release that may be selected, if one is stated.
     pub(super) age: Option<AgePolicy>,
 }
 
@@ -37,7 +38,8 @@ impl ComparedRoot<'_> {
         outcome: &[ComparedVersions],
         fail_on: Option<FailOn>,
     ) {
-        let rows: Vec<ComparedProvider> = outcome.iter().map(|one| self.row(one)).collect();
+        let rows: Vec<ComparedProvider> =
+            outcome.iter().map(|compared| self.row(compared)).collect();
         let fails = |row: &ComparedProvider| match (fail_on, row.step) {
             (Some(least), Some(step)) => least.includes(step),
             _ => false,
@@ -46,20 +48,22 @@ impl ComparedRoot<'_> {
         if is_bad {
             result.status = RootStatus::Findings;
         }
-        for one in outcome {
-            self.remarks(result, one);
-        }
-        let conflicts = outcome.iter().filter_map(|one| match &one.standing {
-            VersionComparison::Offered { outlook, .. } => outlook.allowed.as_ref().err(),
-            _ => None,
-        });
-        let conflicts: Vec<LockError> = conflicts.map(|error| error.clone().into()).collect();
-        let failures = outcome.iter().filter_map(|one| match &one.standing {
-            VersionComparison::Failed(error) if !self.is_passed_over(&one.provider, error) => {
-                Some(error)
+        let (mut conflicts, mut failures) = (Vec::new(), Vec::new());
+        for compared in outcome {
+            self.remarks(result, compared);
+            match &compared.standing {
+                VersionComparison::Offered { outlook, .. } => {
+                    let error = outlook.allowed.as_ref().err();
+                    conflicts.extend(error.map(|error| LockError::from(error.clone())));
+                }
+                VersionComparison::Failed(error)
+                    if !self.is_passed_over(&compared.provider, error) =>
+                {
+                    failures.push(error);
+                }
+                _ => {}
             }
-            _ => None,
-        });
+        }
         let errors = conflicts.iter().chain(failures);
         for failure in lock::grouped(errors, self.root.flavor, &self.required) {
             result.fail(failure);
@@ -71,29 +75,28 @@ impl ComparedRoot<'_> {
         } else {
             Tone::Good
         };
-        let text = verdict(&rows, self.root);
+        let text = verdict::sentence(&rows, self.root);
         result.verdict = Some(Sentence { tone, text });
-        let rows = rows
-            .into_iter()
-            .map(|row| Provider::Compared(Box::new(row)));
-        result.providers.extend(rows);
+        for row in rows {
+            result.providers.push(Provider::Compared(Box::new(row)));
+        }
     }
 
-    /// Returns whether an error is about an entry that only what cannot be seen may require and that its
-    /// source does not have: nothing could be done about it.
+    /// Returns true for an error about an entry that its source does not have, and that nothing visible
+    /// requires: the user could do nothing about it.
     fn is_passed_over(&self, provider: &ProviderAddr, error: &LockError) -> bool {
         error.absent().is_some() && self.required.requirements.places(provider).is_empty()
     }
 
-    /// Says that the newest allowed version is newer than the locked one, but not old enough.
-    fn too_young(&self, one: &ComparedVersions) -> Option<String> {
-        let VersionComparison::Offered { outlook, .. } = &one.standing else {
+    /// Warns that the newest allowed version is newer than the locked one, but not old enough.
+    fn too_young(&self, compared: &ComparedVersions) -> Option<String> {
+        let VersionComparison::Offered { outlook, .. } = &compared.standing else {
             return None;
         };
         let version = outlook.allowed.as_ref().ok()?;
-        let (policy, dates) = (self.age?, one.dates.get(version)?);
-        let name = one.provider.short(self.root.flavor);
-        let why = match policy.youth(dates, self.now)? {
+        let (policy, dates) = (self.age?, compared.dates.get(version)?);
+        let name = compared.provider.short(self.root.flavor);
+        let reason = match policy.youth(dates, self.now)? {
             Youth::Recent { date, .. } => {
                 let date = date.seen_at(self.now);
                 format!(
@@ -103,14 +106,14 @@ impl ComparedRoot<'_> {
             }
             Youth::Undated => format!("nothing states when {name} {version} was published"),
         };
-        Some(format!("{why}, so `update` passes over it"))
+        Some(format!("{reason}, so `update` passes over it"))
     }
 
-    fn row(&self, one: &ComparedVersions) -> ComparedProvider {
+    fn row(&self, compared: &ComparedVersions) -> ComparedProvider {
         let mut row = ComparedProvider {
-            provider: one.provider.clone(),
-            state: state(one),
-            locked: one.locked.clone(),
+            provider: compared.provider.clone(),
+            state: state(compared),
+            locked: compared.locked.clone(),
             locked_is_offered: None,
             newest_allowed: None,
             newest: None,
@@ -120,23 +123,25 @@ impl ComparedRoot<'_> {
             dates: Vec::new(),
             allowed_age: None,
             age: None,
-            constraints: one.constraints.clone(),
+            constraints: compared.constraints.clone(),
             held_by: Vec::new(),
             conflict: Vec::new(),
         };
         let (VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook)) =
-            &one.standing
+            &compared.standing
         else {
             return row;
         };
-        row.locked_is_offered = one.locked.as_ref().map(|_| outlook.offers_locked);
+        row.locked_is_offered = compared.locked.as_ref().map(|_| outlook.offers_locked);
         row.newest_allowed = outlook.allowed.as_ref().ok().cloned();
         row.newest.clone_from(&outlook.newest);
         let step =
             |to: &Option<Version>| ComparedProvider::upgrade(row.locked.as_ref(), to.as_ref());
         (row.allowed_step, row.step) = (step(&row.newest_allowed), step(&row.newest));
         let dates = |version: &Option<Version>| {
-            let dates = version.as_ref().and_then(|version| one.dates.get(version));
+            let dates = version
+                .as_ref()
+                .and_then(|version| compared.dates.get(version));
             let latest = dates.and_then(ReleaseDates::latest);
             let stated = dates.map(StatedDate::all).unwrap_or_default();
             (stated, latest.map(|date| ago(date.time, self.now)))
@@ -144,34 +149,37 @@ impl ComparedRoot<'_> {
         (row.allowed_dates, row.allowed_age) = dates(&row.newest_allowed);
         (row.dates, row.age) = dates(&row.newest);
         if let Some(newest) = &outlook.newest {
-            row.held_by = self.held_by(one, newest);
+            row.held_by = self.held_by(compared, newest);
         }
         if let Err(error) = &outlook.allowed
             && let SelectError::NoMatch { offered, .. } = &**error
         {
-            row.conflict = self.conflict(&one.provider, offered);
+            row.conflict = self.conflict(&compared.provider, offered);
         }
         row
     }
 
     /// Lists the requirements that exclude a version. Where modules cannot be seen, recorded constraints
     /// that no visible place states count as well.
-    fn held_by(&self, one: &ComparedVersions, version: &Version) -> Vec<HoldingPlace> {
+    fn held_by(&self, compared: &ComparedVersions, version: &Version) -> Vec<HoldingPlace> {
         let requirements = self.required.requirements;
-        let excluding = requirements.excluding(&one.provider, version);
         let texts = self.required.texts;
-        let mut places: Vec<HoldingPlace> = excluding
+        let mut places: Vec<HoldingPlace> = requirements
+            .excluding(&compared.provider, version)
             .into_iter()
-            .map(|one| holding::place(texts, one))
+            .map(|requirement| holding::place(texts, requirement))
             .collect();
-        let visible = requirements.constraints(&one.provider);
-        let recorded = one
+        let visible = requirements.constraints(&compared.provider);
+        let recorded: Constraints = compared
             .constraints
             .iter()
-            .filter(|term| !term.is_met_by(version) && !visible.iter().any(|other| other == *term));
-        let recorded: Constraints = recorded.cloned().collect();
-        if let (false, Some(lock)) = (recorded.is_empty(), &self.root.lock) {
-            let entry = lock.document.places.get(&one.provider);
+            .filter(|term| !term.is_met_by(version) && !visible.iter().any(|other| other == *term))
+            .cloned()
+            .collect();
+        if let Some(lock) = &self.root.lock
+            && !recorded.is_empty()
+        {
+            let entry = lock.document.places.get(&compared.provider);
             let span = entry.and_then(|places| places.constraints);
             let span = span.unwrap_or_default();
             places.push(holding::recorded(texts, lock.file, span, &recorded));
@@ -180,30 +188,35 @@ impl ComparedRoot<'_> {
     }
 
     fn conflict(&self, provider: &ProviderAddr, offered: &[Version]) -> Vec<ConflictingPlace> {
-        let conflict = ConstraintConflict::of(self.required.requirements, provider, offered);
-        let places = conflict.into_iter().flat_map(|conflict| conflict.places);
-        let places = places.map(|one| ConflictingPlace {
-            place: holding::place(self.required.texts, one.place),
-            allows: one.allows,
-            without: one.without,
-        });
-        places.collect()
+        ConstraintConflict::of(self.required.requirements, provider, offered)
+            .into_iter()
+            .flat_map(|conflict| conflict.places)
+            .map(|conflicting| ConflictingPlace {
+                place: holding::place(self.required.texts, conflicting.place),
+                allows: conflicting.allows,
+                without: conflicting.without,
+            })
+            .collect()
     }
 
-    /// Says what else is worth knowing of a provider.
-    fn remarks(&self, result: &mut RootResult, one: &ComparedVersions) {
+    /// Adds warnings about a provider: those of its registry, and on the version that is locked.
+    fn remarks(&self, result: &mut RootResult, compared: &ComparedVersions) {
         let flavor = self.root.flavor;
-        let name = one.provider.short(flavor);
-        if let VersionComparison::Offered { warnings, .. } = &one.standing {
+        let name = compared.provider.short(flavor);
+        if let VersionComparison::Offered { warnings, .. } = &compared.standing {
             for warning in warnings {
                 let text = format!("the registry says of {name}: {warning}");
-                result.ruled(diag::named("registry-warning"), &one.provider, text);
+                result.ruled(
+                    diag::named(rules::REGISTRY_WARNING),
+                    &compared.provider,
+                    text,
+                );
             }
         }
-        if let Some(remark) = self.too_young(one) {
+        if let Some(remark) = self.too_young(compared) {
             result.remark(remark);
         }
-        match (&one.standing, &one.locked) {
+        match (&compared.standing, &compared.locked) {
             (
                 VersionComparison::Offered { outlook, .. } | VersionComparison::Unseen(outlook),
                 Some(locked),
@@ -214,16 +227,18 @@ impl ComparedRoot<'_> {
                 ));
             }
             (VersionComparison::Offered { outlook, .. }, Some(locked))
-                if outlook.allowed.is_ok() && !one.constraints.allows(locked) =>
+                if outlook.allowed.is_ok() && !compared.constraints.allows(locked) =>
             {
                 let error = SelectError::LockedConflict {
-                    provider: one.provider.clone(),
+                    provider: compared.provider.clone(),
                     locked: locked.clone(),
-                    constraints: one.constraints.clone(),
+                    constraints: compared.constraints.clone(),
                 };
                 result.warn(lock::in_one_line(&error, flavor, &self.required));
             }
-            (VersionComparison::Failed(error), _) if self.is_passed_over(&one.provider, error) => {
+            (VersionComparison::Failed(error), _)
+                if self.is_passed_over(&compared.provider, error) =>
+            {
                 result.warn(format!("{name} was not compared: {error}"));
             }
             _ => {}
@@ -231,8 +246,8 @@ impl ComparedRoot<'_> {
     }
 }
 
-fn state(one: &ComparedVersions) -> VersionState {
-    let outlook = match &one.standing {
+fn state(compared: &ComparedVersions) -> VersionState {
+    let outlook = match &compared.standing {
         VersionComparison::BuiltIn => return VersionState::BuiltIn,
         VersionComparison::Overridden => return VersionState::Overridden,
         VersionComparison::NotRequired => return VersionState::NotRequired,
@@ -243,85 +258,14 @@ fn state(one: &ComparedVersions) -> VersionState {
     let Outlook {
         newest, allowed, ..
     } = outlook;
-    match (&one.locked, allowed) {
+    match (&compared.locked, allowed) {
         (_, Err(_)) => VersionState::Conflict,
         (None, Ok(_)) => VersionState::NotLocked,
-        (Some(locked), Ok(_)) if !one.constraints.allows(locked) => VersionState::NotAllowed,
+        (Some(locked), Ok(_)) if !compared.constraints.allows(locked) => VersionState::NotAllowed,
         (Some(locked), Ok(allowed)) if allowed != locked => VersionState::Behind,
         (locked, Ok(_)) => match ComparedProvider::upgrade(locked.as_ref(), newest.as_ref()) {
             Some(_) => VersionState::HeldBack,
             None => VersionState::UpToDate,
         },
-    }
-}
-
-/// Says in one sentence how a root came out, and which commands help.
-fn verdict(rows: &[ComparedProvider], root: &Root) -> String {
-    let path = root.lock_path.display();
-    let count = |states: &[VersionState]| {
-        let rows = rows.iter().filter(|row| states.contains(&row.state));
-        rows.count()
-    };
-    let all = rows.len() - count(&[VersionState::BuiltIn, VersionState::NotRequired]);
-    if all == 0 {
-        return format!("{path}: no locked provider is required");
-    }
-    let mut parts: Vec<(usize, String)> = Vec::new();
-    let mut part = |states: &[VersionState], one: &str, many: &str| match count(states) {
-        0 => {}
-        1 => parts.push((1, one.to_owned())),
-        n => parts.push((n, many.to_owned())),
-    };
-    let update = &root.advice.update;
-    part(
-        &[VersionState::Behind],
-        &format!("can be updated (`{update}`)"),
-        &format!("can be updated (`{update}`)"),
-    );
-    part(
-        &[VersionState::NotAllowed],
-        &format!("is locked at a version that is not allowed (`{update}` moves it)"),
-        &format!("are locked at versions that are not allowed (`{update}` moves them)"),
-    );
-    part(
-        &[VersionState::HeldBack],
-        "is held back by constraints",
-        "are held back by constraints",
-    );
-    let lock = &root.advice.lock;
-    part(
-        &[VersionState::NotLocked],
-        &format!("is not locked (`{lock}`)"),
-        &format!("are not locked (`{lock}`)"),
-    );
-    part(
-        &[VersionState::NotVisible],
-        "may be required by what cannot be seen",
-        "may be required by what cannot be seen",
-    );
-    part(
-        &[VersionState::Overridden],
-        "is run from a directory",
-        "are run from directories",
-    );
-    part(
-        &[VersionState::Conflict],
-        "has no version that its constraints allow",
-        "have no version that their constraints allow",
-    );
-    part(
-        &[VersionState::Failed],
-        "could not be compared",
-        "could not be compared",
-    );
-    match (all, &*parts) {
-        (1, []) => format!("{path}: the only provider is up to date"),
-        (_, []) => format!("{path}: all {all} providers are up to date"),
-        (1, [(_, part)]) => format!("{path}: the only provider {part}"),
-        _ => {
-            let parts = parts.iter().map(|(count, part)| format!("{count} {part}"));
-            let parts: Vec<String> = parts.collect();
-            format!("{path}: of {all} providers, {}", parts.join(", "))
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! How `lockctl outdated` reads.
+//! The text of `lockctl outdated`.
 
 use crate::cli::Look;
 use crate::cli::session::holding;
@@ -20,16 +20,16 @@ const TITLES: [&str; 6] = [
     "EXCLUDED BY",
 ];
 
-/// How a root compares as a whole, as it is counted.
+/// The state of a root as a whole, as it is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum RootStanding {
     UpToDate,
     Behind,
     NotLocked,
     Failed,
 }
 
-impl Standing {
+impl RootStanding {
     /// In the order in which they are counted, with the words for each.
     const WORDS: [(Self, &str); 4] = [
         (Self::UpToDate, "up to date"),
@@ -68,18 +68,21 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
 
 /// Counts roots by how they compare, as in `3 roots: 1 up to date, 2 behind`.
 fn counts(roots: &[RootResult]) -> Sentence {
-    let standings: Vec<Standing> = roots.iter().map(Standing::of).collect();
-    let counts = Standing::WORDS.iter().filter_map(|(standing, word)| {
-        let same = standings.iter().filter(|other| *other == standing);
-        Some(same.count())
-            .filter(|count| *count > 0)
-            .map(|count| format!("{count} {word}"))
-    });
-    let counts: Vec<String> = counts.collect();
+    let standings: Vec<RootStanding> = roots.iter().map(RootStanding::of).collect();
+    let mut counts = Vec::new();
+    for (standing, word) in RootStanding::WORDS {
+        let count = standings.iter().filter(|other| **other == standing).count();
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
     let is_bad = |root: &RootResult| root.status != RootStatus::Clean;
     let tone = if roots.iter().any(is_bad) {
         Tone::Bad
-    } else if standings.iter().all(|one| *one == Standing::UpToDate) {
+    } else if standings
+        .iter()
+        .all(|standing| *standing == RootStanding::UpToDate)
+    {
         Tone::Good
     } else {
         Tone::Warning
@@ -91,8 +94,8 @@ fn counts(roots: &[RootResult]) -> Sentence {
 }
 
 fn compared(root: &RootResult) -> impl Iterator<Item = &ComparedProvider> {
-    root.providers.iter().filter_map(|one| match one {
-        Provider::Compared(one) => Some(&**one),
+    root.providers.iter().filter_map(|provider| match provider {
+        Provider::Compared(row) => Some(&**row),
         _ => None,
     })
 }
@@ -100,17 +103,16 @@ fn compared(root: &RootResult) -> impl Iterator<Item = &ComparedProvider> {
 /// Shows what is not up to date, with `--verbose` everything, and how it came out.
 fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
-    let is_shown = |one: &&ComparedProvider| {
-        look.verbose || !matches!(one.state, VersionState::UpToDate | VersionState::BuiltIn)
-    };
     if let Some(flavor) = root.flavor {
-        let rows = compared(root).filter(is_shown).map(|one| row(one, flavor));
-        let rows: Vec<Vec<String>> = rows.collect();
-        if !rows.is_empty() {
-            let titles = TITLES.map(str::to_owned).to_vec();
-            blocks.push(TextBlock::Table(
-                std::iter::once(titles).chain(rows).collect(),
-            ));
+        let mut table = vec![TITLES.map(str::to_owned).to_vec()];
+        for row in compared(root) {
+            let is_fine = matches!(row.state, VersionState::UpToDate | VersionState::BuiltIn);
+            if look.verbose || !is_fine {
+                table.push(cells(row, flavor));
+            }
+        }
+        if table.len() > 1 {
+            blocks.push(TextBlock::Table(table));
         }
     }
     if look.markdown {
@@ -125,18 +127,18 @@ fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
-fn row(one: &ComparedProvider, flavor: Flavor) -> Vec<String> {
-    let places = one.held_by.iter().map(holding::in_words);
+fn cells(row: &ComparedProvider, flavor: Flavor) -> Vec<String> {
+    let places = row.held_by.iter().map(holding::in_words);
     vec![
-        one.provider.short(flavor),
-        version(one.locked.as_ref(), None, None),
+        row.provider.short(flavor),
+        version(row.locked.as_ref(), None, None),
         version(
-            one.newest_allowed.as_ref(),
-            one.allowed_step,
-            one.allowed_age.as_deref(),
+            row.newest_allowed.as_ref(),
+            row.allowed_step,
+            row.allowed_age.as_deref(),
         ),
-        version(one.newest.as_ref(), one.step, one.age.as_deref()),
-        state(one).to_owned(),
+        version(row.newest.as_ref(), row.step, row.age.as_deref()),
+        state(row.state).to_owned(),
         some_of(places).join(", "),
     ]
 }
@@ -146,16 +148,15 @@ fn version(version: Option<&Version>, step: Option<Upgrade>, age: Option<&str>) 
     let Some(version) = version else {
         return "-".to_owned();
     };
-    let about: Vec<&str> = step.map(Upgrade::name).into_iter().chain(age).collect();
-    if about.is_empty() {
-        version.to_string()
-    } else {
-        format!("{version} ({})", about.join(", "))
+    match (step.map(Upgrade::name), age) {
+        (None, None) => version.to_string(),
+        (Some(about), None) | (None, Some(about)) => format!("{version} ({about})"),
+        (Some(step), Some(age)) => format!("{version} ({step}, {age})"),
     }
 }
 
-fn state(one: &ComparedProvider) -> &'static str {
-    match one.state {
+fn state(state: VersionState) -> &'static str {
+    match state {
         VersionState::UpToDate => "up to date",
         VersionState::Behind => "can be updated",
         VersionState::HeldBack => "held back",

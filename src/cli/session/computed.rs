@@ -1,16 +1,19 @@
-//! How what was computed got its value, in rows for people.
+//! Rows about computed values and the values behind them.
 
 use crate::config::{
     ComputedArgument, ComputedCall, TracedPlace, TracedValue, VALUE_PREFIX, ValueOrigin, ValueState,
 };
 
-/// How many levels are indented; those below are on the last of them.
+/// Maximum number of levels that are indented; deeper ones stand at the last of them.
 const MAX_INDENT: usize = 8;
 
 /// Makes a row for each argument that is computed, and for each value behind it.
 pub(in crate::cli) fn rows(call: &ComputedCall) -> Vec<Vec<String>> {
-    let arguments = call.arguments().map(|(name, one)| argument(name, one));
-    let mut rows: Vec<Vec<String>> = arguments.chain(call.values.iter().map(value)).collect();
+    let mut rows: Vec<Vec<String>> = call
+        .arguments()
+        .map(|(name, computed)| argument(name, computed))
+        .chain(call.values.iter().map(value))
+        .collect();
     if !call.complete {
         rows.push(vec!["  … and more values".to_owned()]);
     }

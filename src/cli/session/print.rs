@@ -12,7 +12,7 @@ use crate::report::{
 };
 use crate::world::{Env, Stream};
 
-/// How wide text is where there is no terminal, in columns.
+/// Width of text where there is no terminal, in columns.
 const USUAL_COLUMNS: usize = 80;
 
 /// Prints a result: results to standard output, what stands beside them to standard error.

@@ -1,38 +1,85 @@
 //! The provider that was typed.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
 
 use crate::addr::ProviderAddr;
 use crate::diag::nearest;
-use crate::flavor::Flavor;
+use crate::flavor::{Flavor, Program};
 use crate::report::Failure;
 use crate::requirement::Requirements;
-use crate::run::root::Root;
 
-/// Finds the provider that is meant: by its address, or by a type that only one required provider has.
+/// A provider address as typed, which is one by the rules of some flavor.
 ///
-/// # Errors
-/// If what was typed is no address.
-pub(in crate::cli) fn find(
-    typed: &str,
-    root: &Root,
-    requirements: &Requirements,
-) -> Result<ProviderAddr, Failure> {
-    let addr = ProviderAddr::parse(typed, root.flavor).map_err(|error| {
-        Failure::from_error(&error).help("write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE")
-    })?;
-    if !requirements.providers.contains_key(&addr) && !typed.contains('/') {
-        let required = requirements.providers.keys();
-        let mut same_type = required.filter(|other| other.type_name() == addr.type_name());
-        if let (Some(only), None) = (same_type.next(), same_type.next()) {
-            return Ok(only.clone());
+/// Roots decide by whose rules it is read: a host or namespace that is left out differs between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct TypedAddr(String);
+
+/// The help on an address that is none.
+const WRITE_ADDRESS: &str = "write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE";
+
+impl FromStr for TypedAddr {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        for flavor in Flavor::ALL {
+            if ProviderAddr::parse(text, flavor).is_ok() {
+                return Ok(Self(text.to_owned()));
+            }
+        }
+        match ProviderAddr::parse(text, Flavor::newest(Program::Terraform)) {
+            Err(error) => Err(format!("{error}; {WRITE_ADDRESS}")),
+            Ok(_) => Ok(Self(text.to_owned())),
         }
     }
-    Ok(addr)
 }
 
-/// Asks whether something else is meant that is required, of the same type or one that is written
-/// almost alike.
+impl fmt::Display for TypedAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TypedAddr {
+    pub(in crate::cli) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the address by the rules of a flavor.
+    ///
+    /// # Errors
+    /// If it is an address only by the rules of others.
+    pub(in crate::cli) fn by_rules_of(&self, flavor: Flavor) -> Result<ProviderAddr, Failure> {
+        ProviderAddr::parse(&self.0, flavor)
+            .map_err(|error| Failure::from_error(&error).help(WRITE_ADDRESS))
+    }
+
+    /// Returns the provider that is meant in a root: by its address, or by a type that only one required
+    /// provider has.
+    ///
+    /// # Errors
+    /// If it is no address by the rules of the root.
+    pub(in crate::cli) fn in_root(
+        &self,
+        flavor: Flavor,
+        requirements: &Requirements,
+    ) -> Result<ProviderAddr, Failure> {
+        let addr = self.by_rules_of(flavor)?;
+        if !requirements.providers.contains_key(&addr) && !self.0.contains('/') {
+            let mut same_type = requirements
+                .providers
+                .keys()
+                .filter(|required| required.type_name() == addr.type_name());
+            if let (Some(only), None) = (same_type.next(), same_type.next()) {
+                return Ok(only.clone());
+            }
+        }
+        Ok(addr)
+    }
+}
+
+/// Suggests required providers of the same type, or of one that is spelled almost alike.
 pub(in crate::cli) fn did_you_mean(
     provider: &ProviderAddr,
     required: &BTreeSet<ProviderAddr>,
@@ -40,8 +87,11 @@ pub(in crate::cli) fn did_you_mean(
 ) -> Option<String> {
     let types = required.iter().map(ProviderAddr::type_name);
     let near = nearest(provider.type_name(), types)?;
-    let meant = required.iter().filter(|addr| addr.type_name() == near);
-    let meant: Vec<String> = meant.map(|addr| addr.short(flavor)).collect();
+    let meant: Vec<String> = required
+        .iter()
+        .filter(|addr| addr.type_name() == near)
+        .map(|addr| addr.short(flavor))
+        .collect();
     Some(format!("did you mean {}?", meant.join(" or ")))
 }
 

@@ -3,7 +3,7 @@
 mod args;
 mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::advice::required::Required;
 use crate::cli::args::Common;
@@ -18,8 +18,7 @@ use crate::requirement::Requirements;
 use crate::run;
 use crate::run::facts::UserFacts;
 use crate::run::root::{self, LockText, Root};
-use crate::run::user::installation::Installations;
-use crate::run::user::network::Traffic;
+use crate::run::user::config::UserConfigs;
 use crate::sources::net::Event;
 use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 use crate::verify::upstream::Registries;
@@ -55,9 +54,9 @@ fn run(
             progress.observe(event);
         }
     };
-    let traffic = Traffic::new(&observer);
     let options = &common.options();
-    let mut installations = Installations::new(options, world);
+    let user = UserConfigs::new(options, world, &observer);
+    let mut registries = BTreeMap::new();
     let facts = UserFacts::new(options, world);
     let all = run::each(
         options,
@@ -71,9 +70,13 @@ fn run(
             let attributions = facts.about(root, &lock.document.lock);
             let mut shown = providers(lock, &known, &attributions);
             if args.upstream {
-                let (installation, faults) = installations.of(root.flavor, texts);
-                result.faults(&faults);
-                let registries = installation.registries(world, &traffic);
+                let user = user.of(root.flavor);
+                result.faults(&user.errors_once(texts));
+                let registries = user.is_sound().then(|| {
+                    registries
+                        .entry(root.flavor)
+                        .or_insert_with(|| user.registries())
+                });
                 let errors = add_dates(&mut shown, registries, root.subject(lock, None));
                 let nothing = Requirements::default();
                 let required = Required {

@@ -4,6 +4,8 @@ mod args;
 mod graph;
 mod text;
 
+use std::sync::Arc;
+
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
@@ -12,8 +14,9 @@ use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
 use crate::run;
-use crate::run::unseen::{self, Names, Unseen};
-use crate::run::user::modules::{self, UserModules};
+use crate::run::unseen::{self, CallNames, UnseenParts};
+use crate::run::user::config::{UserConfigs, silent};
+use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::world::Replaced;
 pub(in crate::cli) use args::TreeArgs;
 
@@ -46,7 +49,9 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
-    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+    let user = Arc::new(UserConfigs::new(options, world, &silent));
+    let auto = AutoModules::Cached;
+    let modules = UserModules::new(user, configuration, auto, cache.as_ref());
     let all = run::each(
         options,
         &args.roots.choice(),
@@ -56,13 +61,13 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
             let Some(loaded) = loaded else {
                 return Ok(Replaced::Done);
             };
-            let unseen = Unseen::new(&loaded, configuration, options);
+            let unseen = UnseenParts::new(&loaded, configuration, options);
             let branches = Branches::of(&loaded, texts, unseen.state_wanted);
             if shown(&branches, common.verbose).is_folded() {
                 result.remark("what repeats itself is folded; -v shows all of it");
             }
             let consequence = "so the tree may lack providers";
-            if let Some(remark) = unseen.remark(Names::Counted, consequence) {
+            if let Some(remark) = unseen.remark(CallNames::Counted, consequence) {
                 result.remark(remark);
             }
             result.detail = RootDetail::Modules(branches);

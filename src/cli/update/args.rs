@@ -29,7 +29,7 @@ pub(in crate::cli) struct UpdateArgs {
     /// others keep their versions. With a version, as in hashicorp/aws@5.31.0, it moves there, also down. An
     /// argument that begins with a dot or a slash, or ends with a slash, is a root directory.
     #[arg(value_name = "ADDR[@VERSION]|ROOT", value_parser = target)]
-    targets: Vec<Target>,
+    targets: Vec<UpdateTarget>,
     /// Find the roots in each ROOT and below
     ///
     /// A root is a directory with a lock file or a backend, or one that the project file names; see
@@ -54,21 +54,21 @@ pub(in crate::cli) struct UpdateArgs {
 
 /// One thing to update.
 #[derive(Clone, Debug)]
-enum Target {
+enum UpdateTarget {
     Provider(NamedProvider),
     Root(PathBuf),
 }
 
-fn target(text: &str) -> Result<Target, String> {
+fn target(text: &str) -> Result<UpdateTarget, String> {
     if is_path(text) {
-        return Ok(Target::Root(PathBuf::from(text)));
+        return Ok(UpdateTarget::Root(PathBuf::from(text)));
     }
     let (addr, version) = match text.split_once('@') {
         Some((addr, version)) => (addr, Some(exact(version)?)),
         None => (text, None),
     };
-    Ok(Target::Provider(NamedProvider {
-        addr: addr.to_owned(),
+    Ok(UpdateTarget::Provider(NamedProvider {
+        addr: addr.parse()?,
         version,
     }))
 }
@@ -81,16 +81,16 @@ fn exact(text: &str) -> Result<Version, String> {
 }
 
 impl UpdateArgs {
-    /// Returns the roots.
     pub(super) fn roots(&self) -> RootArgs {
-        let roots = self.targets.iter().filter_map(|target| match target {
-            Target::Root(path) => Some(path.clone()),
-            Target::Provider(_) => None,
-        });
-        RootArgs::new(roots.collect(), self.recursive)
+        let mut dirs = Vec::new();
+        for target in &self.targets {
+            if let UpdateTarget::Root(dir) = target {
+                dirs.push(dir.clone());
+            }
+        }
+        RootArgs::new(dirs, self.recursive)
     }
 
-    /// Returns which versions move.
     pub(super) fn moves(&self) -> Moves {
         let reach = match (self.patch, self.minor) {
             (true, _) => Reach::SameMinor,
@@ -104,18 +104,17 @@ impl UpdateArgs {
         }
     }
 
-    /// Says which options contradict what is named.
+    /// Returns the sentence about an option that contradicts a version that is named.
     pub(in crate::cli) fn contradiction(&self) -> Option<String> {
         let limit = match (self.patch, self.minor) {
             (true, _) => "--patch",
             (false, true) => "--minor",
             (false, false) => return None,
         };
-        let mut exact = self.providers().filter_map(|one| {
-            let version = one.version.as_ref()?;
-            Some(format!("{}@{version}", one.addr))
-        });
-        let exact = exact.next()?;
+        let exact = self.providers().find_map(|named| {
+            let version = named.version.as_ref()?;
+            Some(format!("{}@{version}", named.addr))
+        })?;
         Some(format!(
             "the argument '{limit}' cannot be used with '{exact}', which states the version"
         ))
@@ -123,8 +122,8 @@ impl UpdateArgs {
 
     fn providers(&self) -> impl Iterator<Item = &NamedProvider> {
         self.targets.iter().filter_map(|target| match target {
-            Target::Provider(named) => Some(named),
-            Target::Root(_) => None,
+            UpdateTarget::Provider(named) => Some(named),
+            UpdateTarget::Root(_) => None,
         })
     }
 }

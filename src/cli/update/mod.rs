@@ -2,48 +2,28 @@
 
 mod args;
 
-use std::path::PathBuf;
-
-use crate::cli::args::{Common, Configuration};
-use crate::cli::lock::{self, LockRequest, Tense};
-use crate::cli::{Command, Look, MarkdownText, Stderr, World};
-use crate::report::reading::Total;
-use crate::report::{CommandResult, TextBlock};
+use crate::cli::args::Common;
+use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest};
+use crate::cli::{Stderr, World};
+use crate::report::CommandResult;
 pub(in crate::cli) use args::UpdateArgs;
 
-impl Command for UpdateArgs {
-    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let job = LockRequest {
+impl LockCommand for UpdateArgs {
+    fn options(&self) -> &LockOptions {
+        &self.options
+    }
+
+    fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let request = LockRequest {
             command: "update",
             roots: &self.roots(),
             options: &self.options,
             moves: Some(&self.moves()),
-            converts: None,
         };
-        lock::run(common, &job, world, stderr)
+        lock::run(common, request, world, stderr)
     }
 
-    fn check(&self, _: &Common) -> Result<(), String> {
+    fn check_arguments(&self, _: &Common) -> Result<(), String> {
         self.contradiction().map_or(Ok(()), Err)
-    }
-
-    fn configuration(&self) -> Option<&Configuration> {
-        Some(&self.options.configuration)
-    }
-
-    fn packages(&self) -> Vec<PathBuf> {
-        self.options.packages()
-    }
-
-    fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        lock::text(result, Tense::of(&self.options), look)
-    }
-
-    fn total(&self) -> Total {
-        Total::Result
-    }
-
-    fn markdown(&self) -> MarkdownText {
-        MarkdownText::Blocks
     }
 }

@@ -6,6 +6,7 @@ mod result;
 mod table;
 mod text;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -19,6 +20,7 @@ use crate::cli::verify::fix::Fixed;
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
+use crate::flavor::Flavor;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::requirement::Requirements;
@@ -29,12 +31,12 @@ use crate::run::platforms;
 use crate::run::platforms::PlatformChoice;
 use crate::run::root::Root;
 use crate::run::unseen;
-use crate::run::user::installation::{self, Installations};
-use crate::run::user::modules::{self, AutoModules, UserModules, UserNetwork};
-use crate::run::user::network::Traffic;
+use crate::run::user::config::UserConfigs;
+use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
 use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
+use crate::verify::upstream::Registries;
 use crate::verify::{
     self, Advice, CheckGroup, ComparedRoot, ConfigurationInput, Groups, LockInput, PackageChecks,
     RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
@@ -49,7 +51,6 @@ struct Verification<'a> {
     configuration: &'a ConfigurationOptions,
     modules: UserModules<'a>,
     world: World<'a>,
-    traffic: Traffic<'a>,
     groups: Groups,
     platforms: PlatformChoice,
     /// The packages that `--package` names.
@@ -58,7 +59,8 @@ struct Verification<'a> {
     named_places: Vec<PackagePlace>,
     memo: PackageMemo<'a>,
     facts: UserFacts<'a>,
-    installations: Installations<'a>,
+    user: Arc<UserConfigs<'a>>,
+    registries: BTreeMap<Flavor, Registries<'a>>,
     /// The commands that concern all roots.
     for_all: Advice,
     /// The packages that are named and belong to none of several roots.
@@ -135,23 +137,23 @@ fn run(
         .map(|dir| PackagePlace::named_mirror(options.below(dir)));
     let observer = &observer;
     let cache = modules::cache(options, world);
-    let network = UserNetwork { world, observer };
+    let user = Arc::new(UserConfigs::new(options, world, observer));
     let auto = AutoModules::Cached;
-    let modules = UserModules::new(options, configuration, auto, network, cache.as_ref());
+    let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
     let mut verification = Verification {
         args,
         options,
         configuration,
         modules,
         world,
-        traffic: Traffic::new(observer),
         groups,
         platforms,
         named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
         named,
         memo: PackageMemo::new(world.disk, job_count(args.jobs)),
         facts: UserFacts::new(options, world),
-        installations: Installations::new(options, world),
+        user,
+        registries: BTreeMap::new(),
         for_all: commands::of_all(options, &choice),
         unplaced: Vec::new(),
         not_compared: None,
@@ -185,8 +187,10 @@ impl Job for Verification<'_> {
     fn load(&self, root: &Root, texts: &mut Texts) -> Option<Loaded> {
         // `--only file` reads no configuration: it works where none can be read.
         let needs_configuration = self.groups.need_configuration() || self.args.matrix;
-        needs_configuration
-            .then(|| root.load(&self.modules, self.configuration, BackendUse::SetUp, texts))
+        needs_configuration.then(|| {
+            self.modules
+                .load(root, self.configuration, BackendUse::SetUp, texts)
+        })
     }
 
     fn open(
@@ -402,15 +406,15 @@ impl Verification<'_> {
         let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
         let needs_installation = needs_locked
             || self.groups.need_installation() && (root.lock.is_some() || self.args.matrix);
-        let (mut installation, installation_faults) = if needs_installation {
-            let (installation, errors) = self.installations.of(root.flavor, texts);
-            (Some(installation), errors)
-        } else {
-            (None, Vec::new())
+        let user = needs_installation.then(|| self.user.of(root.flavor));
+        let user = user.as_deref();
+        let (installation_faults, places) = match user {
+            Some(user) => (
+                user.errors_once(texts),
+                user.package_places(root, &self.named_places, texts),
+            ),
+            None => (Vec::new(), Vec::new()),
         };
-        let places = installation.as_ref().map_or_else(Vec::new, |installation| {
-            installation.places(root, self.world, &self.named_places)
-        });
         let locked = if needs_locked {
             let lock = root.lock.as_ref().map(|lock| &lock.document.lock);
             let facts = lock.map(|lock| self.facts.about(root, lock));
@@ -418,14 +422,13 @@ impl Verification<'_> {
         } else {
             Vec::new()
         };
-        let config = installation
-            .as_ref()
-            .map(|installation| installation.config.clone());
-        let upstream = match &mut installation {
-            Some(installation) if self.groups.wants(CheckGroup::Upstream) => {
-                match installation.registries(self.world, &self.traffic) {
-                    Some(registries) => Upstream::Ask(registries),
-                    None => Upstream::Blocked,
+        let upstream = match user {
+            Some(user) if self.groups.wants(CheckGroup::Upstream) => {
+                if user.is_sound() {
+                    let registries = self.registries.entry(root.flavor);
+                    Upstream::Ask(registries.or_insert_with(|| user.registries()))
+                } else {
+                    Upstream::Blocked
                 }
             }
             _ => Upstream::NotAsked,
@@ -444,14 +447,9 @@ impl Verification<'_> {
                         singles: &self.named.singles,
                         scope,
                         sources: &|provider| {
-                            let config = config.as_ref();
-                            config.map_or_else(Vec::new, |config| {
-                                installation::sources(config, root, provider)
-                            })
+                            user.map_or_else(Vec::new, |user| user.install_sources(root, provider))
                         },
-                        cache_may_break: config
-                            .as_ref()
-                            .is_some_and(|config| config.cache_may_break),
+                        cache_may_break: user.is_some_and(|user| user.cli.cache_may_break),
                     }),
                     upstream,
                 },

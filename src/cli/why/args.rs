@@ -3,6 +3,7 @@
 use clap::Args;
 
 use crate::cli::args::{Configuration, RootArgs, examples};
+use crate::cli::session::provider::TypedAddr;
 
 /// Show every place that requires a provider
 #[derive(Clone, Debug, Args)]
@@ -13,7 +14,7 @@ use crate::cli::args::{Configuration, RootArgs, examples};
 pub(in crate::cli) struct WhyArgs {
     /// The provider, as in hashicorp/aws, or its type if only one provider has it
     #[arg(value_name = "ADDR")]
-    pub(in crate::cli) provider: String,
+    pub(in crate::cli) provider: TypedAddr,
     #[command(flatten)]
     pub(in crate::cli) roots: RootArgs,
     #[command(flatten)]

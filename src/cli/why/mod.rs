@@ -19,8 +19,9 @@ use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run;
 use crate::run::root::Root;
-use crate::run::unseen::{self, Names, Unseen};
-use crate::run::user::modules::{self, UserModules};
+use crate::run::unseen::{self, CallNames, UnseenParts};
+use crate::run::user::config::{UserConfigs, silent};
+use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::world::Replaced;
 pub(in crate::cli) use args::WhyArgs;
 
@@ -42,7 +43,9 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
-    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+    let user = Arc::new(UserConfigs::new(options, world, &silent));
+    let auto = AutoModules::Cached;
+    let modules = UserModules::new(user, configuration, auto, cache.as_ref());
     // What else may be meant matters only where no root requires the provider.
     let mut meant = BTreeMap::new();
     let mut all = run::each(
@@ -54,7 +57,7 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
             let Some(loaded) = loaded else {
                 return Ok(Replaced::Done);
             };
-            let provider = provider::find(&args.provider, root, &loaded.requirements)?;
+            let provider = args.provider.in_root(root.flavor, &loaded.requirements)?;
             let explained = explain(&provider, &loaded, root, texts);
             if !explained.is_met() || explained.places.is_empty() {
                 result.status = RootStatus::Findings;
@@ -69,9 +72,9 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
                 meant.extend(other.map(|remark| (result.path.clone(), remark)));
             }
             result.providers.push(Provider::Explained(explained));
-            let unseen = Unseen::new(&loaded, configuration, options);
+            let unseen = UnseenParts::new(&loaded, configuration, options);
             let consequence = "and may require it, too";
-            if let Some(remark) = unseen.remark(Names::Listed, consequence) {
+            if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
                 result.remark(remark);
             }
             Ok(Replaced::Done)

@@ -8,13 +8,13 @@ use std::time::Duration;
 use crate::run::World;
 use crate::world::{Ended, Invocation, Program};
 
-/// How long a helper may take; it may have to ask a server, but no input is read.
+/// Time limit of a helper: it may have to ask a server, but it has no input to wait for.
 pub(crate) const HELPER_TIME: Duration = Duration::from_secs(30);
 
-/// How many bytes a helper may print.
+/// Maximum length of the output of a helper, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 * 1024;
 
-/// How many characters of the standard error of a helper are repeated.
+/// Maximum number of characters of a helper's standard error that a message repeats.
 const MAX_SHOWN_CHARS: usize = 200;
 
 /// Runs a helper in the working directory; a failure of its own is no error.

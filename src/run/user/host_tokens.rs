@@ -13,17 +13,17 @@ use crate::run::World;
 use crate::run::user::helper_program;
 use crate::world::{Credentials, FileKind, Secret};
 
-/// What is sent to hosts; a helper is run at most once for each (`cliconfig` rules 4.3).
+/// Credentials for hosts; a helper is run at most once for each (`cliconfig` rules 4.3).
 pub(crate) struct HostTokens<'a> {
     world: World<'a>,
     config: CliConfig,
     answers: Mutex<BTreeMap<Hostname, Answer>>,
 }
 
-/// What a helper answered: a token, none, or why it gave no answer.
+/// The answer of a helper: a token, none, or the reason why it gave none.
 type Answer = Result<Option<Secret>, String>;
 
-/// What a helper prints.
+/// The JSON object that a helper prints.
 #[derive(Deserialize)]
 struct Printed {
     token: Option<String>,
@@ -70,8 +70,10 @@ impl<'a> HostTokens<'a> {
         let Some(path) = self.find(helper) else {
             return Err(fault("is not installed".to_owned()));
         };
-        let args = helper.args.iter().map(String::as_str);
-        let args: Vec<OsString> = args
+        let args: Vec<OsString> = helper
+            .args
+            .iter()
+            .map(String::as_str)
             .chain(["get", host.ascii()])
             .map(OsString::from)
             .collect();
@@ -92,8 +94,11 @@ impl<'a> HostTokens<'a> {
         }
         let suffix = std::env::consts::EXE_SUFFIX;
         let name = format!("terraform-credentials-{}{suffix}", helper.name);
-        let mut paths = helper.dirs.iter().map(|dir| dir.join(&name));
-        paths.find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))
+        helper
+            .dirs
+            .iter()
+            .map(|dir| dir.join(&name))
+            .find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))
     }
 }
 

@@ -5,11 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::{ProviderFilter, ProviderPattern, Url};
-use crate::cliconfig::{CliConfig, Method, MethodKind, RepositoryTemplate};
-use crate::flavor::Flavor;
+use crate::cliconfig::{CliConfig, MethodKind, RepositoryTemplate};
 use crate::run::World;
-use crate::run::user::host_tokens::HostTokens;
-use crate::run::user::network::{self, Traffic};
+use crate::run::user::config::{self, UserConfig};
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::{Member, Multi, SharedSource};
@@ -18,23 +16,21 @@ use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::sources::oci::OciRegistries;
 use crate::world::FileKind;
 
-/// Whether the network may be used.
+/// A permission for network requests, or a ban on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Network {
+pub(crate) enum NetworkUse {
     Allowed,
     Forbidden,
 }
 
-/// The installation methods of a flavor. Roots share what they have in options.
+/// The installation methods of a flavor; roots share the sources that they have in common.
 pub(crate) struct Methods<'a> {
+    user: Arc<UserConfig<'a>>,
     world: World<'a>,
-    flavor: Flavor,
-    network: Network,
-    config: CliConfig,
+    network: NetworkUse,
     net: Net<'a>,
-    tokens: Arc<HostTokens<'a>>,
     registry: SharedSource<'a>,
-    /// By URL, and by whether what it states of all platforms counts.
+    /// By URL, and by whether the hashes that it states for all platforms count.
     mirrors: BTreeMap<(Url, bool), Result<SharedSource<'a>, SourceError>>,
     oci_registries: Arc<OciRegistries<'a>>,
     oci_mirrors: BTreeMap<String, SharedSource<'a>>,
@@ -42,24 +38,13 @@ pub(crate) struct Methods<'a> {
 }
 
 impl<'a> Methods<'a> {
-    pub(crate) fn new(
-        world: World<'a>,
-        flavor: Flavor,
-        config: CliConfig,
-        network: Network,
-        traffic: &Traffic<'a>,
-    ) -> Self {
-        let mut net = network::net_of(world, flavor, &config, traffic);
-        let oci_registries = network::oci_registries(world, &mut net, &config);
-        let tokens = network::tokens(world, &config);
-        let registry = network::registry(&net, flavor, &config, &tokens);
+    pub(crate) fn new(user: Arc<UserConfig<'a>>, world: World<'a>, network: NetworkUse) -> Self {
+        let (oci_registries, net) = user.oci_registries();
         Self {
             world,
-            flavor,
             network,
-            registry: Arc::new(registry),
-            tokens,
-            config,
+            registry: Arc::new(user.registry()),
+            user,
             net,
             mirrors: BTreeMap::new(),
             oci_registries,
@@ -68,9 +53,9 @@ impl<'a> Methods<'a> {
         }
     }
 
-    /// Returns what was read.
-    pub(crate) fn config(&self) -> &CliConfig {
-        &self.config
+    /// Returns the CLI configuration that states the methods.
+    pub(crate) fn cli_config(&self) -> &CliConfig {
+        &self.user.cli
     }
 
     /// Returns the network that packages are downloaded from.
@@ -81,58 +66,56 @@ impl<'a> Methods<'a> {
     /// Lists the directories that packages of a root are taken from; roots with the same ones share their
     /// source. A relative one is below the root, in which the program would run.
     pub(crate) fn dirs(&self, root: &Path) -> Vec<PathBuf> {
-        if self.config.installations.is_empty() {
-            let dirs = self.config.implied_mirrors().iter();
-            let dirs = dirs.map(|dir| root.join(dir));
-            let disk = self.world.disk;
-            // Those that are not there are passed over (`cliconfig` rules 5.1).
-            return dirs
-                .filter(|dir| disk.kind(dir).ok() == Some(FileKind::Directory))
+        let cli = &self.user.cli;
+        if cli.installations.is_empty() {
+            // Implied directories that are not there are passed over (`cliconfig` rules 5.1).
+            return cli
+                .implied_mirrors()
+                .iter()
+                .map(|dir| root.join(dir))
+                .filter(|dir| self.world.disk.kind(dir).ok() == Some(FileKind::Directory))
                 .collect();
         }
-        let methods = self
-            .config
-            .installations
+        cli.installations
             .iter()
-            .flat_map(|block| &block.methods);
-        let dirs = methods.filter_map(|method| match &method.kind {
-            MethodKind::FilesystemMirror(dir) => Some(root.join(dir)),
-            _ => None,
-        });
-        dirs.collect()
+            .flat_map(|block| &block.methods)
+            .filter_map(|method| match &method.kind {
+                MethodKind::FilesystemMirror(dir) => Some(root.join(dir)),
+                _ => None,
+            })
+            .collect()
     }
 
     /// Makes the source of a root.
     pub(crate) fn source(&mut self, root: &Path) -> Multi<'a> {
-        if self.config.installations.is_empty() {
+        let user = Arc::clone(&self.user);
+        if user.cli.installations.is_empty() {
             return self.implied(root);
         }
-        let methods = self
-            .config
+        let mut members = Vec::new();
+        for method in user
+            .cli
             .installations
             .iter()
-            .flat_map(|block| &block.methods);
-        let methods: Vec<Method> = methods.cloned().collect();
-        let members = methods.into_iter().filter_map(|method| {
-            let source = match method.kind {
-                MethodKind::DevOverrides(_) => return None,
+            .flat_map(|block| &block.methods)
+        {
+            let source = match &method.kind {
+                MethodKind::DevOverrides(_) => continue,
                 MethodKind::Direct => self.direct(),
                 MethodKind::FilesystemMirror(dir) => self.directory(&root.join(dir)),
                 MethodKind::NetworkMirror {
                     url,
                     trusts_all_hashes,
-                } => self.mirror((url, trusts_all_hashes)),
+                } => self.mirror(url, *trusts_all_hashes),
                 MethodKind::OciMirror { template } => self.oci_mirror(template),
             };
-            Some(Member {
+            members.push(Member {
                 source,
-                providers: method.providers,
+                providers: method.providers.clone(),
                 download_retries: method.download_retries,
-            })
-        });
-        Multi {
-            members: members.collect(),
+            });
         }
+        Multi { members }
     }
 
     /// Makes the source of a root without `provider_installation`: local directories, and registries for
@@ -143,8 +126,10 @@ impl<'a> Methods<'a> {
         for dir in self.dirs(root) {
             let scanned = self.scan(&dir);
             if let Ok(mirror) = &scanned {
-                let found = mirror.providers().cloned();
-                elsewhere.exclude.extend(found.map(ProviderPattern::from));
+                let providers = mirror.providers().cloned();
+                elsewhere
+                    .exclude
+                    .extend(providers.map(ProviderPattern::from));
             }
             members.push(Member {
                 source: scanned.map(|mirror| mirror as SharedSource<'a>),
@@ -165,51 +150,50 @@ impl<'a> Methods<'a> {
     /// # Errors
     /// [`SourceError::Offline`] if the network must not be used.
     pub(crate) fn direct(&self) -> Result<SharedSource<'a>, SourceError> {
-        match self.network {
-            Network::Allowed => Ok(Arc::clone(&self.registry)),
-            Network::Forbidden => Err(SourceError::Offline {
-                place: "the registry".to_owned(),
-            }),
-        }
+        self.check_network(|| "the registry".to_owned())?;
+        Ok(Arc::clone(&self.registry))
     }
 
-    fn mirror(&mut self, asked: (Url, bool)) -> Result<SharedSource<'a>, SourceError> {
-        let (url, trusts_all_hashes) = &asked;
-        if self.network == Network::Forbidden {
-            return Err(SourceError::Offline {
-                place: format!("the mirror {url}"),
-            });
-        }
-        if let Some(known) = self.mirrors.get(&asked) {
-            return known.clone();
-        }
-        let source = match MirrorUrl::try_from(url.clone()) {
-            Ok(base) => {
-                let mut access = network::access(base, &self.tokens);
-                access.trusts_all_hashes = *trusts_all_hashes;
-                let mirror = NetworkMirror::new(self.net.clone(), self.flavor, access);
-                Ok(Arc::new(mirror) as SharedSource<'a>)
-            }
-            Err(error) => Err(SourceError::MirrorUrl(error)),
+    fn mirror(
+        &mut self,
+        url: &Url,
+        trusts_all_hashes: bool,
+    ) -> Result<SharedSource<'a>, SourceError> {
+        self.check_network(|| format!("the mirror {url}"))?;
+        let user = &self.user;
+        let make = || {
+            let base = MirrorUrl::try_from(url.clone()).map_err(SourceError::MirrorUrl)?;
+            let mut access = user.mirror_access(base);
+            access.trusts_all_hashes = trusts_all_hashes;
+            let mirror = NetworkMirror::new(self.net.clone(), user.flavor, access);
+            Ok(Arc::new(mirror) as SharedSource<'a>)
         };
-        self.mirrors.insert(asked, source.clone());
-        source
+        self.mirrors
+            .entry((url.clone(), trusts_all_hashes))
+            .or_insert_with(make)
+            .clone()
     }
 
     fn oci_mirror(
         &mut self,
-        template: RepositoryTemplate,
+        template: &RepositoryTemplate,
     ) -> Result<SharedSource<'a>, SourceError> {
         let text = template.to_string();
-        if self.network == Network::Forbidden {
-            return Err(SourceError::Offline {
-                place: format!("the OCI mirror {text}"),
-            });
-        }
+        self.check_network(|| format!("the OCI mirror {text}"))?;
         let registries = &self.oci_registries;
-        let made = self.oci_mirrors.entry(text);
-        let made = made.or_insert_with(|| Arc::new(network::oci_mirror(registries, template)));
-        Ok(Arc::clone(made))
+        let make =
+            || Arc::new(config::oci_mirror(registries, template.clone())) as SharedSource<'a>;
+        Ok(Arc::clone(
+            self.oci_mirrors.entry(text).or_insert_with(make),
+        ))
+    }
+
+    /// Fails if a place on the network must not be asked.
+    fn check_network(&self, place: impl FnOnce() -> String) -> Result<(), SourceError> {
+        match self.network {
+            NetworkUse::Allowed => Ok(()),
+            NetworkUse::Forbidden => Err(SourceError::Offline { place: place() }),
+        }
     }
 
     fn directory(&mut self, dir: &Path) -> Result<SharedSource<'a>, SourceError> {
@@ -217,11 +201,10 @@ impl<'a> Methods<'a> {
     }
 
     fn scan(&mut self, dir: &Path) -> Result<Arc<FilesystemMirror>, SourceError> {
-        let (disk, flavor) = (self.world.disk, self.flavor);
-        let scan = || FilesystemMirror::scan(disk, dir, flavor).map(Arc::new);
+        let (disk, flavor) = (self.world.disk, self.user.flavor);
         self.scanned
             .entry(dir.to_owned())
-            .or_insert_with(scan)
+            .or_insert_with(|| FilesystemMirror::scan(disk, dir, flavor).map(Arc::new))
             .clone()
     }
 }

@@ -1,11 +1,11 @@
 //! The configuration of the user's machine: CLI configuration, credentials, sources of packages and modules.
 
+pub(crate) mod caches;
+pub(crate) mod config;
 mod helper_program;
 mod host_tokens;
-pub(crate) mod installation;
 mod methods;
 pub(crate) mod modules;
-pub(crate) mod network;
 mod oci_logins;
 pub(crate) mod sources;
 

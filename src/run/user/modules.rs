@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::addr::module::RemoteModule;
-use crate::config::{ConfigSources, Unreached};
-use crate::diag::{Texts, has_errors};
+use crate::config::{BackendUse, ConfigSources, Loaded, Unreached};
+use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::modules::cache::ModuleCache;
 use crate::modules::git::GitWorld;
@@ -15,58 +15,53 @@ use crate::remote_module::{
 };
 use crate::report::Sentence;
 use crate::run::World;
-use crate::run::facts;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RunOptions};
-use crate::run::user::network::{self, NetworkObserver, Traffic};
+use crate::run::root::Root;
+use crate::run::user::caches;
+use crate::run::user::config::UserConfigs;
+use crate::sources::net::Net;
+use crate::workspace::Reading;
 
-/// What `--modules auto` means to a command.
+/// The meaning of `--modules auto` for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AutoModules {
-    /// It fetches modules, since it makes requests anyway.
+    /// Modules are fetched, since the command makes requests anyway.
     Fetched,
-    /// It takes what is on the disk.
+    /// Modules are read from the cache alone.
     Cached,
-}
-
-/// The outside, and who is informed of what happens on the network.
-#[derive(Clone, Copy)]
-pub(crate) struct UserNetwork<'a> {
-    pub(crate) world: World<'a>,
-    pub(crate) observer: NetworkObserver<'a>,
 }
 
 /// Opens the cache of modules of the user, unless it is not to be used.
 pub(crate) fn cache<'a>(options: &RunOptions, world: World<'a>) -> Option<ModuleCache<'a>> {
-    let dir = facts::directory(world.env).filter(|_| !options.no_cache);
-    dir.map(|dir| facts::open_modules(world, &dir))
+    let dir = caches::directory(world.env).filter(|_| !options.no_cache);
+    dir.map(|dir| caches::open_modules(world, &dir))
 }
 
 /// The remote modules of a run.
 pub(crate) struct UserModules<'a> {
-    pub(crate) world: World<'a>,
+    world: World<'a>,
     /// `None` where only what is installed counts.
     store: Option<ModuleStore<'a>>,
     cache: Option<&'a ModuleCache<'a>>,
-    /// Whether no directory of this machine may be named, because the run is confined to one.
+    /// The run is confined to a directory, so calls of modules elsewhere on this machine fail.
     is_confined: bool,
-    /// What a module is that could not be fetched.
-    pub(crate) unreached: Unreached,
+    /// The severity of a module that could not be fetched.
+    unreached: Unreached,
 }
 
 impl<'a> UserModules<'a> {
     /// Prepares to find modules as a command line says; nothing is asked yet.
     pub(crate) fn new(
-        options: &'a RunOptions,
+        user: Arc<UserConfigs<'a>>,
         configuration: &ConfigurationOptions,
         auto: AutoModules,
-        network: UserNetwork<'a>,
         cache: Option<&'a ModuleCache<'a>>,
     ) -> Self {
-        let UserNetwork { world, observer } = network;
+        let world = user.world;
         let access = match (configuration.modules, auto) {
             (ModuleChoice::Installed, _) => None,
             (ModuleChoice::Fetch, _) => Some(ModuleAccess::Fetched),
-            (ModuleChoice::Auto, AutoModules::Fetched) if !options.offline => {
+            (ModuleChoice::Auto, AutoModules::Fetched) if !user.options.offline => {
                 Some(ModuleAccess::Fetched)
             }
             (ModuleChoice::Auto, _) => Some(ModuleAccess::Cached),
@@ -76,8 +71,7 @@ impl<'a> UserModules<'a> {
             ModuleChoice::Auto | ModuleChoice::Installed => Unreached::Unseen,
         };
         let store = access.map(|access| {
-            let traffic = Traffic::new(observer);
-            let nets = move |flavor| net(options, world, flavor, &traffic);
+            let nets = move |flavor| net(&user, flavor);
             ModuleStore::new(access, git(world), Box::new(nets), cache)
         });
         Self {
@@ -89,23 +83,46 @@ impl<'a> UserModules<'a> {
         }
     }
 
-    /// Prepares to find modules for a command that makes no requests unless it is told to, and that shows no
-    /// progress.
-    pub(crate) fn quiet(
-        options: &'a RunOptions,
-        configuration: &ConfigurationOptions,
-        world: World<'a>,
-        cache: Option<&'a ModuleCache<'a>>,
-    ) -> Self {
-        let network = UserNetwork {
-            world,
-            observer: &network::silent,
-        };
-        Self::new(options, configuration, AutoModules::Cached, network, cache)
+    /// Reads the configuration of a root, its modules and its state.
+    pub(crate) fn load(
+        &self,
+        root: &Root,
+        options: &ConfigurationOptions,
+        backend: BackendUse,
+        texts: &mut Texts,
+    ) -> Loaded {
+        let reading = self.reading(options, backend);
+        root.load(self.outside(), self.world.env, &reading, texts)
     }
 
-    /// Returns what configuration is read from.
-    pub(crate) fn outside(&self) -> ConfigSources<'_> {
+    /// Reads the configuration as [`load`](Self::load) does, and how its computed parts got their values.
+    pub(crate) fn load_with_traces(
+        &self,
+        root: &Root,
+        options: &ConfigurationOptions,
+        backend: BackendUse,
+        texts: &mut Texts,
+    ) -> Loaded {
+        let reading = Reading {
+            traces_values: true,
+            ..self.reading(options, backend)
+        };
+        root.load(self.outside(), self.world.env, &reading, texts)
+    }
+
+    fn reading(&self, options: &ConfigurationOptions, backend: BackendUse) -> Reading {
+        Reading {
+            backend,
+            test_directory: options.test_directory.clone(),
+            strict_modules: options.strict_modules,
+            reads_state: options.reads_state,
+            values: options.values.clone(),
+            traces_values: false,
+            unreached: self.unreached,
+        }
+    }
+
+    fn outside(&self) -> ConfigSources<'_> {
         ConfigSources {
             files: self.world.disk,
             modules: self,
@@ -173,25 +190,16 @@ fn git(world: World<'_>) -> GitWorld<'_> {
     }
 }
 
-/// Makes the network of a flavor; `None` if its CLI configuration has errors, which are reported where
+/// Returns the network of a flavor; `None` if its CLI configuration has errors, which are reported where
 /// packages come from.
-fn net<'a>(
-    options: &RunOptions,
-    world: World<'a>,
-    flavor: Flavor,
-    traffic: &Traffic<'a>,
-) -> Option<ModuleNet<'a>> {
-    let (config, faults) = network::configuration(options, world, flavor, &mut Texts::default());
-    if has_errors(&faults) {
-        return None;
-    }
-    let mut net = network::net_of(world, flavor, &config, traffic);
-    // For modules both programs read it.
-    net.package_credentials = network::netrc_credentials(world);
-    let tokens = network::tokens(world, &config);
-    let discovery = network::discovery(&net, &config, &tokens);
-    Some(ModuleNet {
-        net,
-        discovery: Arc::new(discovery),
+fn net<'a>(user: &UserConfigs<'a>, flavor: Flavor) -> Option<ModuleNet<'a>> {
+    let config = user.of(flavor);
+    config.is_sound().then(|| ModuleNet {
+        net: Net {
+            // Terraform reads it for packages of providers, too; OpenTofu only for modules.
+            package_credentials: user.netrc_credentials(),
+            ..config.net.clone()
+        },
+        discovery: Arc::clone(&config.discovery),
     })
 }

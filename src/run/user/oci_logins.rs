@@ -14,13 +14,13 @@ use crate::run::World;
 use crate::run::user::helper_program;
 use crate::world::{Credentials, FileKind, Secret};
 
-/// What a credential helper prints where it has nothing.
+/// Output of a credential helper that has no credentials for a server, as in Docker's protocol.
 const NOT_FOUND: &str = "credentials not found in native keychain";
 
 /// The user that stands for a token which is no password.
 const TOKEN_USER: &str = "<token>";
 
-/// What repositories are sent; files are read when the first registry asks for credentials, and a helper is
+/// Credentials for repositories; files are read when the first registry asks for credentials, and a helper is
 /// run at most once for each domain (`cliconfig` rules 7.4 to 7.6).
 pub(crate) struct RepositoryLogins<'a> {
     world: World<'a>,
@@ -32,7 +32,7 @@ pub(crate) struct RepositoryLogins<'a> {
 /// Credentials, none, or why there are none.
 type Answer = Result<Option<Credentials>, String>;
 
-/// What a helper prints.
+/// The JSON object that a helper prints.
 #[derive(Deserialize)]
 struct Printed {
     #[serde(rename = "Username")]
@@ -119,11 +119,11 @@ impl<'a> RepositoryLogins<'a> {
         let separator = if cfg!(windows) { ';' } else { ':' };
         let program = format!("docker-credential-{name}{}", std::env::consts::EXE_SUFFIX);
         let dirs = self.world.env.var("PATH")?.into_string().ok()?;
-        let dirs = dirs.split(separator).map(Path::new);
-        let mut paths = dirs
+        dirs.split(separator)
+            .map(Path::new)
             .filter(|dir| dir.is_absolute())
-            .map(|dir| dir.join(&program));
-        paths.find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))
+            .map(|dir| dir.join(&program))
+            .find(|path| self.world.disk.kind(path).ok() == Some(FileKind::File))
     }
 }
 

@@ -1,173 +1,162 @@
-//! Where the packages of a run come from: what was typed, turned into sources that can be asked.
+//! The sources of packages of a run: the choice of the user, turned into sources that can be asked.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::cliconfig::RepositoryTemplate;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::locker::FlavorSource;
 use crate::report::Failure;
-use crate::run::World;
-use crate::run::options::{PackageChoice, RunOptions};
+use crate::run::options::PackageChoice;
 use crate::run::root::Root;
-use crate::run::user::methods::{Methods, Network};
-use crate::run::user::network::{self, NetworkObserver, Traffic};
+use crate::run::user::config::{self, UserConfig, UserConfigs};
+use crate::run::user::methods::{Methods, NetworkUse};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::sources::multi::SharedSource;
 use crate::sources::net::Net;
-use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
+use crate::sources::network_mirror::NetworkMirror;
 use crate::sources::{Empty, Source, SourceError};
 
-/// The sources of a run, each set up when the first root needs it.
+/// The sources of a run, each set up when the first root needs it, and named by its number from then on.
 pub(crate) struct Sources<'a> {
-    options: &'a RunOptions,
+    user: Arc<UserConfigs<'a>>,
     choice: PackageChoice,
-    world: World<'a>,
-    traffic: Traffic<'a>,
-    /// The sources that the roots so far need.
     setups: Vec<SourceSetup<'a>>,
-    /// The CLI configurations that are followed.
     followed: Vec<FollowedConfig<'a>>,
 }
 
-/// Where packages come from by the rules of a flavor.
+/// A source of packages by the rules of a flavor.
 struct SourceSetup<'a> {
     flavor: Flavor,
     /// The directories that it looks into by the CLI configuration, which may be below a root.
     dirs: Vec<PathBuf>,
     net: Net<'a>,
-    packages: Packages<'a>,
-    registries: Registries<'a>,
-    /// What is to be said about the CLI configuration.
+    packages: PackageSupply<'a>,
+    statements: StatementSource<'a>,
+    /// Faults of the CLI configuration.
     diagnostics: Vec<Diagnostic>,
-    /// Whether that was said of a root that counts.
-    is_said: bool,
+    /// The faults were reported with a root that did not start over.
+    is_reported: bool,
 }
 
-/// Which registries may be asked what they state of packages.
-enum Registries<'a> {
-    /// None.
+/// The registries that are asked for their statements on packages.
+enum StatementSource<'a> {
     None,
-    /// Those that the packages come from.
+    /// The registries that the packages come from.
     Packages,
-    /// These, beside what the CLI configuration states.
+    /// These registries, beside the sources that the CLI configuration states.
     Beside(SharedSource<'a>),
 }
 
-/// Which packages there are.
-enum Packages<'a> {
+/// The packages of a source.
+enum PackageSupply<'a> {
     Of(Box<dyn Source + 'a>),
-    /// Unknown: the CLI configuration has errors.
+    /// Unknown, because the CLI configuration has errors.
     Unknown,
-    /// None are needed, since all providers are built in.
+    /// Not needed, because all providers are built in.
     NotNeeded,
 }
 
-/// The CLI configuration of a flavor, if the run follows it.
+/// The CLI configuration of a flavor, if packages come from where it states.
 struct FollowedConfig<'a> {
     flavor: Flavor,
     /// `None` if it has errors.
     methods: Option<Methods<'a>>,
-    /// What is to be reported about it, until a source reports it.
+    /// Its faults, until they are those of a source.
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<'a> Sources<'a> {
-    pub(crate) fn new(
-        options: &'a RunOptions,
-        choice: PackageChoice,
-        world: World<'a>,
-        observer: NetworkObserver<'a>,
-    ) -> Self {
+    pub(crate) fn new(user: Arc<UserConfigs<'a>>, choice: PackageChoice) -> Self {
         Self {
-            options,
+            user,
             choice,
-            world,
-            traffic: Traffic::new(observer),
             setups: Vec::new(),
             followed: Vec::new(),
         }
     }
 
-    /// Returns the sources that the roots so far need, in the order of their places.
-    pub(crate) fn by_flavor(&self) -> Vec<FlavorSource<'_>> {
-        let sources = self.setups.iter().map(|setup| FlavorSource {
-            flavor: setup.flavor,
-            source: match &setup.packages {
-                Packages::Of(source) => &**source,
-                Packages::Unknown | Packages::NotNeeded => &Empty,
-            },
-            registries: match (&setup.packages, &setup.registries) {
-                (Packages::Of(source), Registries::Packages) => Some(&**source),
-                (_, Registries::Beside(registry)) => Some(&**registry),
-                (_, Registries::Packages | Registries::None) => None,
-            },
-            net: &setup.net,
-        });
-        sources.collect()
+    /// Returns the sources that the roots so far need, in the order of their numbers.
+    pub(crate) fn by_number(&self) -> Vec<FlavorSource<'_>> {
+        self.setups
+            .iter()
+            .map(|setup| FlavorSource {
+                flavor: setup.flavor,
+                source: match &setup.packages {
+                    PackageSupply::Of(source) => &**source,
+                    PackageSupply::Unknown | PackageSupply::NotNeeded => &Empty,
+                },
+                registries: match (&setup.packages, &setup.statements) {
+                    (PackageSupply::Of(source), StatementSource::Packages) => Some(&**source),
+                    (_, StatementSource::Beside(registry)) => Some(&**registry),
+                    (_, StatementSource::Packages | StatementSource::None) => None,
+                },
+                net: &setup.net,
+            })
+            .collect()
     }
 
-    /// Returns what keeps a source from being asked: errors of the CLI configuration stop every root
-    /// that needs it, while its warnings are said once.
+    /// Returns the errors of the CLI configuration that keep a source from being asked.
+    ///
+    /// They stop every root that needs the source, while warnings are reported once.
     pub(crate) fn errors(&self, source: usize) -> Option<&[Diagnostic]> {
         let setup = &self.setups[source];
-        matches!(setup.packages, Packages::Unknown).then_some(&*setup.diagnostics)
-    }
-
-    /// Returns what is to be said about the CLI configuration, until it was [`said`](Self::said).
-    pub(crate) fn unsaid(&self, source: usize) -> &[Diagnostic] {
-        match &self.setups[source] {
-            setup if setup.is_said => &[],
-            setup => &setup.diagnostics,
+        match setup.packages {
+            PackageSupply::Unknown => Some(&setup.diagnostics),
+            PackageSupply::Of(_) | PackageSupply::NotNeeded => None,
         }
     }
 
-    /// Notes that a root that counts said everything about the CLI configuration.
-    pub(crate) fn said(&mut self, source: usize) {
-        self.setups[source].is_said = true;
+    /// Returns the faults of the CLI configuration that are not [`reported`](Self::reported) yet.
+    pub(crate) fn unreported(&self, source: usize) -> &[Diagnostic] {
+        let setup = &self.setups[source];
+        if setup.is_reported {
+            &[]
+        } else {
+            &setup.diagnostics
+        }
     }
 
-    /// Returns whether packages would come from registries, and none may be asked.
+    /// Records that all faults of the CLI configuration were reported with a root that did not start over.
+    pub(crate) fn reported(&mut self, source: usize) {
+        self.setups[source].is_reported = true;
+    }
+
+    /// Returns true if packages would come from registries, and no request may be made.
     pub(crate) fn are_closed(&self) -> bool {
-        self.options.offline && matches!(self.choice, PackageChoice::Registry)
+        self.user.options.offline && matches!(self.choice, PackageChoice::Registry)
     }
 
-    /// Returns the place of a source for a root that needs no package.
+    /// Returns the number of a source for a root that needs no package.
     pub(crate) fn not_needed(&mut self, flavor: Flavor) -> usize {
-        let net = network::net(self.world, flavor, &self.traffic);
-        self.add(flavor, net, Packages::NotNeeded, Vec::new())
+        self.setups.push(SourceSetup {
+            flavor,
+            dirs: Vec::new(),
+            net: self.user.net(flavor),
+            packages: PackageSupply::NotNeeded,
+            statements: StatementSource::None,
+            diagnostics: Vec::new(),
+            is_reported: false,
+        });
+        self.setups.len() - 1
     }
 
-    /// Returns the place of the source for a root, setting it up if no other root needed it before.
+    /// Returns the number of the source for a root; the first root that needs it sets it up.
     ///
     /// # Errors
-    /// If the source that was typed cannot be used.
+    /// If the mirror that was chosen cannot be used.
     pub(crate) fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
-        let flavor = root.flavor;
         if self.follows() {
             return Ok(self.followed_source(root, texts));
         }
-        let mut known = self.setups.iter();
-        if let Some(at) = known.position(|one| one.serves(flavor)) {
-            return Ok(at);
+        let flavor = root.flavor;
+        if let Some(number) = self.setups.iter().position(|setup| setup.serves(flavor)) {
+            return Ok(number);
         }
-        let mut net = network::net(self.world, flavor, &self.traffic);
-        let (packages, diagnostics) = match &self.choice {
-            PackageChoice::FilesystemMirror(dir) => (self.mirror(dir, flavor)?, Vec::new()),
-            PackageChoice::NetworkMirror(url) => self.net_mirror(url, flavor, texts)?,
-            PackageChoice::OciMirror(template) => {
-                self.oci_mirror(template, flavor, &mut net, texts)?
-            }
-            PackageChoice::Registry | PackageChoice::CliConfiguration => {
-                self.registry(flavor, texts)?
-            }
-        };
-        let at = self.add(flavor, net, packages, diagnostics);
-        if matches!(self.choice, PackageChoice::Registry) {
-            self.setups[at].registries = Registries::Packages;
-        }
-        Ok(at)
+        let setup = self.chosen(flavor, texts)?;
+        self.setups.push(setup);
+        Ok(self.setups.len() - 1)
     }
 
     /// Lists the providers that a root needs no package of, since they are run from a directory and the
@@ -177,28 +166,9 @@ impl<'a> Sources<'a> {
             return Vec::new();
         }
         match &self.followed(root.flavor, texts).methods {
-            Some(methods) => methods.config().overridden().into_iter().collect(),
+            Some(methods) => methods.cli_config().overridden().into_iter().collect(),
             None => Vec::new(),
         }
-    }
-
-    fn add(
-        &mut self,
-        flavor: Flavor,
-        net: Net<'a>,
-        packages: Packages<'a>,
-        diagnostics: Vec<Diagnostic>,
-    ) -> usize {
-        self.setups.push(SourceSetup {
-            flavor,
-            dirs: Vec::new(),
-            net,
-            packages,
-            registries: Registries::None,
-            diagnostics,
-            is_said: false,
-        });
-        self.setups.len() - 1
     }
 
     fn follows(&self) -> bool {
@@ -207,76 +177,132 @@ impl<'a> Sources<'a> {
 
     /// Returns the CLI configuration of a flavor.
     fn followed(&mut self, flavor: Flavor, texts: &mut Texts) -> &mut FollowedConfig<'a> {
-        let known = self.followed.iter().position(|one| one.flavor == flavor);
-        let at = known.unwrap_or_else(|| {
-            let (config, mut diagnostics) =
-                network::configuration(self.options, self.world, flavor, texts);
-            diagnostics.extend(config.installed_twice());
-            let network = if self.options.offline {
-                Network::Forbidden
+        let number = self
+            .followed
+            .iter()
+            .position(|followed| followed.flavor == flavor);
+        let number = number.unwrap_or_else(|| {
+            let user = self.user.of(flavor);
+            let mut diagnostics = user.faults(texts);
+            let twice = user.cli.installed_twice().into_iter().collect();
+            diagnostics.extend(user.reported(twice, texts));
+            let network = if self.user.options.offline {
+                NetworkUse::Forbidden
             } else {
-                Network::Allowed
+                NetworkUse::Allowed
             };
             let is_sound = !has_errors(&diagnostics);
-            let methods =
-                is_sound.then(|| Methods::new(self.world, flavor, config, network, &self.traffic));
             self.followed.push(FollowedConfig {
                 flavor,
-                methods,
+                methods: is_sound.then(|| Methods::new(user, self.user.world, network)),
                 diagnostics,
             });
             self.followed.len() - 1
         });
-        &mut self.followed[at]
+        &mut self.followed[number]
     }
 
-    /// Returns the place of the source that the CLI configuration states for a root.
+    /// Returns the number of the source that the CLI configuration states for a root.
     fn followed_source(&mut self, root: &Root, texts: &mut Texts) -> usize {
         let flavor = root.flavor;
-        let followed = self.followed(flavor, texts);
-        let dirs = match &followed.methods {
+        let dirs = match &self.followed(flavor, texts).methods {
             Some(methods) => methods.dirs(&root.dir),
             None => Vec::new(),
         };
-        let known = self.setups.iter();
-        let mut known = known.map(|one| one.serves(flavor) && one.dirs == dirs);
-        if let Some(at) = known.position(|serves| serves) {
-            return at;
+        let number = self
+            .setups
+            .iter()
+            .position(|setup| setup.serves(flavor) && setup.dirs == dirs);
+        if let Some(number) = number {
+            return number;
         }
+        let plain_net = self.user.net(flavor);
         let followed = self.followed(flavor, texts);
-        let (packages, registries, net, diagnostics) = match &mut followed.methods {
-            Some(methods) => (
-                Packages::Of(Box::new(methods.source(&root.dir))),
-                methods
+        let setup = match &mut followed.methods {
+            Some(methods) => SourceSetup {
+                flavor,
+                dirs,
+                net: methods.net().clone(),
+                packages: PackageSupply::Of(Box::new(methods.source(&root.dir))),
+                statements: methods
                     .direct()
-                    .map_or(Registries::None, Registries::Beside),
-                Some(methods.net().clone()),
-                std::mem::take(&mut followed.diagnostics),
-            ),
+                    .map_or(StatementSource::None, StatementSource::Beside),
+                diagnostics: std::mem::take(&mut followed.diagnostics),
+                is_reported: false,
+            },
             // Each root reports why it is not locked.
-            None => (
-                Packages::Unknown,
-                Registries::None,
-                None,
-                followed.diagnostics.clone(),
-            ),
+            None => SourceSetup {
+                flavor,
+                dirs,
+                net: plain_net,
+                packages: PackageSupply::Unknown,
+                statements: StatementSource::None,
+                diagnostics: followed.diagnostics.clone(),
+                is_reported: false,
+            },
         };
-        let net = net.unwrap_or_else(|| network::net(self.world, flavor, &self.traffic));
-        self.setups.push(SourceSetup {
-            flavor,
-            dirs,
-            net,
-            packages,
-            registries,
-            diagnostics,
-            is_said: false,
-        });
+        self.setups.push(setup);
         self.setups.len() - 1
     }
 
-    fn mirror(&self, dir: &Path, flavor: Flavor) -> Result<Packages<'a>, Failure> {
-        let dir = self.options.below(dir);
-        let mirror = FilesystemMirror::scan(self.world.disk, &dir, flavor).map_err(|error| {
+    /// Sets up the source that was chosen, if that is not the CLI configuration.
+    fn chosen(&self, flavor: Flavor, texts: &mut Texts) -> Result<SourceSetup<'a>, Failure> {
+        let mut setup = SourceSetup {
+            flavor,
+            dirs: Vec::new(),
+            net: self.user.net(flavor),
+            packages: PackageSupply::Unknown,
+            statements: StatementSource::None,
+            diagnostics: Vec::new(),
+            is_reported: false,
+        };
+        let place = match &self.choice {
+            PackageChoice::FilesystemMirror(dir) => {
+                // No CLI configuration is read for it: its errors are none of this run.
+                setup.packages = PackageSupply::Of(Box::new(self.directory(dir, flavor)?));
+                return Ok(setup);
+            }
+            PackageChoice::NetworkMirror(_) => "a network mirror",
+            PackageChoice::OciMirror(_) => "an OCI mirror",
+            PackageChoice::Registry | PackageChoice::CliConfiguration => "registries",
+        };
+        if self.user.options.offline {
+            return Err(offline(place));
+        }
+        let user = self.user.of(flavor);
+        setup.diagnostics = user.faults(texts);
+        if matches!(self.choice, PackageChoice::Registry) {
+            let ignored = user.cli.not_followed(flavor).into_iter().collect();
+            setup.diagnostics.extend(user.reported(ignored, texts));
+            setup.statements = StatementSource::Packages;
+        }
+        if !has_errors(&setup.diagnostics) {
+            let source = self.remote(&user, &mut setup.net);
+            setup.packages = PackageSupply::Of(source);
+        }
+        Ok(setup)
+    }
+
+    /// Makes a source on the network; `net` downloads its packages from then on.
+    fn remote(&self, user: &UserConfig<'a>, net: &mut Net<'a>) -> Box<dyn Source + 'a> {
+        match &self.choice {
+            PackageChoice::NetworkMirror(url) => {
+                let access = user.mirror_access(url.clone());
+                Box::new(NetworkMirror::new(user.net.clone(), user.flavor, access))
+            }
+            PackageChoice::OciMirror(template) => {
+                let registries;
+                (registries, *net) = user.oci_registries();
+                Box::new(config::oci_mirror(&registries, template.clone()))
+            }
+            _ => Box::new(user.registry()),
+        }
+    }
+
+    /// Scans the filesystem mirror in a directory as it was typed.
+    fn directory(&self, dir: &Path, flavor: Flavor) -> Result<FilesystemMirror, Failure> {
+        let dir = self.user.options.below(dir);
+        FilesystemMirror::scan(self.user.world.disk, &dir, flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
             let help = if is_top {
                 "name the top directory of a filesystem mirror"
@@ -284,86 +310,24 @@ impl<'a> Sources<'a> {
                 "make it readable"
             };
             Failure::from_error(&error).help(help)
-        })?;
-        Ok(Packages::Of(Box::new(mirror)))
-    }
-
-    fn net_mirror(
-        &self,
-        url: &MirrorUrl,
-        flavor: Flavor,
-        texts: &mut Texts,
-    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
-        self.check_online("a network mirror")?;
-        let (config, diagnostics) = network::configuration(self.options, self.world, flavor, texts);
-        let packages = if has_errors(&diagnostics) {
-            Packages::Unknown
-        } else {
-            let net = network::net_of(self.world, flavor, &config, &self.traffic);
-            let tokens = network::tokens(self.world, &config);
-            let access = network::access(url.clone(), &tokens);
-            let mirror = NetworkMirror::new(net, flavor, access);
-            Packages::Of(Box::new(mirror))
-        };
-        Ok((packages, diagnostics))
-    }
-
-    /// Makes the mirror that was typed; `net` downloads its packages from then on.
-    fn oci_mirror(
-        &self,
-        template: &RepositoryTemplate,
-        flavor: Flavor,
-        net: &mut Net<'a>,
-        texts: &mut Texts,
-    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
-        self.check_online("an OCI mirror")?;
-        let (config, diagnostics) = network::configuration(self.options, self.world, flavor, texts);
-        if has_errors(&diagnostics) {
-            return Ok((Packages::Unknown, diagnostics));
-        }
-        *net = network::net_of(self.world, flavor, &config, &self.traffic);
-        let registries = network::oci_registries(self.world, net, &config);
-        let mirror = network::oci_mirror(&registries, template.clone());
-        Ok((Packages::Of(Box::new(mirror)), diagnostics))
-    }
-
-    /// Fails where the network would be needed and must not be used.
-    fn check_online(&self, place: &str) -> Result<(), Failure> {
-        if !self.options.offline {
-            return Ok(());
-        }
-        let cause = format!("they come from {place}, and --offline forbids network requests");
-        Err(Failure {
-            title: "packages cannot be fetched".to_owned(),
-            causes: vec![cause],
-            help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
         })
-    }
-
-    fn registry(
-        &self,
-        flavor: Flavor,
-        texts: &mut Texts,
-    ) -> Result<(Packages<'a>, Vec<Diagnostic>), Failure> {
-        self.check_online("registries")?;
-        let (config, mut diagnostics) =
-            network::configuration(self.options, self.world, flavor, texts);
-        diagnostics.extend(config.not_followed(flavor));
-        let packages = if has_errors(&diagnostics) {
-            Packages::Unknown
-        } else {
-            let net = network::net_of(self.world, flavor, &config, &self.traffic);
-            let tokens = network::tokens(self.world, &config);
-            let registry = network::registry(&net, flavor, &config, &tokens);
-            Packages::Of(Box::new(registry))
-        };
-        Ok((packages, diagnostics))
     }
 }
 
 impl SourceSetup<'_> {
-    /// Returns whether packages of a flavor come from here.
+    /// Returns true if packages of a flavor come from here.
     fn serves(&self, flavor: Flavor) -> bool {
-        self.flavor == flavor && !matches!(self.packages, Packages::NotNeeded)
+        self.flavor == flavor && !matches!(self.packages, PackageSupply::NotNeeded)
+    }
+}
+
+/// Returns the failure of packages that would come from a place on the network.
+fn offline(place: &str) -> Failure {
+    Failure {
+        title: "packages cannot be fetched".to_owned(),
+        causes: vec![format!(
+            "they come from {place}, and --offline forbids network requests"
+        )],
+        help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
     }
 }

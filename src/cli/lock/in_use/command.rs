@@ -4,21 +4,21 @@ use std::path::PathBuf;
 
 use crate::cli::args::ModulesArg;
 use crate::cli::lock::LockOptions;
-use crate::cli::source_args::Installation;
+use crate::cli::source_args::InstallationArg;
 use crate::config::ValueArgument;
 use crate::run::commands;
 use crate::run::options::RunOptions;
 use crate::run::platforms::PlatformArg;
 
-/// Which roots a command is for.
-pub(super) enum Places {
-    /// These.
+/// The roots that a command is for.
+pub(super) enum RootPlaces {
+    /// Roots, by their directories.
     Roots(Vec<PathBuf>),
-    /// All in these directories and below.
+    /// All roots in these directories and below.
     Below(Vec<PathBuf>),
 }
 
-impl Places {
+impl RootPlaces {
     /// Returns how many directories are named.
     pub(super) fn len(&self) -> usize {
         match self {
@@ -35,11 +35,11 @@ pub(super) fn update_to(
     run: &RunOptions,
     options: &LockOptions,
     target: &str,
-    places: &Places,
+    places: &RootPlaces,
 ) -> String {
     let (recursive, dirs) = match places {
-        Places::Roots(dirs) => ("", dirs),
-        Places::Below(dirs) => (" -r", dirs),
+        RootPlaces::Roots(dirs) => ("", dirs),
+        RootPlaces::Below(dirs) => (" -r", dirs),
     };
     let dirs: String = dirs
         .iter()
@@ -56,8 +56,8 @@ pub(super) fn update_to(
 /// Returns the options that say what a run reads and where packages come from.
 fn inputs(run: &RunOptions, options: &LockOptions) -> String {
     let mut text = String::new();
-    let platforms = options.platforms.platforms.iter();
-    let platforms: Vec<String> = platforms.map(platform).collect();
+    let platforms = &options.platforms.platforms;
+    let platforms: Vec<String> = platforms.iter().map(platform).collect();
     if !platforms.is_empty() {
         text += &format!(" --platform {}", platforms.join(","));
     }
@@ -71,7 +71,7 @@ fn inputs(run: &RunOptions, options: &LockOptions) -> String {
     if let Some(template) = &source.oci_mirror {
         text += &format!(" --oci-mirror {}", commands::quoted(&template.to_string()));
     }
-    if source.installation == Installation::Cli {
+    if source.installation == InstallationArg::Cli {
         text += " --installation cli";
     }
     if let Some(path) = &run.cli_config {
@@ -104,8 +104,11 @@ fn inputs(run: &RunOptions, options: &LockOptions) -> String {
         (run.no_cache, " --no-cache"),
         (options.prove, " --prove"),
     ];
-    let switches = switches.iter().filter(|(is_on, _)| *is_on);
-    text.extend(switches.map(|(_, option)| *option));
+    for (is_on, option) in switches {
+        if is_on {
+            text += option;
+        }
+    }
     text
 }
 

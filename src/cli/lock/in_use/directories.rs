@@ -12,19 +12,26 @@ pub(super) fn holding_only(
     wanted: &BTreeSet<&Path>,
     others: &[&Path],
 ) -> Option<Vec<PathBuf>> {
-    let others = others.iter().flat_map(|root| plain(root).ancestors());
-    let with_others: BTreeSet<&Path> = others.collect();
-    let mut found = BTreeSet::new();
+    let mut above_others = BTreeSet::new();
+    for root in others {
+        above_others.extend(plain(root).ancestors());
+    }
+    let mut dirs = BTreeSet::new();
     for root in wanted {
         let root = plain(root);
-        let tops = tops.iter().map(|top| plain(top));
-        let top = tops.filter(|top| root.starts_with(top)).min()?;
-        let dirs = root.ancestors().take_while(|dir| dir.starts_with(top));
-        // The last one is the highest.
-        let dir = dirs.filter(|dir| !with_others.contains(dir)).last()?;
-        found.insert(dir.to_owned());
+        let top = tops
+            .iter()
+            .map(|top| plain(top))
+            .filter(|top| root.starts_with(top))
+            .min()?;
+        let highest = root
+            .ancestors()
+            .take_while(|dir| dir.starts_with(top))
+            .filter(|dir| !above_others.contains(dir))
+            .last()?;
+        dirs.insert(highest.to_owned());
     }
-    Some(found.into_iter().collect())
+    Some(dirs.into_iter().collect())
 }
 
 /// Returns a path without the dot at its beginning.

@@ -1,4 +1,4 @@
-//! How the versions that several roots lock read.
+//! The text about the versions that several roots lock.
 
 use crate::cli::Look;
 use crate::cli::session::holding;
@@ -8,19 +8,19 @@ use crate::report::json::{HeldBackRoot, ProviderInUse, VersionsInUse};
 use crate::report::{CommandResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 
-/// With how many roots each provider has a line; with more there is a table.
+/// Maximum number of roots with which each provider has a line; with more there is a table.
 const MAX_IN_LINES: usize = 10;
 
-/// How many roots of a provider are shown with what holds them back; more are counted.
+/// Maximum number of roots of a provider that are shown with what holds them back; more are counted.
 const MAX_HELD: usize = 3;
 
-/// How many roots a command names before it is shown with `-v` only.
+/// Maximum number of roots in a command that is shown without `-v`: one with more is longer than a screen.
 const MAX_IN_COMMAND: usize = 20;
 
-/// How many commands there are, and how many lines on what holds roots back; more are counted.
+/// Maximum number of commands, and of lines on what holds roots back; more are counted.
 const MAX_LINES: usize = 40;
 
-/// Returns whether there are too many roots to show each at length.
+/// Returns true if there are too many roots to show each at length.
 pub(in crate::cli::lock) fn are_many(roots: usize) -> bool {
     roots > MAX_IN_LINES
 }
@@ -54,109 +54,121 @@ pub(in crate::cli::lock) fn blocks(result: &CommandResult, look: Look) -> Vec<Te
             ("to update the older roots:", text.commands()),
             ("held back by constraints:", text.held_back()),
         ] {
-            if !lines.is_empty() {
-                blocks.push(TextBlock::Verdict(Tone::Note, title.to_owned()));
-                let lines = text.some(lines);
-                let lines = lines.into_iter().map(|line| match look.markdown {
-                    true => line,
-                    false => format!("  {line}"),
-                });
-                blocks.push(TextBlock::Lines(lines.collect()));
+            if lines.is_empty() {
+                continue;
             }
+            blocks.push(TextBlock::Verdict(Tone::Note, title.to_owned()));
+            let mut lines = text.shortened(lines);
+            if !look.markdown {
+                for line in &mut lines {
+                    line.insert_str(0, "  ");
+                }
+            }
+            blocks.push(TextBlock::Lines(lines));
         }
     }
     blocks.push(TextBlock::Verdict(Tone::Good, text.count()));
     blocks
 }
 
-/// Returns how each provider is named: the program beside those that roots of both programs have.
+/// Names each provider, in their order: with the program, if there are roots of both.
 fn names(result: &CommandResult, all: &VersionsInUse) -> Vec<String> {
-    let flavors = result.roots().iter().filter_map(|root| root.flavor);
-    let flavors: Vec<Flavor> = flavors.collect();
+    let flavors: Vec<Flavor> = result
+        .roots()
+        .iter()
+        .filter_map(|root| root.flavor)
+        .collect();
     let is_mixed = flavors
         .iter()
         .any(|flavor| flavor.program() != flavors[0].program());
-    let names = all.differing.iter().map(|one| match flavors.first() {
-        Some(flavor) if !is_mixed => one.provider.short(*flavor),
-        _ => format!("{} ({})", one.provider, one.program),
-    });
-    names.collect()
+    all.differing
+        .iter()
+        .map(|in_use| match flavors.first() {
+            Some(flavor) if !is_mixed => in_use.provider.short(*flavor),
+            _ => format!("{} ({})", in_use.provider, in_use.program),
+        })
+        .collect()
 }
 
-/// What is shown.
+/// The versions in use, as they are shown.
 struct InUseText<'a> {
     all: &'a VersionsInUse,
     /// The names of the providers, in their order.
     names: Vec<String>,
-    /// Whether every root is named.
+    /// Every root is named.
     verbose: bool,
 }
 
 impl InUseText<'_> {
-    fn each(&self) -> impl Iterator<Item = (&str, &ProviderInUse)> {
-        let names = self.names.iter().map(String::as_str);
-        names.zip(&self.all.differing)
+    fn providers(&self) -> impl Iterator<Item = (&str, &ProviderInUse)> {
+        self.names
+            .iter()
+            .map(String::as_str)
+            .zip(&self.all.differing)
     }
 
     /// Names some roots, or all of them.
     fn roots(&self, roots: &[String]) -> String {
-        let names = roots.iter().cloned();
-        match self.verbose {
-            true => roots.join(", "),
-            false => some_of(names).join(", "),
+        if self.verbose {
+            roots.join(", ")
+        } else {
+            some_of(roots.iter().cloned()).join(", ")
         }
     }
 
     /// Returns a line for each provider.
     fn lines(&self) -> Vec<String> {
-        let lines = self.each().map(|(name, one)| {
-            let versions = one.versions.iter();
-            let versions =
-                versions.map(|one| format!("{} in {}", one.version, self.roots(&one.roots)));
-            format!("{name}: {}", versions.collect::<Vec<_>>().join("; "))
-        });
-        lines.collect()
+        let mut lines = Vec::new();
+        for (name, in_use) in self.providers() {
+            let versions: Vec<String> = in_use
+                .versions
+                .iter()
+                .map(|version| format!("{} in {}", version.version, self.roots(&version.roots)))
+                .collect();
+            lines.push(format!("{name}: {}", versions.join("; ")));
+        }
+        lines
     }
 
-    /// Returns a row for each version, below a head.
+    /// Returns a row for each version, below a head; the provider is named in its first row.
     fn table(&self) -> Vec<Vec<String>> {
         let head = ["provider", "version", "roots", "where"].map(str::to_owned);
         let mut rows = vec![head.to_vec()];
-        for (name, one) in self.each() {
-            rows.extend(one.versions.iter().enumerate().map(|(at, version)| {
-                vec![
-                    if at == 0 {
-                        name.to_owned()
-                    } else {
-                        String::new()
-                    },
+        for (name, in_use) in self.providers() {
+            let mut name = name.to_owned();
+            for version in &in_use.versions {
+                rows.push(vec![
+                    std::mem::take(&mut name),
                     version.version.to_string(),
                     version.roots.len().to_string(),
                     self.roots(&version.roots),
-                ]
-            }));
+                ]);
+            }
         }
         rows
     }
 
-    /// Returns a line for each command. One that names many roots is longer than a screen.
+    /// Returns a line for each command.
     fn commands(&self) -> Vec<String> {
-        let moves = self.each().flat_map(|(name, one)| {
-            let moves = one.moves.iter();
-            moves.map(move |one| match one.places {
-                places if places > MAX_IN_COMMAND && !self.verbose => format!(
-                    "{name} to {} in {} (-v shows the command, which names each)",
-                    one.to,
-                    counted(one.roots.len(), "root"),
-                ),
-                _ => one.command.clone(),
-            })
-        });
-        moves.collect()
+        let mut lines = Vec::new();
+        for (name, in_use) in self.providers() {
+            for version_move in &in_use.moves {
+                lines.push(if version_move.places > MAX_IN_COMMAND && !self.verbose {
+                    format!(
+                        "{name} to {} in {} (-v shows the command, which names each)",
+                        version_move.to,
+                        counted(version_move.roots.len(), "root"),
+                    )
+                } else {
+                    version_move.command.clone()
+                });
+            }
+        }
+        lines
     }
 
-    /// Returns the first of some lines, and how many follow.
-    fn some(&self, mut lines: Vec<String>) -> Vec<String> {
+    /// Returns the first of some lines, and the number of those that follow.
+    fn shortened(&self, mut lines: Vec<String>) -> Vec<String> {
         let more = lines.len().saturating_sub(MAX_LINES);
         if more > 0 && !self.verbose {
             lines.truncate(MAX_LINES);
@@ -167,14 +179,17 @@ impl InUseText<'_> {
 
     fn held_back(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        for (name, one) in self.each() {
-            let shown = match self.verbose {
-                true => one.held_back.len(),
-                false => MAX_HELD,
+        for (name, in_use) in self.providers() {
+            let held_back = &in_use.held_back;
+            let shown = if self.verbose {
+                held_back.len()
+            } else {
+                MAX_HELD.min(held_back.len())
             };
-            let held = one.held_back.iter().take(shown);
-            lines.extend(held.map(|held| held_line(name, held)));
-            let more = one.held_back.len().saturating_sub(shown);
+            for held in &held_back[..shown] {
+                lines.push(held_line(name, held));
+            }
+            let more = held_back.len() - shown;
             if more > 0 {
                 lines.push(format!(
                     "{name} in {} (-v shows them)",
@@ -193,17 +208,18 @@ impl InUseText<'_> {
             agreed,
             differing,
         } = self.all;
+        let are_locked = counted_as(
+            differing.len(),
+            "provider is locked",
+            "providers are locked",
+        );
         let mut text = match (differing.len(), agreed) {
             (0, 1) => format!("{roots} roots lock 1 provider, at one version"),
             (0, n) => format!("{roots} roots lock {n} providers, each at one version"),
-            (n, 0) => format!(
-                "{} at different versions",
-                counted_as(n, "provider is locked", "providers are locked")
-            ),
-            (n, same) => format!(
-                "{} at different versions, {same} at one version each",
-                counted_as(n, "provider is locked", "providers are locked")
-            ),
+            (_, 0) => format!("{are_locked} at different versions"),
+            (_, same) => {
+                format!("{are_locked} at different versions, {same} at one version each")
+            }
         };
         if *left_out > 0 {
             let roots = counted(*left_out, "root");
@@ -214,7 +230,7 @@ impl InUseText<'_> {
     }
 }
 
-/// Says what holds a root back.
+/// Names a root with the requirements that hold it back.
 fn held_line(name: &str, held: &HeldBackRoot) -> String {
     let HeldBackRoot {
         root,

@@ -1,0 +1,108 @@
+//! Reasons why a root cannot be converted.
+
+use super::other_flavor;
+use super::report::place;
+use crate::addr::ProviderAddr;
+use crate::config::Loaded;
+use crate::diag::Texts;
+use crate::flavor::Flavor;
+use crate::locker::{Conversion, LockError, MovedEntry};
+use crate::report::Failure;
+use crate::requirement::Requirement;
+use crate::resolve::SelectError;
+use crate::run::root::Root;
+
+/// Makes sure that a configuration requires no provider that is built into the other program alone.
+///
+/// # Errors
+/// If it does, for the first such provider.
+pub(super) fn check_builtin(root: &Root, loaded: &Loaded, texts: &Texts) -> Result<(), Failure> {
+    let old = other_flavor(root.flavor);
+    for (addr, places) in &loaded.requirements.providers {
+        if addr.is_builtin(old) && !addr.is_builtin(root.flavor) {
+            return Err(not_built_in(addr, places, root.flavor, texts));
+        }
+    }
+    Ok(())
+}
+
+fn not_built_in(
+    addr: &ProviderAddr,
+    places: &[Requirement],
+    target: Flavor,
+    texts: &Texts,
+) -> Failure {
+    let places: Vec<String> = places
+        .iter()
+        .map(|requirement| place(requirement, texts))
+        .collect();
+    Failure {
+        title: format!("{} has no provider {addr}", target.program()),
+        causes: vec![format!(
+            "only {} knows it as built in; it is required by {}",
+            other_flavor(target).program(),
+            places.join(" and ")
+        )],
+        help: Some(format!(
+            "write the source address terraform.io/builtin/{}, which both programs know",
+            addr.type_name()
+        )),
+    }
+}
+
+/// Explains the errors about moved entries that the registry of the program does not have; returns the other
+/// errors as they are.
+pub(super) fn missing(
+    conversion: &Conversion,
+    errors: Vec<LockError>,
+    root: &Root,
+) -> (Vec<Failure>, Vec<LockError>) {
+    let (mut missing, mut other_errors) = (Vec::new(), Vec::new());
+    for error in errors {
+        let is_of_platform = matches!(
+            error,
+            LockError::NoPlatform { .. } | LockError::PackagesNotAsked { .. }
+        );
+        let absent = error.absent().filter(|_| !is_of_platform);
+        let moved = conversion
+            .moved
+            .iter()
+            .find(|entry| absent == Some(&entry.to));
+        match moved {
+            Some(moved) => missing.push(not_offered(moved, &error, root)),
+            None => other_errors.push(error),
+        }
+    }
+    (missing, other_errors)
+}
+
+/// Explains that a registry does not have an entry of the other one.
+fn not_offered(moved: &MovedEntry, error: &LockError, root: &Root) -> Failure {
+    let short = moved.to.short(root.flavor);
+    let (host, version) = (moved.to.hostname(), &moved.version);
+    let is_locked = format!("{} {version} is locked", moved.from);
+    if let LockError::Select(error) = error
+        && let SelectError::LockedGone { newest, .. } = &**error
+    {
+        let newest = match newest {
+            Some(newest) => format!(", as {newest} may be"),
+            None => String::new(),
+        };
+        return Failure {
+            title: format!("{host} does not offer {short} {version}"),
+            causes: vec![is_locked],
+            help: Some(format!(
+                "lock a version that both registries have{newest}, with `lockctl update \
+                 {short}@VERSION`; then convert again"
+            )),
+        };
+    }
+    Failure {
+        title: format!("{host} does not offer the provider {short}"),
+        causes: vec![is_locked, error.to_string()],
+        help: Some(format!(
+            "write the source address in full, as {:?}, to keep it where it is",
+            moved.from.to_string()
+        )),
+    }
+}

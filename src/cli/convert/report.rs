@@ -1,0 +1,121 @@
+//! The report on a root that was converted.
+
+use crate::cli::lock::{OpenRoot, added};
+use crate::diag::{Texts, counted_as};
+use crate::flavor::{FlavorChoice, Program};
+use crate::locker::{Conversion, Locked, Staying};
+use crate::report::json::{ConvertedProvider, NotConverted, Provider, RemovedProvider};
+use crate::report::{RootResult, Sentence, Tone};
+use crate::requirement::{Requirement, RequirementOrigin};
+use crate::run::root::Root;
+use crate::world::Files;
+
+/// Reports what became of each entry.
+pub(super) fn entries(
+    result: &mut RootResult,
+    conversion: &Conversion,
+    opened: &OpenRoot,
+    texts: &Texts,
+) {
+    let mut rows = Vec::new();
+    for entry in &conversion.moved {
+        rows.push(ConvertedProvider {
+            provider: entry.from.clone(),
+            version: entry.version.clone(),
+            to: Some(entry.to.clone()),
+            reason: None,
+            places: Vec::new(),
+        });
+    }
+    for (addr, staying) in &conversion.staying {
+        let Some(entry) = conversion.lock.providers.get(addr) else {
+            continue;
+        };
+        let places = match staying {
+            // No line of the configuration keeps it there.
+            Staying::OtherHost => None,
+            Staying::Named | Staying::State => opened.loaded.requirements.providers.get(addr),
+        };
+        rows.push(ConvertedProvider {
+            provider: addr.clone(),
+            version: entry.version.clone(),
+            to: None,
+            reason: Some(match staying {
+                Staying::OtherHost => NotConverted::OtherHost,
+                Staying::Named => NotConverted::Named,
+                Staying::State => NotConverted::State,
+            }),
+            places: places
+                .into_iter()
+                .flatten()
+                .map(|requirement| place(requirement, texts))
+                .collect(),
+        });
+    }
+    result.lock_mut().converted = Some(rows);
+    for entry in &conversion.superseded {
+        result.providers.push(Provider::Removed(RemovedProvider {
+            provider: entry.from.to_string(),
+            removed: true,
+        }));
+        result.remark(format!(
+            "the entry of {} {} is left out: the lock file has {} {} already",
+            entry.from, entry.version, entry.to, entry.own
+        ));
+    }
+}
+
+/// Warns of what else keeps a root with the other program: its project file and its `.tofu` files.
+pub(super) fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) {
+    let program = root.flavor.program();
+    if let FlavorChoice::Stated(stated) = root.project().flavor
+        && stated.flavor.program() != program
+    {
+        result.warn(format!(
+            "{} states flavor = \"{}\": change that, else the other commands read this root as before",
+            root.project_name(),
+            stated.flavor
+        ));
+    }
+    if program == Program::Terraform && root.has_tofu_files(files) {
+        result.warn("Terraform does not read the `.tofu` files beside the lock file");
+    }
+}
+
+/// Replaces the verdict on a lock file that changes, if entries were converted.
+pub(super) fn verdict(
+    result: &mut RootResult,
+    conversion: &Conversion,
+    root: &Root,
+    locked: &Locked,
+    is_written: bool,
+) {
+    let count = conversion.moved.len();
+    if count == 0 {
+        return;
+    }
+    let path = root.lock_path.display();
+    let program = root.flavor.program();
+    result.verdict = Some(if is_written {
+        let entries = counted_as(count, "entry converted", "entries converted");
+        Sentence {
+            tone: Tone::Good,
+            text: format!("updated {path} for {program}; {entries}{}", added(locked)),
+        }
+    } else {
+        let entries = counted_as(count, "entry to convert", "entries to convert");
+        Sentence::warning(format!(
+            "{path} would change for {program}, {entries}; nothing was written"
+        ))
+    });
+}
+
+/// Names the line that requires a provider, or the state.
+pub(super) fn place(requirement: &Requirement, texts: &Texts) -> String {
+    let name = texts.name(requirement.file);
+    if requirement.origin == RequirementOrigin::State {
+        return name.to_owned();
+    }
+    let position = texts.position(requirement.file, requirement.span.start);
+    format!("{name}:{}", position.line)
+}

@@ -1,0 +1,159 @@
+//! The last sentence about a root, and the comparison of its lock file before and after.
+
+use super::provenance;
+use super::rows;
+use crate::diag::counted_as;
+use crate::locker::Locked;
+use crate::lockfile::{Document, LockFile};
+use crate::report::{RootResult, Sentence, Tone};
+use crate::review::{FileComparison, LockSide};
+use crate::run::root::Root;
+use crate::run::unseen::{CallNames, UnseenParts};
+
+/// The state of the lock file at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It is as it was.
+    UpToDate,
+    Written,
+    WouldWrite,
+}
+
+/// Says how it ended.
+pub(super) fn verdict(ending: Ending, locked: &Locked, root: &Root) -> Sentence {
+    let path = root.lock_path.display();
+    let text = match (ending, &root.lock) {
+        (Ending::UpToDate, _) => format!("{path} is up to date"),
+        (Ending::Written, Some(old)) if adds_nothing(locked) => {
+            format!("updated {path}{}", changes(&old.document.lock, locked))
+        }
+        (Ending::Written, old) => {
+            let verb = if old.is_some() { "updated" } else { "created" };
+            let (versions, hashes) = (moved_versions(locked), provenance::added(locked));
+            format!("{verb} {path}{versions}{hashes}")
+        }
+        (Ending::WouldWrite, old) => {
+            let verb = match old {
+                Some(_) => "change",
+                None => "be created",
+            };
+            let text = format!("{path} would {verb}; nothing was written");
+            return Sentence::warning(text);
+        }
+    };
+    let has_unexplained = locked
+        .providers
+        .iter()
+        .any(|outcome| outcome.unexplained > 0);
+    let tone = if has_unexplained {
+        Tone::Warning
+    } else {
+        Tone::Good
+    };
+    Sentence { tone, text }
+}
+
+fn adds_nothing(locked: &Locked) -> bool {
+    locked
+        .providers
+        .iter()
+        .all(|outcome| outcome.added.is_empty())
+}
+
+/// Lists the changes of a lock file to which no hash was added.
+fn changes(old: &LockFile, locked: &Locked) -> String {
+    let stale = locked.providers.iter().filter(|outcome| {
+        let new = &locked.lock.providers[&outcome.provider];
+        let old = old.providers.get(&outcome.provider);
+        old.is_some_and(|old| old.constraints != new.constraints)
+    });
+    let mut parts: Vec<String> = provenance::taken_out(locked).collect();
+    match stale.count() {
+        0 => {}
+        1 => parts.push("the constraints of 1 provider".to_owned()),
+        n => parts.push(format!("the constraints of {n} providers")),
+    }
+    match locked.removed.len() {
+        0 => {}
+        1 => parts.push("1 provider removed".to_owned()),
+        n => parts.push(format!("{n} providers removed")),
+    }
+    if parts.is_empty() {
+        "; layout only".to_owned()
+    } else {
+        format!("; {}", parts.join(", "))
+    }
+}
+
+fn moved_versions(locked: &Locked) -> String {
+    let moved = locked
+        .providers
+        .iter()
+        .filter(|outcome| outcome.moved_from.is_some());
+    match moved.count() {
+        0 => String::new(),
+        n => format!("; {}", counted_as(n, "version moved", "versions moved")),
+    }
+}
+
+/// Compares the lock file with the text that would replace it.
+pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileComparison {
+    let old = root.lock.as_ref().map(|lock| LockSide {
+        bytes: lock.bytes.to_vec(),
+        document: lock.document.clone(),
+        diagnostics: lock.diagnostics.clone(),
+        flavor: root.flavor,
+    });
+    let new = LockSide {
+        bytes: text.as_bytes().to_vec(),
+        document: Document {
+            lock: locked.lock.clone(),
+            header: Some(root.flavor.program()),
+            ..Document::default()
+        },
+        diagnostics: Vec::new(),
+        flavor: root.flavor,
+    };
+    let path = root.lock_path.display().to_string();
+    let mut comparison = FileComparison::of(path, old, Some(new));
+    for explained in &mut comparison.review.providers {
+        let provider = explained.change.addr();
+        let outcome = locked
+            .providers
+            .iter()
+            .find(|outcome| outcome.provider == *provider);
+        if let Some(outcome) = outcome {
+            explained.owners = rows::platforms_of_changes(outcome);
+        }
+    }
+    comparison
+}
+
+/// Reports a root that requires no provider that is to move.
+pub(super) fn not_concerned(result: &mut RootResult, root: &Root) {
+    result.changed = Some(false);
+    result.verdict = Some(Sentence {
+        tone: Tone::Good,
+        text: format!("{}: requires no provider that is named", root.dir.display()),
+    });
+}
+
+/// Reports a root in whose visible configuration nothing requires a provider.
+pub(super) fn nothing_required(result: &mut RootResult, root: &Root, unseen: &UnseenParts<'_>) {
+    let dir = root.dir.display();
+    let remark = if unseen.loaded.requirements.unseen_calls.is_empty() {
+        None
+    } else {
+        unseen.remark(CallNames::Listed, "and may require providers")
+    };
+    result.changed = Some(false);
+    result.verdict = Some(match remark {
+        None => Sentence {
+            tone: Tone::Good,
+            text: format!("{dir}: no provider is required, so there is nothing to lock"),
+        },
+        Some(remark) => Sentence::warning(format!(
+            "{dir}: no visible module requires a provider, so nothing was locked; {remark}"
+        )),
+    });
+}

@@ -1,0 +1,327 @@
+//! Remarks on the outcome of a lock run: what is worth knowing of each provider.
+
+use std::collections::BTreeMap;
+
+use super::ending::Ending;
+use super::rows::{self, EvidenceRows};
+use super::{dropped, provenance};
+use crate::addr::ProviderAddr;
+use crate::cli::advice;
+use crate::diag::{self, Diagnostic, counted, counted_as, rules};
+use crate::hash::{Match, Scheme};
+use crate::locker::{Locked, ProviderOutcome};
+use crate::lockfile::{LockFile, ProviderLock};
+use crate::package::Provenance;
+use crate::platform::{self, Platform};
+use crate::report::RootResult;
+use crate::report::json::{Provider, RemovedProvider};
+use crate::resolve::{Goal, Goals, Reach};
+use crate::run::root::Root;
+use crate::version::{Upgrade, VersionStep, step};
+
+/// Returns true if a note says that the state is not visible.
+pub(super) fn is_about_state(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == rules::STATE_NOT_VISIBLE
+}
+
+/// Reports what was done for each provider, and what is worth knowing about it.
+pub(super) fn report(
+    result: &mut RootResult,
+    locked: &Locked,
+    root: &Root,
+    goals: &Goals,
+    ending: Ending,
+    evidence: &mut EvidenceRows,
+) {
+    for outcome in &locked.providers {
+        let row = rows::entry(outcome, locked, evidence);
+        result.providers.push(Provider::Locked(row));
+        let short = outcome.provider.short(root.flavor);
+        let remarks = ProviderRemarks {
+            outcome,
+            name: format!("{short} {}", outcome.version),
+            short,
+            entry: &locked.lock.providers[&outcome.provider],
+            goal: goals.of(&outcome.provider),
+            root,
+        };
+        remarks.report(result);
+    }
+    provenance::count(result, locked);
+    let names = |addrs: &[ProviderAddr]| {
+        let names: Vec<String> = addrs.iter().map(|addr| addr.short(root.flavor)).collect();
+        names.join(", ")
+    };
+    if !locked.unrequired.is_empty() {
+        result.remark(format!(
+            "kept, because what cannot be seen may require it: {}",
+            names(&locked.unrequired)
+        ));
+    }
+    for error in &locked.unavailable {
+        result.warn(format!("the entry was kept as it is: {error}"));
+    }
+    if !locked.removed.is_empty() {
+        for addr in &locked.removed {
+            result.providers.push(Provider::Removed(RemovedProvider {
+                provider: addr.to_string(),
+                removed: true,
+            }));
+        }
+        let removed = match ending {
+            Ending::UpToDate | Ending::Written => "removed",
+            Ending::WouldWrite => "would be removed",
+        };
+        result.remark(format!(
+            "{removed}, since neither configuration nor state requires it: {}",
+            names(&locked.removed)
+        ));
+    }
+    for (old, twin) in &locked.carried_over {
+        let text = format!(
+            "the locked version of {old} was carried over to {twin}, as OpenTofu does; its hashes \
+             were not"
+        );
+        result.ruled(diag::named(rules::ENTRIES_CARRIED_OVER), twin, text);
+    }
+}
+
+/// The outcome for a provider, with its names.
+struct ProviderRemarks<'a> {
+    outcome: &'a ProviderOutcome,
+    /// Address and version, as in `hashicorp/null 3.2.1`.
+    name: String,
+    /// The address, as in `hashicorp/null`.
+    short: String,
+    /// The entry after the run.
+    entry: &'a ProviderLock,
+    goal: &'a Goal,
+    root: &'a Root,
+}
+
+impl ProviderRemarks<'_> {
+    fn report(&self, result: &mut RootResult) {
+        self.platforms(result);
+        for warning in &self.outcome.warnings {
+            let text = format!("the registry says of {}: {warning}", self.short);
+            self.rule(result, rules::REGISTRY_WARNING, text);
+        }
+        self.signers(result);
+        provenance::remarks(result, self.outcome, &self.name);
+        self.announced(result);
+        self.fewer_platforms(result);
+        self.downgrade(result);
+        let age = self.outcome.age.as_ref();
+        if let Some(text) = age.and_then(|age| advice::age::passed_over(&self.short, age)) {
+            result.remark(text);
+        }
+        self.newer(result);
+        self.unverified(result);
+        self.odd_packages(result);
+        self.not_compared(result);
+        dropped::remarks(result, self.outcome, &self.name, self.root);
+    }
+
+    fn rule(&self, result: &mut RootResult, code: &'static str, text: String) {
+        result.ruled(diag::named(code), &self.outcome.provider, text);
+    }
+
+    /// Names the platforms without a package of their own, and the setting that says so to `verify`.
+    fn platforms(&self, result: &mut RootResult) {
+        let outcome = self.outcome;
+        if !outcome.unknown.is_empty() {
+            result.remark(format!(
+                "{}: whether {} {} covered is not known, since no source was asked; enough recorded \
+                 h1: are left for that",
+                self.name,
+                platform::join(&outcome.unknown, ", "),
+                if outcome.unknown.len() == 1 { "is" } else { "are" }
+            ));
+        }
+        let mut parts = Vec::new();
+        if !outcome.skipped.is_empty() {
+            let skipped = platform::join(&outcome.skipped, ", ");
+            parts.push(format!("has no package for {skipped}: skipped"));
+        }
+        let by_hash = rows::platforms_by_hash(outcome);
+        let platforms = outcome.computed.len() + outcome.stated.len();
+        if by_hash.len() < platforms {
+            let packages = counted(by_hash.len(), "package");
+            parts.push(format!("has {packages} for {platforms} platforms"));
+        }
+        if parts.is_empty() {
+            return;
+        }
+        // One platform for each package is enough: `verify` counts hashes.
+        let mut firsts: Vec<&String> = by_hash
+            .values()
+            .filter_map(|platforms| platforms.first())
+            .collect();
+        firsts.sort();
+        result.remark(format!(
+            "{} {}; for `verify`, write `provider {:?} {{ platforms = {firsts:?} }}` to {}",
+            self.name,
+            parts.join(", and "),
+            self.short,
+            self.root.project_name()
+        ));
+    }
+
+    /// Reports what is unusual about keys and signatures that count all the same.
+    fn signers(&self, result: &mut RootResult) {
+        for signer in &self.outcome.signers {
+            for remark in &signer.remarks {
+                let text = format!("{} is signed by key {}: {remark}", self.name, signer.key_id);
+                self.rule(result, rules::SIGNATURE_ODD, text);
+            }
+        }
+    }
+
+    /// Reports where a release differs from what its registry lists.
+    fn announced(&self, result: &mut RootResult) {
+        if !self.outcome.missing.is_empty() {
+            let text = format!(
+                "{} is listed for {}, but there is no package",
+                self.name,
+                platform::join(&self.outcome.missing, ", ")
+            );
+            self.rule(result, rules::PACKAGE_MISSING, text);
+        }
+        for (platform, filename) in &self.outcome.misnamed {
+            let text = format!(
+                "the package of {} for {platform} is signed under the name {filename:?}: only \
+                 the registry states that it is this version and platform",
+                self.name
+            );
+            self.rule(result, rules::PACKAGE_MISNAMED, text);
+        }
+    }
+
+    /// Reports the `h1:` that a move has cost: the old version may have had them for more platforms.
+    fn fewer_platforms(&self, result: &mut RootResult) {
+        let Some(from) = &self.outcome.moved_from else {
+            return;
+        };
+        let before: &LockFile = &self.root.document().lock;
+        let before = before.providers.get(&self.outcome.provider);
+        let before = before.map_or(0, |entry| entry.hashes.of(Scheme::H1).count());
+        let now = self.entry.hashes.of(Scheme::H1).count();
+        if now < before {
+            result.remark(format!(
+                "{} {from} had {}, {} has {now}: `--platform` names more platforms",
+                self.short,
+                counted_as(before, "h1: hash", "h1: hashes"),
+                self.outcome.version
+            ));
+        }
+    }
+
+    /// Gives the reason for a version that is lower than the locked one, if no exact version was named.
+    fn downgrade(&self, result: &mut RootResult) {
+        let version = &self.outcome.version;
+        let (Some(from), Goal::Newest(_)) = (&self.outcome.moved_from, self.goal) else {
+            return;
+        };
+        if step(from, version) != VersionStep::Down {
+            return;
+        }
+        let constraints = &self.entry.constraints;
+        let reason = if constraints.allows(from) {
+            "is not offered any more".to_owned()
+        } else {
+            format!("does not meet the constraints \"{constraints}\"")
+        };
+        let short = &self.short;
+        result.remark(format!("{short} went down to {version}: {from} {reason}"));
+    }
+
+    /// Names the newest release if it is newer than the locked version, and what excludes it.
+    fn newer(&self, result: &mut RootResult) {
+        let version = &self.outcome.version;
+        let Some(newest) = &self.outcome.newest else {
+            return;
+        };
+        if newest <= version {
+            return;
+        }
+        let kind = match step(version, newest) {
+            VersionStep::Up(Upgrade::Major) => "a major upgrade",
+            VersionStep::Up(Upgrade::Minor) => "a minor upgrade",
+            _ => "a patch upgrade",
+        };
+        let constraints = &self.entry.constraints;
+        let held = match self.goal {
+            Goal::Newest(_) if !constraints.allows(newest) => {
+                format!("; the constraints \"{constraints}\" do not allow it")
+            }
+            Goal::Newest(reach @ (Reach::SameMajor | Reach::SameMinor)) => {
+                format!("; only {} was looked for", reach.series(version))
+            }
+            Goal::Newest(Reach::Any) | Goal::Keep | Goal::Exactly(_) => String::new(),
+        };
+        result.remark(format!(
+            "{} {newest} is available, {kind} from {version}{held}",
+            self.short
+        ));
+    }
+
+    /// Reports hashes that no evidence confirms, or that some evidence contradicts.
+    fn unverified(&self, result: &mut RootResult) {
+        let outcome = self.outcome;
+        let platforms: Vec<Platform> = outcome
+            .matched
+            .iter()
+            .filter(|(_, matched)| matches!(matched, Match::NothingRecorded | Match::Unchecked))
+            .map(|(platform, _)| platform.clone())
+            .collect();
+        if !outcome.selected && !platforms.is_empty() && outcome.signed.is_none() {
+            let text = format!(
+                "the lock file has no hash to compare with the package of {} for {}",
+                self.name,
+                platform::join(&platforms, ", ")
+            );
+            self.rule(result, rules::PACKAGE_UNVERIFIABLE, text);
+        }
+        if outcome.unexplained > 0 {
+            let text = format!(
+                "{}: a package of the mirror does not match the lock file, and {} recorded h1: belong \
+                 to no package of the mirror; either a package was replaced, or the lock file was \
+                 wrong before",
+                self.name, outcome.unexplained,
+            );
+            self.rule(result, rules::HASHES_UNEXPLAINED, text);
+        }
+    }
+
+    /// Reports what is unusual about packages, once for all platforms with the same oddity.
+    fn odd_packages(&self, result: &mut RootResult) {
+        let mut oddities: BTreeMap<_, Vec<Platform>> = BTreeMap::new();
+        for (platform, oddity) in &self.outcome.oddities {
+            oddities.entry(oddity).or_default().push(platform.clone());
+        }
+        for (oddity, platforms) in oddities {
+            let platforms = platform::join(&platforms, ", ");
+            let text = format!("{} for {platforms}: {oddity}", self.name);
+            self.rule(result, rules::PACKAGE_ODD, text);
+        }
+    }
+
+    /// Counts the `h1:` of a repaired entry that were compared with no package.
+    fn not_compared(&self, result: &mut RootResult) {
+        let kept = self
+            .entry
+            .hashes
+            .of(Scheme::H1)
+            .filter(|hash| self.outcome.provenance(hash) == Provenance::Kept)
+            .count();
+        if self.outcome.replaced.is_empty() || kept == 0 {
+            return;
+        }
+        result.remark(format!(
+            "{} keeps {} that may be of other platforms; `lockctl lock --repair --platform all` \
+             compares all packages",
+            self.name,
+            counted_as(kept, "h1: hash", "h1: hashes")
+        ));
+    }
+}

@@ -1,0 +1,210 @@
+//! The rows of a result about the entries of a lock file.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::authenticate::{self, Class};
+use crate::cli::advice;
+use crate::hash::Hash;
+use crate::locker::{self, Against, Locked, ProviderOutcome};
+use crate::package::calendar::timestamp;
+use crate::platform::Platform;
+use crate::report::json::{
+    ComputedHash, ContradictedBy, DroppedHash, HashEvidenceRow, KeptFact, LockedHash,
+    LockedProvider, PassedOverRelease, ReplacedHash, SignerRow, StatedDate,
+};
+use crate::store::{FactOrigin, StoredFact};
+
+/// The evidence rows of a run: many roots have the same hashes, and share a row for each.
+#[derive(Default)]
+pub(super) struct EvidenceRows {
+    rows: BTreeMap<Hash, Arc<HashEvidenceRow>>,
+}
+
+impl EvidenceRows {
+    fn row(&mut self, hash: &Hash, evidence: &locker::HashEvidence) -> Arc<HashEvidenceRow> {
+        let row = evidence_row(evidence);
+        match self.rows.get(hash) {
+            Some(shared) if **shared == row => Arc::clone(shared),
+            _ => {
+                let row = Arc::new(row);
+                self.rows.insert(hash.clone(), Arc::clone(&row));
+                row
+            }
+        }
+    }
+}
+
+fn evidence_row(evidence: &locker::HashEvidence) -> HashEvidenceRow {
+    let listed = evidence.listed.as_ref();
+    HashEvidenceRow {
+        file: listed.map(|listed| listed.file.clone()),
+        key_id: listed.map(|listed| listed.key_id.clone()),
+        package: evidence.package.clone(),
+        stated_by: evidence.stated_by.clone(),
+        fact: evidence.fact.as_deref().map(kept_fact),
+    }
+}
+
+fn kept_fact(stored: &StoredFact) -> KeptFact {
+    KeptFact {
+        since: timestamp(stored.since()),
+        imported_from: match &stored.origin {
+            FactOrigin::Computed => None,
+            FactOrigin::Imported(from) => Some(from.clone()),
+        },
+    }
+}
+
+/// Makes the row of an entry.
+pub(super) fn entry(
+    outcome: &ProviderOutcome,
+    locked: &Locked,
+    evidence: &mut EvidenceRows,
+) -> LockedProvider {
+    let platforms = platforms_by_hash(outcome);
+    let entry = &locked.lock.providers[&outcome.provider];
+    let mut hashes = Vec::new();
+    for hash in &entry.hashes {
+        let seen = outcome.evidence.of(hash);
+        hashes.push(LockedHash {
+            hash: hash.clone(),
+            provenance: outcome.provenance(hash),
+            platforms: platforms.get(hash).cloned().unwrap_or_default(),
+            added: outcome.added.contains(hash),
+            evidence: seen.map(|seen| evidence.row(hash, &seen)),
+        });
+    }
+    let signers = outcome.signers.iter().map(|signer| SignerRow {
+        class: signer.class,
+        key_id: signer.key_id.clone(),
+        text: signed_by(signer),
+    });
+    let age = outcome.age.as_ref();
+    let dates = age.and_then(|search| search.dates.as_ref());
+    let passed_over = age
+        .into_iter()
+        .flat_map(|search| &search.passed_over)
+        .map(|release| PassedOverRelease {
+            version: release.version.to_string(),
+            dates: StatedDate::all(&release.dates),
+            old_enough_at: advice::age::until(release).map(timestamp),
+        });
+    LockedProvider {
+        provider: outcome.provider.clone(),
+        version: outcome.version.clone(),
+        selected: outcome.selected,
+        from: outcome.moved_from.clone(),
+        newest: outcome.newest.clone(),
+        constraints: entry.constraints.clone(),
+        hashes,
+        replaced: replaced(outcome),
+        dropped: dropped(outcome),
+        signers: signers.collect(),
+        hashed_platforms: outcome.computed.len(),
+        dates: dates.map(StatedDate::all).unwrap_or_default(),
+        passed_over: passed_over.collect(),
+        skipped_platforms: names(&outcome.skipped),
+        unknown_platforms: names(&outcome.unknown),
+    }
+}
+
+/// Returns the platforms that each computed or stated hash belongs to.
+pub(super) fn platforms_by_hash(outcome: &ProviderOutcome) -> BTreeMap<&Hash, Vec<String>> {
+    let mut platforms: BTreeMap<&Hash, Vec<String>> = BTreeMap::new();
+    for (platform, hash) in outcome.computed.iter().chain(&outcome.stated) {
+        platforms
+            .entry(hash)
+            .or_default()
+            .push(platform.to_string());
+    }
+    platforms
+}
+
+/// Returns the platforms of the hashes that were added and removed, as far as they are known.
+pub(super) fn platforms_of_changes(outcome: &ProviderOutcome) -> BTreeMap<Hash, Vec<Platform>> {
+    let mut platforms = outcome.dropped.hashes.clone();
+    for (platform, hash) in &outcome.computed {
+        platforms
+            .entry(hash.clone())
+            .or_default()
+            .push(platform.clone());
+    }
+    platforms
+}
+
+fn names(platforms: &[Platform]) -> Vec<String> {
+    platforms.iter().map(ToString::to_string).collect()
+}
+
+/// Names the signer, always with the key: a project file may pin it.
+fn signed_by(signer: &authenticate::Signer) -> String {
+    match signer.class {
+        Class::HashiCorp => format!("{signer}, key ID {}", signer.key_id),
+        Class::Partner | Class::SelfSigned | Class::Signed => signer.to_string(),
+    }
+}
+
+/// Lists the hashes that were replaced, each with the evidence against it.
+fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
+    let key_ids: Vec<String> = outcome
+        .signers
+        .iter()
+        .map(|signer| signer.key_id.clone())
+        .collect();
+    let row = |replaced: &locker::ReplacedHash| {
+        let (contradicted_by, computed) = match replaced.against {
+            Against::SignedList => (ContradictedBy::SignedList, Vec::new()),
+            Against::EveryPackage => (ContradictedBy::EveryPackage, computed(outcome)),
+        };
+        ReplacedHash {
+            hash: replaced.hash.clone(),
+            contradicted_by,
+            key_ids: key_ids.clone(),
+            computed,
+        }
+    };
+    outcome.replaced.iter().map(row).collect()
+}
+
+fn computed(outcome: &ProviderOutcome) -> Vec<ComputedHash> {
+    let row = |(platform, hash): (&Platform, &Hash)| ComputedHash {
+        platform: platform.to_string(),
+        hash: hash.clone(),
+    };
+    outcome.computed.iter().map(row).collect()
+}
+
+/// Lists the hashes that were removed with their platforms.
+fn dropped(outcome: &ProviderOutcome) -> Vec<DroppedHash> {
+    let row = |(hash, platforms): (&Hash, &Vec<Platform>)| DroppedHash {
+        hash: hash.clone(),
+        platforms: names(platforms),
+    };
+    outcome.dropped.hashes.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_signature_names_its_key() {
+        for class in [
+            Class::HashiCorp,
+            Class::Partner,
+            Class::SelfSigned,
+            Class::Signed,
+        ] {
+            let signer = authenticate::Signer {
+                class,
+                key_id: "34365D9472D7468F".to_owned(),
+                fingerprint: String::new(),
+                subkey: None,
+                remarks: Vec::new(),
+            };
+            let text = signed_by(&signer);
+            assert!(text.ends_with(", key ID 34365D9472D7468F"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! The CLI configuration of each flavor with all that follows from it, read once in a run.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use crate::addr::ProviderAddr;
+use crate::authenticate::Rules;
+use crate::cliconfig::{self, CliConfig, ConfigChoice, MethodKind, Netrc, RepositoryTemplate};
+use crate::diag::{Diagnostic, FileMove, Severity, Texts, has_errors};
+use crate::flavor::Flavor;
+use crate::parallel::Memo;
+use crate::run::World;
+use crate::run::options::RunOptions;
+use crate::run::root::Root;
+use crate::run::user::enforcement;
+use crate::run::user::host_tokens::HostTokens;
+use crate::run::user::oci_logins::RepositoryLogins;
+use crate::sources::discovery::Discovery;
+use crate::sources::net::{Event, Net, PackageCredentials};
+use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
+use crate::sources::oci::{OciMirror, OciRegistries};
+use crate::sources::outages::Outages;
+use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
+use crate::sources::retry::Policy;
+use crate::verify::packages::{InstallSource, PackagePlace};
+use crate::verify::upstream::Registries;
+
+/// A callback that is informed of each network event.
+pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);
+
+/// A [`NetworkObserver`] that shows nothing.
+pub(crate) fn silent(_: &Event<'_>) {}
+
+/// The configuration of the user's machine by flavor; each flavor is read when it is first needed.
+///
+/// Packages, modules and checks borrow it, so that each file is read once, each host is asked for its services
+/// once, and a host that failed for one of them is not asked again by the others.
+pub(crate) struct UserConfigs<'a> {
+    pub(crate) options: &'a RunOptions,
+    pub(crate) world: World<'a>,
+    observer: NetworkObserver<'a>,
+    outages: Arc<Outages>,
+    netrc: OnceLock<Arc<Netrc>>,
+    read: Memo<Flavor, Arc<UserConfig<'a>>>,
+}
+
+/// The configuration of the user's machine by the rules of one flavor.
+pub(crate) struct UserConfig<'a> {
+    pub(crate) flavor: Flavor,
+    world: World<'a>,
+    /// The CLI configuration; its spans are in the texts of `files`.
+    pub(crate) cli: CliConfig,
+    faults: Vec<Diagnostic>,
+    /// The files of the CLI configuration.
+    ///
+    /// Threads may read it before the roots are opened in their order, so it has a table of its own.
+    files: Texts,
+    /// The place of `files` in the texts of the run, once something was reported.
+    place: OnceLock<FileMove>,
+    are_errors_reported: AtomicBool,
+    /// Requests by the rules of the flavor and of the CLI configuration.
+    pub(crate) net: Net<'a>,
+    tokens: Arc<HostTokens<'a>>,
+    pub(crate) discovery: Arc<Discovery<'a>>,
+}
+
+impl<'a> UserConfigs<'a> {
+    /// Begins a run, in which nothing was read and no host has failed yet.
+    pub(crate) fn new(
+        options: &'a RunOptions,
+        world: World<'a>,
+        observer: NetworkObserver<'a>,
+    ) -> Self {
+        Self {
+            options,
+            world,
+            observer,
+            outages: Arc::default(),
+            netrc: OnceLock::new(),
+            read: Memo::default(),
+        }
+    }
+
+    /// Returns the configuration of a flavor; the first caller reads it.
+    pub(crate) fn of(&self, flavor: Flavor) -> Arc<UserConfig<'a>> {
+        self.read.get(&flavor, || Arc::new(self.read(flavor)))
+    }
+
+    fn read(&self, flavor: Flavor) -> UserConfig<'a> {
+        let world = self.world;
+        let stated = self.options.cli_config.as_ref();
+        let file = stated.map(|path| self.options.below(path));
+        let choice = ConfigChoice {
+            flavor,
+            file: file.as_deref(),
+        };
+        let mut files = Texts::default();
+        let (cli, faults) = cliconfig::read(world.disk, world.env, &mut files, choice);
+        let mut net = self.net(flavor);
+        let protocols = cli.protocols;
+        net.policy = net
+            .policy
+            .stated(world.env, protocols.retries, protocols.timeout_seconds);
+        let tokens = Arc::new(HostTokens::new(world, cli.clone()));
+        let hosts = Hosts {
+            services: cli.hosts.clone(),
+            helper: helper(&tokens),
+            credentials: credentials(&tokens),
+        };
+        UserConfig {
+            flavor,
+            world,
+            discovery: Arc::new(Discovery::new(net.clone(), hosts)),
+            cli,
+            faults,
+            files,
+            place: OnceLock::new(),
+            are_errors_reported: AtomicBool::new(false),
+            net,
+            tokens,
+        }
+    }
+
+    /// Makes requests by the rules of a flavor, whatever the CLI configuration states.
+    pub(crate) fn net(&self, flavor: Flavor) -> Net<'a> {
+        Net {
+            http: self.world.http,
+            clock: self.world.clock,
+            policy: Policy::of(self.world.env, flavor),
+            package_credentials: if flavor.reads_netrc() {
+                self.netrc_credentials()
+            } else {
+                Arc::new(|_| None)
+            },
+            observer: self.observer,
+            outages: Arc::clone(&self.outages),
+        }
+    }
+
+    /// Returns the credentials of `~/.netrc`.
+    ///
+    /// They are sent over encrypted connections only, and not beside a password in the URL.
+    pub(crate) fn netrc_credentials(&self) -> PackageCredentials<'a> {
+        let World { disk, env, .. } = self.world;
+        let netrc = self.netrc.get_or_init(|| Arc::new(Netrc::read(disk, env)));
+        let netrc = Arc::clone(netrc);
+        Arc::new(move |url| {
+            if url.origin().encrypted && !url.has_user() {
+                netrc.find(&url.host_and_port())
+            } else {
+                None
+            }
+        })
+    }
+}
+
+impl<'a> UserConfig<'a> {
+    /// Returns true if the CLI configuration has no error.
+    pub(crate) fn is_sound(&self) -> bool {
+        !has_errors(&self.faults)
+    }
+
+    /// Returns all that is wrong with the CLI configuration; its files are among the texts of the run from
+    /// then on.
+    pub(crate) fn faults(&self, texts: &mut Texts) -> Vec<Diagnostic> {
+        self.reported(self.faults.clone(), texts)
+    }
+
+    /// Returns the errors of the CLI configuration to the first caller, and nothing to the others: they
+    /// concern every root, and are reported with one.
+    pub(crate) fn errors_once(&self, texts: &mut Texts) -> Vec<Diagnostic> {
+        if self.are_errors_reported.swap(true, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        let mut errors = self.faults.clone();
+        errors.retain(|diagnostic| diagnostic.severity == Severity::Error);
+        self.reported(errors, texts)
+    }
+
+    /// Turns diagnostics on the CLI configuration into those of the run.
+    pub(crate) fn reported(
+        &self,
+        mut diagnostics: Vec<Diagnostic>,
+        texts: &mut Texts,
+    ) -> Vec<Diagnostic> {
+        let place = self.place(texts);
+        for diagnostic in &mut diagnostics {
+            let labels = diagnostic.primary.iter_mut();
+            for label in labels.chain(&mut diagnostic.related) {
+                label.file = place.apply(label.file);
+            }
+        }
+        diagnostics
+    }
+
+    fn place(&self, texts: &mut Texts) -> FileMove {
+        *self.place.get_or_init(|| texts.adopt(&self.files))
+    }
+
+    /// Makes the registries of all hosts.
+    pub(crate) fn registry(&self) -> Registry<'a> {
+        Registry::new(self.net.clone(), self.flavor, Arc::clone(&self.discovery))
+    }
+
+    /// Returns the registries as `verify` asks them.
+    pub(crate) fn registries(&self) -> Registries<'a> {
+        let rules = Rules {
+            flavor: self.flavor,
+            enforced: enforcement(self.world.env),
+        };
+        Registries::new(Box::new(self.registry()), self.net.clone(), rules)
+    }
+
+    /// Returns a network mirror with its credentials; hashes that it states for all platforms do not count.
+    pub(crate) fn mirror_access(&self, url: MirrorUrl) -> MirrorAccess<'a> {
+        MirrorAccess {
+            url,
+            helper: helper(&self.tokens),
+            credentials: credentials(&self.tokens),
+            trusts_all_hashes: false,
+        }
+    }
+
+    /// Makes the registries of OCI artifacts, with the credentials of the CLI configuration and of the files of
+    /// other tools, and the network that downloads packages with the same credentials.
+    pub(crate) fn oci_registries(&self) -> (Arc<OciRegistries<'a>>, Net<'a>) {
+        let mut net = self.net.clone();
+        let logins = RepositoryLogins::new(self.world, self.cli.clone());
+        let credentials = Box::new(move |repository: &_| logins.credentials(repository));
+        let registries = Arc::new(OciRegistries::new(net.clone(), credentials));
+        net.package_credentials =
+            registries.package_credentials(Arc::clone(&net.package_credentials));
+        (registries, net)
+    }
+
+    /// Lists the directories in which packages are for a root, in the order of the program; `named`, those
+    /// that the user names, come last.
+    pub(crate) fn package_places(
+        &self,
+        root: &Root,
+        named: &[PackagePlace],
+        texts: &mut Texts,
+    ) -> Vec<PackagePlace> {
+        let mut places = vec![PackagePlace::installed(root.providers_dir(self.world.env))];
+        if let Some(dir) = &self.cli.cache_dir {
+            places.push(PackagePlace::cache(root.dir.join(dir)));
+        }
+        for mirror in self.cli.local_mirrors() {
+            let dir = root.dir.join(&mirror.dir);
+            match mirror.named {
+                Some((file, span)) => {
+                    let file = self.place(texts).apply(file);
+                    let providers = mirror.providers;
+                    places.push(PackagePlace::configured_mirror(dir, providers, file, span));
+                }
+                None => places.extend(PackagePlace::implied_mirror(self.world.disk, dir)),
+            }
+        }
+        places.extend_from_slice(named);
+        places
+    }
+
+    /// Lists the sources that the program installs a provider from, in its order (`cliconfig` rules 5.1 and
+    /// 5.2).
+    pub(crate) fn install_sources(
+        &self,
+        root: &Root,
+        provider: &ProviderAddr,
+    ) -> Vec<InstallSource> {
+        let directory = |dir: PathBuf, must_exist| InstallSource::Directory {
+            dir: root.dir.join(dir),
+            must_exist,
+        };
+        if self.cli.installations.is_empty() {
+            let mirrors = self.cli.local_mirrors().into_iter();
+            return mirrors
+                .map(|mirror| directory(mirror.dir, false))
+                .chain([InstallSource::RegistryUnlessHeld])
+                .collect();
+        }
+        self.cli
+            .installations
+            .iter()
+            .flat_map(|block| &block.methods)
+            .filter(|method| method.providers.allows(provider))
+            .filter_map(|method| match &method.kind {
+                MethodKind::DevOverrides(_) => None,
+                MethodKind::Direct => Some(InstallSource::Registry),
+                MethodKind::NetworkMirror { .. } => Some(InstallSource::NetworkMirror),
+                MethodKind::OciMirror { .. } => Some(InstallSource::OciMirror),
+                MethodKind::FilesystemMirror(dir) => Some(directory(dir.clone(), true)),
+            })
+            .collect()
+    }
+}
+
+/// Makes a mirror of OCI artifacts.
+pub(crate) fn oci_mirror<'a>(
+    registries: &Arc<OciRegistries<'a>>,
+    template: RepositoryTemplate,
+) -> OciMirror<'a> {
+    let repository = move |provider: &_| {
+        let repository = template.repository(provider);
+        repository.map_err(|error| error.to_string())
+    };
+    OciMirror::new(Arc::clone(registries), Box::new(repository))
+}
+
+fn credentials<'a>(tokens: &Arc<HostTokens<'a>>) -> Box<HostCredentials<'a>> {
+    let tokens = Arc::clone(tokens);
+    Box::new(move |host| tokens.credentials(host))
+}
+
+fn helper<'a>(tokens: &Arc<HostTokens<'a>>) -> Box<HostHelper<'a>> {
+    let tokens = Arc::clone(tokens);
+    Box::new(move |host| tokens.failure(host))
+}
