@@ -64,6 +64,7 @@ mod units;
 mod unseen;
 mod update;
 mod upstream;
+mod user_config;
 mod values;
 mod verify;
 mod verify_corpus;

@@ -122,8 +122,9 @@ note: it requires acme/x, acme/y
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: "a/b/c/d" is no provider address: write one, two or three parts, as in hostname/namespace/type
-  help: write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE
+error: invalid value 'a/b/c/d' for '<ADDR>': "a/b/c/d" is no provider address: write one, two or three parts, as in hostname/namespace/type; write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE
+
+For more information, try '--help'.
 
 "#]]
     );
