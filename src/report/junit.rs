@@ -107,6 +107,7 @@ fn status(findings: &[&FindingRow]) -> TestCaseStatus {
     let Some(worst) = findings.first() else {
         return TestCaseStatus::success();
     };
+    // A tab shows the message in its list, and the description behind it.
     let message = match findings.len() {
         1 => worst.title.clone(),
         n => format!("{} (and {} more)", worst.title, n - 1),

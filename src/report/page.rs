@@ -103,6 +103,7 @@ pub(super) fn render(
     let parts = parts(text);
     for (at, part) in parts.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| &parts[before]);
+        // As in the Markdown of the pages: no empty line below a heading or between items.
         let is_tight = match (before, part) {
             (Some(PagePart::Heading(_)), PagePart::Heading(_)) => false,
             (None | Some(PagePart::Heading(_)), _) => true,

@@ -81,6 +81,7 @@ fn textconv(common: &Common, args: &GitTextconvArgs, world: World<'_>) -> Comman
 }
 
 fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u8>> {
+    // The driver runs for whatever the attributes match, which need not be a lock file.
     if bytes.len() as u64 > lockfile::MAX_BYTES {
         return None;
     }

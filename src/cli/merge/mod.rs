@@ -105,6 +105,7 @@ impl Driver<'_> {
         let (Some(our_lock), Some(their_lock)) = sides else {
             return self.textual([ours, base, theirs], result);
         };
+        // A base with faults is no reason to give up: what it lacks counts as unknown on both sides.
         let base = MergeBase::read(&base.bytes, flavor);
         if base.unknown != UnknownEntries::None {
             result.remark(format!(
@@ -151,6 +152,7 @@ impl Driver<'_> {
         let paths = files.map(|file| file.path.as_path());
         // No side lacks what both have; all three may have different lines.
         let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;
+        // git can merge lines of anything; it marks what it cannot, and the user sees both sides.
         let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
             Failure::from_error(&error).help("nothing was written; fix the side, and merge again")
         })?;
@@ -163,6 +165,7 @@ impl Driver<'_> {
 
     /// Puts the result in the place of our side.
     fn write(&self, ours: &SideFile, text: &[u8]) -> Result<(), Failure> {
+        // git reads the file itself, and an untouched one keeps its time.
         if text == ours.bytes {
             return Ok(());
         }

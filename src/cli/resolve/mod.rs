@@ -148,6 +148,7 @@ impl Resolution<'_> {
     /// Decides about the flavor again if the header itself is in conflict.
     fn flavor(&self, root: &Root, lock: &LockText, parted: &Parted) -> Flavor {
         let choice = self.common.flavor.or(root.project().flavor);
+        // With two headers between markers the file as a whole has none that could be read.
         if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {
             return root.flavor;
         }
@@ -192,5 +193,6 @@ impl Conflicted<'_> {
 /// has it.
 fn base_of(root: &Root, parted: &Parted, world: World<'_>) -> Option<Vec<u8>> {
     let name = lockfile::FILE_NAME;
+    // During a merge git's index has the base in any case; the markers show it only in two of three styles.
     git::base_of(world.run, &root.dir, name, lockfile::MAX_BYTES).or_else(|| parted.base.clone())
 }

@@ -37,6 +37,7 @@ pub(in crate::cli) fn print(
     let mut notes = reading::notes(result, command.total(), common.verbose);
     match common.format {
         Format::Json => {
+            // The object holds every note and failure, so that standard error stays empty.
             json::render(out, result)?;
             return out.flush();
         }
@@ -46,6 +47,7 @@ pub(in crate::cli) fn print(
         }
         Format::Checks(format) => {
             (format.render)(out, &checked())?;
+            // Such a document has a place of its own for notes.
             if format.stands_alone {
                 return out.flush();
             }
@@ -69,6 +71,7 @@ pub(in crate::cli) fn print(
             notes.extend(too_large.map(|text| TextBlock::Remark(Tone::Warning, text)));
         }
     }
+    // Results first: where both streams go to one terminal, notes stand below them.
     out.flush()?;
     if common.quiet {
         notes.retain(|block| !block.is_note());

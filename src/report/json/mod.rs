@@ -125,6 +125,7 @@ impl<'a> JsonDocument<'a> {
                 let rows = all
                     .files
                     .iter()
+                    // git reports a lock file whose entries are all the same, as after a change of its order.
                     .filter(|file| file.is_worth_a_row())
                     .map(|file| FileRow::of(file, &result.texts));
                 files = Some(rows.collect::<Vec<_>>());
@@ -143,6 +144,7 @@ impl<'a> JsonDocument<'a> {
             differing_versions: in_use.map(|all| all.differing.len()),
             ..Summary::of(&roots, &packages, files.as_deref())
         };
+        // Files of facts are neither roots nor packages, but a refused one is a failure, too.
         summary.failed += store.map_or(0, |store| store.failures().count());
         Self {
             format_version: FORMAT_VERSION,

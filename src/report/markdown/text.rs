@@ -5,7 +5,9 @@ use crate::report::style::harmless;
 /// Returns a code span, in which nothing but a pipe of a table would mean anything.
 pub(super) fn code(text: &str) -> String {
     let text = harmless(text).replace('|', "\\|");
+    // A code span ends at a run of backticks of the length that began it (CommonMark 6.1).
     let marks = "`".repeat(longest_run(&text) + 1);
+    // A reader strips one space from both ends of a span, unless it is nothing but spaces.
     let space = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
         " "
     } else {
@@ -18,6 +20,7 @@ pub(super) fn code(text: &str) -> String {
 pub(super) fn fenced(lines: &[String], language: &str) -> String {
     let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
     let text = lines.join("\n");
+    // A fence is closed by one that is at least as long.
     let fence = "`".repeat((longest_run(&text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")
 }
@@ -40,8 +43,10 @@ pub(super) fn escaped(text: &str) -> String {
             // An empty comment keeps what follows from becoming a mention or a reference.
             '@' => out.push_str("&#64;<!-- -->"),
             '#' => out.push_str("&#35;<!-- -->"),
+            // GitHub links `www.` and names of hosts that stand in the text.
             '.' if before.is_ascii_alphabetic() => out.push_str("&#46;"),
             '.' | ',' | ';' | '(' | ')' | '\'' | '-' | '/' | '+' | '=' | '?' => out.push(c),
+            // `http:`, `https:` and `ftp:` begin a link, too; any other colon is harmless.
             c if c.is_ascii_punctuation() && (c != ':' || before == 's' || before == 'p') => {
                 out.push_str(&format!("&#{};", u32::from(c)));
             }
