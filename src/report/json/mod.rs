@@ -125,7 +125,7 @@ impl<'a> JsonDocument<'a> {
                 let rows = all
                     .files
                     .iter()
-                    // git reports a lock file whose entries are all the same, as after a change of its order.
+                    // A file whose entries are all the same, as after a change of order, has nothing to show.
                     .filter(|file| file.is_worth_a_row())
                     .map(|file| FileRow::of(file, &result.texts));
                 files = Some(rows.collect::<Vec<_>>());

@@ -270,10 +270,16 @@ fn changes_follow_from_the_module_of_the_workspace() {
     )
     .write("prod/main.tf", requires("~> 5.0"))
     .write("default/main.tf", "")
-    .write(&lock, text(&[OLD]))
+    .write(
+        &lock,
+        text(&["registry.opentofu.org/hashicorp/aws 5.31.0 ~> 5.0 | h1:a zh:a"]),
+    )
     .commit("first");
     repo.write("prod/main.tf", requires("~> 5.40"))
-        .write(&lock, text(&[UPGRADED]))
+        .write(
+            &lock,
+            text(&["registry.opentofu.org/hashicorp/aws 5.40.0 ~> 5.40 | h1:b zh:b"]),
+        )
         .commit("second");
     let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
     let output = program
