@@ -232,10 +232,14 @@ impl CommandResult {
     /// Puts results about roots together. The exit code is that of the worst of them.
     #[must_use]
     pub fn of_roots(command: &'static str, roots: Vec<RootResult>, texts: Texts) -> Self {
-        let worst = roots.iter().map(|root| root.status).max();
+        let worst = roots
+            .iter()
+            .map(|root| root.status)
+            .max()
+            .unwrap_or(RootStatus::Clean);
         Self {
             command,
-            exit: worst.unwrap_or(RootStatus::Clean).exit_code(),
+            exit: worst.exit_code(),
             subject: ResultSubject::Roots(roots),
             remarks: Vec::new(),
             not_locked: None,

@@ -132,8 +132,7 @@ pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
     let is_whole = shown == range;
     // A tab has no fixed width, and the columns of several lines must agree.
     let text = same_length(&texts.bytes(label.file)[shown]).replace('\t', "    ");
-    let end = text.char_indices().nth(MAX_WIDTH);
-    match end {
+    match text.char_indices().nth(MAX_WIDTH) {
         None if is_whole => text,
         None => format!("{text}..."),
         Some((end, _)) => format!("{}...", &text[..end]),

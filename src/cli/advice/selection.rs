@@ -83,8 +83,8 @@ impl Required<'_> {
             return self.places(provider).into_iter().collect();
         }
         let verb = if places.len() == 1 { "does" } else { "do" };
-        let names = places.iter().map(|place| self.named(place, 0));
-        let names = and_more(names.collect(), " and ");
+        let names = places.iter().map(|place| self.named(place, 0)).collect();
+        let names = and_more(names, " and ");
         vec![format!("{names} {verb} not allow {version}")]
     }
 
@@ -117,8 +117,8 @@ impl Required<'_> {
 
     /// Explains a conflict that visible places do not have: the recorded constraints count as well.
     fn recorded_conflict(&self, flavor: Flavor) -> Explanation {
-        let unseen = self.requirements.unseen_calls.iter();
-        let unseen = and_more(unseen.map(UnseenCall::name).collect(), ", ");
+        let calls = &self.requirements.unseen_calls;
+        let unseen = and_more(calls.iter().map(UnseenCall::name).collect(), ", ");
         Explanation {
             causes: vec![format!(
                 "the constraints of the lock file count, too, because modules cannot be seen: {unseen}"

@@ -106,8 +106,9 @@ fn recorded(
                 return Ok(Replaced::Done);
             }
             if let Some(lock) = root.sound_lock(output)? {
-                let providers = lock.document.lock.providers.values();
-                hashes.extend(providers.flat_map(|one| one.hashes.iter().cloned()));
+                for entry in lock.document.lock.providers.values() {
+                    hashes.extend(entry.hashes.iter().cloned());
+                }
             }
             Ok(Replaced::Done)
         },

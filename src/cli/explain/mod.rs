@@ -24,8 +24,14 @@ impl Command for ExplainArgs {
 
 fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
     if args.names.is_empty() {
-        let rules = Area::ALL.into_iter().flat_map(Area::rules).map(rule_row);
-        let all = ResultSubject::Pages(TOPICS.iter().map(topic_row).collect(), rules.collect());
+        let all = ResultSubject::Pages(
+            TOPICS.iter().map(topic_row).collect(),
+            Area::ALL
+                .into_iter()
+                .flat_map(Area::rules)
+                .map(rule_row)
+                .collect(),
+        );
         let text = "`lockctl explain NAME` shows the page of a topic or rule";
         return CommandResult {
             remarks: vec![Sentence::note(text)],

@@ -72,8 +72,9 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
             }
             result.detail = RootDetail::Modules(branches);
             let requirements = &loaded.requirements;
-            let providers = requirements.providers.keys();
-            result.providers = providers
+            result.providers = requirements
+                .providers
+                .keys()
                 .map(|addr| {
                     Provider::Required(RequiredProviderRow {
                         provider: addr.to_string(),

@@ -295,8 +295,10 @@ fn unplaced(scope: RootCount, verified: &[VerifiedRoot]) -> Vec<Failure> {
         RootCount::One => Vec::new(),
         RootCount::Several => {
             let verdicts = verified.iter().map(|root| &root.verdict);
-            let unplaced = verify::unplaced_everywhere(verdicts).into_iter();
-            unplaced.map(advice::verify::unplaced).collect()
+            verify::unplaced_everywhere(verdicts)
+                .into_iter()
+                .map(advice::verify::unplaced)
+                .collect()
         }
     }
 }

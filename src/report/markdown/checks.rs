@@ -368,8 +368,11 @@ fn severity(severity: Severity) -> &'static str {
 
 /// Says which of several roots are clean, folded.
 fn clean(roots: &[RootRow<'_>]) -> String {
-    let clean = roots.iter().filter(|root| root.status == RootStatus::Clean);
-    let names: Vec<&str> = clean.map(|root| root.path.as_str()).collect();
+    let names: Vec<&str> = roots
+        .iter()
+        .filter(|root| root.status == RootStatus::Clean)
+        .map(|root| root.path.as_str())
+        .collect();
     match (roots.len(), names.len()) {
         (1, _) | (_, 0) => String::new(),
         (_, n) => format!(

@@ -121,8 +121,8 @@ fn table(changes: &Changes, room: &mut usize) -> String {
         out += &format!("#### {}\n\n", code(file));
     }
     let texts = |from: usize, all: &[(Tone, String)]| -> String {
-        let shown = all.iter().zip(&is_shown[from..]);
-        shown
+        all.iter()
+            .zip(&is_shown[from..])
             .filter(|(_, shown)| **shown)
             .map(|((_, text), _)| &**text)
             .collect()
@@ -181,11 +181,14 @@ fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
     *room = room.saturating_sub(out.len());
     let mut left_out = 0;
     for row in rows {
-        let cells = row.iter().map(|cell| match cell.as_str() {
-            "" => String::new(),
-            cell => code(cell),
-        });
-        let text = line(&cells.collect::<Vec<String>>());
+        let cells: Vec<String> = row
+            .iter()
+            .map(|cell| match cell.as_str() {
+                "" => String::new(),
+                cell => code(cell),
+            })
+            .collect();
+        let text = line(&cells);
         if text.len() > *room {
             left_out += 1;
             continue;
@@ -210,9 +213,14 @@ fn remark(about: &Remark) -> String {
 }
 
 fn row(row: &ChangeLine, is_folded: bool) -> String {
-    let states = row.old.iter().chain(&row.new).map(linked);
     // Versions side by side keep a row as low as its text allows.
-    let states = states.collect::<Vec<_>>().join("&nbsp;→&nbsp;");
+    let states = row
+        .old
+        .iter()
+        .chain(&row.new)
+        .map(linked)
+        .collect::<Vec<_>>()
+        .join("&nbsp;→&nbsp;");
     let mut text = row.kinds.join(", ");
     if !row.remark.text.is_empty() {
         text += &format!(": {}", escaped(&row.remark.text));
@@ -272,9 +280,13 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
     for (row, details) in all {
         let mut text = format!("{}\n\n", code(&row.subject.text));
         if !details.files.is_empty() {
-            let mut names = details.files.iter().take(MAX_LISTED_FILES);
-            let first = names.next().map(|file| code(file)).unwrap_or_default();
-            let names = names.fold(first, |all, file| format!("{all}, {}", code(file)));
+            let names = details
+                .files
+                .iter()
+                .take(MAX_LISTED_FILES)
+                .map(|file| code(file))
+                .collect::<Vec<_>>()
+                .join(", ");
             let more = match details.files.len().saturating_sub(MAX_LISTED_FILES) {
                 0 => String::new(),
                 more => format!(" and {more} more"),

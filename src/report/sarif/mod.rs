@@ -63,10 +63,9 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         }),
         ..ArtifactLocation::default()
     };
-    let rules = results.rules.iter().map(|name| rule(name));
     let driver = SarifDriver {
         name: "lockctl",
-        rules: rules.collect(),
+        rules: results.rules.iter().map(|name| rule(name)).collect(),
         version: env!("CARGO_PKG_VERSION"),
     };
     let run = SarifRun {
