@@ -55,6 +55,8 @@ mod repo;
 mod scenarios;
 #[path = "../support/schema.rs"]
 mod schema;
+#[path = "../support/servers.rs"]
+mod servers;
 #[path = "../support/temp.rs"]
 mod temp;
 #[path = "../support/zips.rs"]

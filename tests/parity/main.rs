@@ -35,6 +35,8 @@ mod remote_modules;
 mod routes;
 #[path = "../support/schema.rs"]
 mod schema;
+#[path = "../support/servers.rs"]
+mod servers;
 mod signatures;
 #[path = "../support/temp.rs"]
 mod temp;

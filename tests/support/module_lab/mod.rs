@@ -24,15 +24,14 @@ pub(crate) mod server;
 mod site;
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
-use crate::registry::{authority_pem, foreign_server_config, server_config};
+use crate::registry::{foreign_server_config, server_config};
+use crate::servers::{Servers, open_port};
 pub(crate) use archives::make as archive;
 pub(crate) use site::LoggedRequest;
 use site::Site;
@@ -59,41 +58,29 @@ const ROLES: [Role; 5] = [
 pub(crate) struct ModuleLab {
     site: Arc<Site>,
     ports: [u16; 5],
-    runtime: Option<Runtime>,
-    dir: tempfile::TempDir,
+    servers: Servers,
 }
 
 impl ModuleLab {
     pub(crate) fn start() -> Self {
-        let dir = crate::temp::dir();
-        std::fs::write(dir.path().join("ca.pem"), authority_pem()).unwrap();
-        let mut builder = Builder::new_multi_thread();
-        let runtime = builder
-            .worker_threads(2)
-            .enable_io()
-            .enable_time()
-            .build()
-            .unwrap();
+        let servers = Servers::start(2);
         let site = Arc::new(Site::default());
         let known = TlsAcceptor::from(server_config(&[], &["http/1.1"]));
         let foreign = TlsAcceptor::from(foreign_server_config());
         let ports = ROLES.map(|role| {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-            listener.set_nonblocking(true).unwrap();
-            let port = listener.local_addr().unwrap().port();
             let tls = match role {
                 Role::Lab | Role::Alt => Some(known.clone()),
                 Role::SelfSigned => Some(foreign.clone()),
                 Role::Plain | Role::Proxy => None,
             };
-            runtime.spawn(server::listen(Arc::clone(&site), role, listener, tls));
+            let (listener, port) = open_port();
+            server::listen(&servers, listener, Arc::clone(&site), role, tls);
             port
         });
         Self {
             site,
             ports,
-            runtime: Some(runtime),
-            dir,
+            servers,
         }
     }
 
@@ -114,7 +101,7 @@ impl ModuleLab {
 
     /// The PEM file to pass as `SSL_CERT_FILE`.
     pub(crate) fn ca_file(&self) -> PathBuf {
-        self.dir.path().join("ca.pem")
+        self.servers.ca_file()
     }
 
     /// Serves from now on what a case describes, its symbols replaced, and forgets all requests; `repos` is
@@ -136,15 +123,6 @@ impl ModuleLab {
     /// Forgets all requests.
     pub(crate) fn forget(&self) {
         self.site.forget();
-    }
-}
-
-impl Drop for ModuleLab {
-    fn drop(&mut self) {
-        // What is still being answered is dropped, not waited for.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

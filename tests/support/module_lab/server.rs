@@ -1,7 +1,7 @@
 //! Listeners, connections and requests.
 
 use std::convert::Infallible;
-use std::net::TcpListener as StdListener;
+use std::net::TcpListener;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,51 +13,50 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use super::{Answers, Asked, Reply, Role};
+use crate::servers::{Connection, Servers};
 
-/// Accepts connections for ever.
-pub(crate) async fn listen<A: Answers>(
-    site: Arc<A>,
-    role: Role,
-    listener: StdListener,
-    tls: Option<TlsAcceptor>,
-) {
-    let listener = TcpListener::from_std(listener).unwrap();
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            return;
-        };
-        let (site, tls) = (Arc::clone(&site), tls.clone());
-        tokio::spawn(async move {
-            match tls {
-                None => drive(site, role, stream).await,
-                Some(tls) => {
-                    // A client that does not trust us is no failure of ours.
-                    if let Ok(stream) = tls.accept(stream).await {
-                        drive(site, role, stream).await;
-                    }
-                }
-            }
+/// A connection of a role.
+pub(crate) struct SiteConnection<A> {
+    pub(crate) site: Arc<A>,
+    pub(crate) role: Role,
+}
+
+impl<A: Answers> Connection for SiteConnection<A> {
+    type Socket = TcpStream;
+
+    fn socket(&self, stream: TcpStream) -> TcpStream {
+        stream
+    }
+
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Self { site, role } = self;
+        let service = service_fn(move |request| {
+            let site = Arc::clone(&site);
+            async move { Ok::<_, Infallible>(respond(site, role, request).await) }
         });
+        let builder = auto::Builder::new(TokioExecutor::new());
+        let _ = builder
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
     }
 }
 
-async fn drive<A, S>(site: Arc<A>, role: Role, stream: S)
-where
-    A: Answers,
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let service = service_fn(move |request| {
-        let site = Arc::clone(&site);
-        async move { Ok::<_, Infallible>(respond(site, role, request).await) }
+/// Answers what arrives at a port.
+pub(crate) fn listen<A: Answers>(
+    servers: &Servers,
+    listener: TcpListener,
+    site: Arc<A>,
+    role: Role,
+    tls: Option<TlsAcceptor>,
+) {
+    servers.listen(listener, tls, move || SiteConnection {
+        site: Arc::clone(&site),
+        role,
     });
-    let builder = auto::Builder::new(TokioExecutor::new());
-    let _ = builder
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
 }
 
 async fn respond<A: Answers>(

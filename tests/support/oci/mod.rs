@@ -20,17 +20,16 @@
 mod forms;
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
-use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
 use crate::module_lab::server::listen;
 use crate::module_lab::{Answers, Asked, Reply, Role};
-use crate::registry::{authority_pem, server_config};
+use crate::registry::server_config;
+use crate::servers::{Servers, open_port};
 pub(crate) use forms::FORMS;
 
 /// What the registry gives to whoever asks `/token`.
@@ -40,8 +39,7 @@ pub(crate) const TOKEN: &str = "lab-token";
 pub(crate) struct OciRegistry {
     shop: Arc<Shop>,
     port: u16,
-    runtime: Option<Runtime>,
-    dir: tempfile::TempDir,
+    servers: Servers,
 }
 
 /// A request as recorded outcomes list it, and what was sent along.
@@ -80,25 +78,18 @@ struct State {
 
 impl OciRegistry {
     pub(crate) fn start() -> Self {
-        let dir = crate::temp::dir();
-        std::fs::write(dir.path().join("ca.pem"), authority_pem()).unwrap();
-        let mut builder = Builder::new_multi_thread();
-        let builder = builder.worker_threads(1).enable_io().enable_time();
-        let runtime = builder.build().unwrap();
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let servers = Servers::start(1);
+        let (listener, port) = open_port();
         let shop = Arc::new(Shop {
             domain: format!("127.0.0.1:{port}"),
             state: Mutex::default(),
         });
         let tls = TlsAcceptor::from(server_config(&[], &["http/1.1"]));
-        runtime.spawn(listen(Arc::clone(&shop), Role::Lab, listener, Some(tls)));
+        listen(&servers, listener, Arc::clone(&shop), Role::Lab, Some(tls));
         Self {
             shop,
             port,
-            runtime: Some(runtime),
-            dir,
+            servers,
         }
     }
 
@@ -112,7 +103,7 @@ impl OciRegistry {
 
     /// The PEM file to pass as `SSL_CERT_FILE`.
     pub(crate) fn ca_file(&self) -> PathBuf {
-        self.dir.path().join("ca.pem")
+        self.servers.ca_file()
     }
 
     /// Forgets everything that was published and asked, and sets the knobs: `auth` (`basic` for
@@ -141,14 +132,6 @@ impl OciRegistry {
     pub(crate) fn lines(&self) -> Vec<String> {
         let requests = self.requests().into_iter();
         requests.map(|request| request.line).collect()
-    }
-}
-
-impl Drop for OciRegistry {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

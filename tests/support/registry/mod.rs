@@ -34,17 +34,18 @@ mod shop;
 mod sums;
 mod tls;
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
-use self::server::{Shared, listen};
+use self::delivery::Fate;
+use self::server::{RegistryConnection, Shared};
 use self::shop::Origins;
+use crate::servers::{Servers, open_port};
 
 pub(crate) use self::catalog::{Dates, Evidence};
 pub(crate) use self::keys::TestKey;
@@ -58,8 +59,7 @@ pub(crate) use self::tls::{authority_pem, foreign_server_config, server_config};
 pub(crate) struct Registry {
     shared: Arc<Shared>,
     ports: Ports,
-    runtime: Option<Runtime>,
-    dir: tempfile::TempDir,
+    servers: Servers,
 }
 
 /// How a registry is started.
@@ -89,8 +89,6 @@ impl Registry {
 
     /// Starts an empty registry.
     pub(crate) fn start_with(options: &Options) -> Self {
-        let dir = crate::temp::dir();
-        std::fs::write(dir.path().join("ca.pem"), tls::authority_pem()).unwrap();
         let ([lab, files, plain], ports) = open_ports();
         let shared = Arc::new(Shared::new(Origins {
             lab: format!("https://127.0.0.1:{}", ports.lab),
@@ -101,25 +99,23 @@ impl Registry {
             false => &["h2", "http/1.1"],
         };
         let tls = TlsAcceptor::from(tls::server_config(&options.names, protocols));
-        let mut builder = Builder::new_multi_thread();
-        let runtime = builder
-            .worker_threads(2)
-            .enable_io()
-            .enable_time()
-            .build()
-            .unwrap();
+        let servers = Servers::start(2);
         for (origin, listener, tls) in [
             (Origin::Lab, lab, Some(tls.clone())),
             (Origin::Files, files, Some(tls)),
             (Origin::Plain, plain, None),
         ] {
-            runtime.spawn(listen(Arc::clone(&shared), origin, listener, tls));
+            let shared = Arc::clone(&shared);
+            servers.listen(listener, tls, move || RegistryConnection {
+                shared: Arc::clone(&shared),
+                origin,
+                fate: Fate::default(),
+            });
         }
         Self {
             shared,
             ports,
-            runtime: Some(runtime),
-            dir,
+            servers,
         }
     }
 
@@ -183,7 +179,7 @@ impl Registry {
 
     /// The PEM file to pass as `SSL_CERT_FILE`.
     pub(crate) fn ca_file(&self) -> PathBuf {
-        self.dir.path().join("ca.pem")
+        self.servers.ca_file()
     }
 
     /// `https://127.0.0.1:PORT` of an origin (plain http for [`Origin::Plain`]).
@@ -204,27 +200,13 @@ impl Registry {
     }
 }
 
-impl Drop for Registry {
-    fn drop(&mut self) {
-        // Stalled answers are dropped, not waited for.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
 fn open_ports() -> ([TcpListener; 3], Ports) {
-    let open = || {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        listener.set_nonblocking(true).unwrap();
-        listener
-    };
-    let listeners = [open(), open(), open()];
-    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
+    let [(lab, lab_port), (files, files_port), (plain, plain_port)] =
+        [open_port(), open_port(), open_port()];
     let ports = Ports {
-        lab: port(&listeners[0]),
-        files: port(&listeners[1]),
-        plain: port(&listeners[2]),
+        lab: lab_port,
+        files: files_port,
+        plain: plain_port,
     };
-    (listeners, ports)
+    ([lab, files, plain], ports)
 }

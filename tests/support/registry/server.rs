@@ -1,9 +1,8 @@
 //! Listeners, connections and requests.
 
 use std::convert::Infallible;
-use std::future::{pending, poll_fn};
+use std::future::{Future as _, pending, poll_fn};
 use std::io;
-use std::net::TcpListener as StdListener;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -15,9 +14,8 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
-use tokio_rustls::TlsAcceptor;
 
 use super::answer::{Answer, Asked};
 use super::catalog::Catalog;
@@ -26,6 +24,7 @@ use super::knobs::Knobs;
 use super::log::{Entry, InFlight, Log, Origin};
 use super::route::Route;
 use super::shop::{Origins, Shop};
+use crate::servers::Connection;
 
 /// What all connections of a registry share.
 #[derive(Debug)]
@@ -84,58 +83,45 @@ impl Shared {
     }
 }
 
-/// Accepts connections for ever.
-pub(crate) async fn listen(
-    shared: Arc<Shared>,
-    origin: Origin,
-    listener: StdListener,
-    tls: Option<TlsAcceptor>,
-) {
-    let listener = TcpListener::from_std(listener).unwrap();
-    loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            return;
-        };
-        let _ = stream.set_nodelay(true);
-        let fate = Fate::default();
-        let socket = Socket {
-            stream,
-            fate: fate.clone(),
-            pause: None,
-        };
-        let (shared, tls) = (Arc::clone(&shared), tls.clone());
-        tokio::spawn(async move {
-            match tls {
-                None => drive(shared, origin, socket, fate).await,
-                Some(tls) => {
-                    // A client that does not trust us is no failure of ours.
-                    if let Ok(stream) = tls.accept(socket).await {
-                        drive(shared, origin, stream, fate).await;
-                    }
-                }
-            }
-        });
-    }
+/// A connection of an origin.
+pub(crate) struct RegistryConnection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) origin: Origin,
+    pub(crate) fate: Fate,
 }
 
-/// Serves a connection until it ends by itself or by its fate.
-async fn drive<S>(shared: Arc<Shared>, origin: Origin, stream: S, fate: Fate)
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let own_fate = fate.clone();
-    let service = service_fn(move |request| {
-        let (shared, fate) = (Arc::clone(&shared), fate.clone());
-        async move { Ok::<_, Infallible>(respond(&shared, origin, request, fate).await) }
-    });
-    let builder = auto::Builder::new(TokioExecutor::new());
-    let mut connection = Box::pin(builder.serve_connection(TokioIo::new(stream), service));
-    // The connection comes first: what an answer has sent is on its way before the end is seen.
-    poll_fn(|context| match connection.as_mut().poll(context) {
-        Poll::Ready(_) => Poll::Ready(()),
-        Poll::Pending => own_fate.poll_end(context),
-    })
-    .await;
+impl Connection for RegistryConnection {
+    type Socket = Socket;
+
+    fn socket(&self, stream: TcpStream) -> Socket {
+        Socket {
+            stream,
+            fate: self.fate.clone(),
+            pause: None,
+        }
+    }
+
+    /// Serves the connection until it ends by itself or by its fate.
+    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Self {
+            shared,
+            origin,
+            fate,
+        } = self;
+        let own_fate = fate.clone();
+        let service = service_fn(move |request| {
+            let (shared, fate) = (Arc::clone(&shared), fate.clone());
+            async move { Ok::<_, Infallible>(respond(&shared, origin, request, fate).await) }
+        });
+        let builder = auto::Builder::new(TokioExecutor::new());
+        let mut connection = Box::pin(builder.serve_connection(TokioIo::new(stream), service));
+        // The connection comes first: what an answer has sent is on its way before the end is seen.
+        poll_fn(|context| match connection.as_mut().poll(context) {
+            Poll::Ready(_) => Poll::Ready(()),
+            Poll::Pending => own_fate.poll_end(context),
+        })
+        .await;
+    }
 }
 
 async fn respond(
@@ -168,7 +154,7 @@ async fn respond(
 }
 
 /// A TCP stream that can trickle, and that ends as its fate says.
-struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
     fate: Fate,
     pause: Option<Pin<Box<Sleep>>>,

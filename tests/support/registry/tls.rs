@@ -1,6 +1,7 @@
 //! A certificate authority for tests, and the certificates of their servers.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose};
 use rustls::ServerConfig;
@@ -20,9 +21,14 @@ pub(crate) fn authority_pem() -> &'static str {
     &authority().pem
 }
 
-/// How a server of these further names talks TLS.
+/// How a server of these further names talks TLS; servers of the same names share a certificate.
 pub(crate) fn server_config(names: &[String], protocols: &[&str]) -> Arc<ServerConfig> {
-    configuration(authority(), names, protocols)
+    static MADE: Mutex<BTreeMap<String, Arc<ServerConfig>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let config = made
+        .entry(format!("{names:?} {protocols:?}"))
+        .or_insert_with(|| configuration(authority(), names, protocols));
+    Arc::clone(config)
 }
 
 fn configuration(authority: &Authority, names: &[String], protocols: &[&str]) -> Arc<ServerConfig> {
