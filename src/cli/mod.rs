@@ -39,7 +39,7 @@ use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 pub use crate::run::World;
-use crate::world::Confined;
+use crate::world::{CachedDisk, Confined};
 use args::{Common, Configuration};
 use commands::CommandLine;
 use formats::Format;
@@ -82,13 +82,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         _ => io.stderr,
     };
     let result = match confined(common, command, world) {
-        Ok(None) => command.run(common, world, meanwhile),
-        Ok(Some(disk)) => {
-            let confined = World {
-                disk: &disk,
-                ..world
-            };
-            command.run(common, confined, meanwhile)
+        Ok(confined) => {
+            let disk = confined.as_ref().map_or(world.disk, |disk| disk);
+            // Without a working directory only absolute paths have a meaning; few look at many files.
+            let current = world.env.current_dir().ok();
+            let cached = current.map(|current| CachedDisk::new(disk, current));
+            let disk = cached.as_ref().map_or(disk, |cached| cached);
+            command.run(common, World { disk, ..world }, meanwhile)
         }
         Err(failure) => CommandResult::failed(line.command.name(), [failure]),
     };

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -28,6 +29,7 @@ pub fn slashed(path: impl AsRef<Path>) -> String {
 #[derive(Debug, Default)]
 pub struct MemFiles {
     files: Mutex<BTreeMap<PathBuf, Vec<u8>>>,
+    calls: AtomicUsize,
 }
 
 /// A clock that advances only when a caller sleeps, and then at once.
@@ -49,7 +51,7 @@ pub struct MemHttp<'a> {
 /// A request as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemRequest {
-    /// Where to.
+    /// The URL with its secrets.
     pub url: String,
     /// The credentials that were sent.
     pub credentials: Option<Credentials>,
@@ -69,15 +71,15 @@ pub struct MemRun<'a> {
 /// An environment held in memory.
 #[derive(Clone, Debug, Default)]
 pub struct MemEnv {
-    /// The variables.
+    /// The environment variables by their names.
     pub vars: BTreeMap<String, OsString>,
     /// The working directory, from the top of all directories on.
     pub current_dir: PathBuf,
-    /// Whether the streams are terminals.
+    /// The standard streams are terminals.
     pub terminal: bool,
-    /// How wide these are.
+    /// Width of the terminals, in columns.
     pub columns: Option<usize>,
-    /// What comes from standard input.
+    /// The bytes of standard input.
     pub input: Vec<u8>,
 }
 
@@ -91,16 +93,28 @@ impl MemFiles {
             .collect();
         Self {
             files: Mutex::new(files),
+            calls: AtomicUsize::new(0),
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Vec<u8>>> {
+    /// Returns the number of files that were read or looked up, and of directories that were listed.
+    #[must_use]
+    pub fn calls(&self) -> usize {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    fn count(&self) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Vec<u8>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Files for MemFiles {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.count();
         let files = self.lock();
         let bytes = files.get(&clean(path)).ok_or(io::ErrorKind::NotFound)?;
         if bytes.len() as u64 > limit {
@@ -114,6 +128,7 @@ impl Files for MemFiles {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.count();
         let dir = clean(dir);
         let mut names = BTreeSet::new();
         for path in self.lock().keys() {
@@ -140,6 +155,7 @@ impl Files for MemFiles {
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         if self.lock().contains_key(&clean(path)) {
+            self.count();
             return Ok(FileKind::File);
         }
         self.list(path).map(|_| FileKind::Directory)

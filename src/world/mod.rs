@@ -8,23 +8,25 @@ use std::ffi::OsString;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
+mod cached;
 mod confined;
 pub mod mem;
 mod net;
 mod objects;
 mod run;
 
+pub use cached::CachedDisk;
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{ObjectSize, Objects, is_key_word};
 pub use run::{DirectoryRoom, Ended, Invocation, Program, Run};
 
-/// What a directory entry or a path is.
+/// The kind of a directory entry or of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileKind {
-    /// A regular file.
+    /// A regular file, readable at any offset.
     File,
-    /// A directory.
+    /// A directory, which can be listed.
     Directory,
     /// A symbolic link (only where links are not followed).
     Symlink,
@@ -37,7 +39,7 @@ pub enum FileKind {
 pub struct DirEntry {
     /// The name, without its directory.
     pub name: OsString,
-    /// What the name is; links are not followed.
+    /// The kind of the name itself; links are not followed.
     pub kind: FileKind,
 }
 
@@ -86,7 +88,7 @@ pub trait Files: Sync {
     }
 }
 
-/// How [`Disk::replace`] or [`Disk::remove`] ended.
+/// The outcome of [`Disk::replace`] or [`Disk::remove`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// The file holds the new bytes.
@@ -97,7 +99,8 @@ pub enum Replaced {
 
 /// The right to replace files of one directory, which no other process has meanwhile.
 pub struct Exclusive {
-    /// What ends it when it is dropped; `None` where the system can give no such right.
+    /// The value that ends the right when it is dropped; `None` where the system can give no such
+    /// right.
     guard: Option<Box<dyn Any + Send>>,
 }
 
@@ -154,7 +157,7 @@ pub trait PrivateDirectory: Send + Sync {
     fn make_directory(&self, path: &Path) -> io::Result<()>;
 }
 
-/// Writing files.
+/// Writing files, and reading them as [`Files`] does.
 pub trait Disk: Files {
     /// Returns the same disk for paths whose links have been followed: absolute, without `..`.
     ///
@@ -249,13 +252,13 @@ pub trait Disk: Files {
 /// One of the standard streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// Standard output, where results go.
     Stdout,
-    /// Standard error.
+    /// Standard error, where progress and remarks go.
     Stderr,
 }
 
-/// What surrounds the process.
+/// The surroundings of the process: variables, working directory, terminal.
 pub trait Env: Sync {
     /// Returns an environment variable, if it is set.
     fn var(&self, name: &str) -> Option<OsString>;

@@ -1,0 +1,570 @@
+//! A disk whose directories are listed once in a run.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{
+    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
+    Scratch,
+};
+
+/// Number of names that are remembered; with about 120 bytes for each, that is 60 MB. Later ones are looked
+/// up each time.
+const MAX_NAMES: usize = 500_000;
+
+/// The error number of a missing file, on Unix (`ENOENT`) and on Windows (`ERROR_FILE_NOT_FOUND`).
+const NO_SUCH_FILE: i32 = 2;
+
+/// A disk that remembers which names its directories hold.
+///
+/// A search through thousands of directories asks for the same parents, and for dozens of names that do
+/// not exist, in each of them. Once a directory was listed, such a question needs no system call.
+/// The content of files is never remembered. What is written by way of this disk is forgotten first, and
+/// nothing is remembered of private directories, which other programs fill.
+pub struct CachedDisk<'a> {
+    disk: &'a dyn Disk,
+    /// The working directory, which has no links in it.
+    current: PathBuf,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// By absolute path, as bytes: to compare paths part by part takes ten times as long.
+    dirs: BTreeMap<OsString, KnownDirectory>,
+    /// Number of names in `dirs`.
+    names: usize,
+    /// Directories of which nothing is remembered.
+    private: Vec<PathBuf>,
+}
+
+/// The answers that were given about a directory and the names in it.
+#[derive(Default)]
+struct KnownDirectory {
+    listed: Option<Result<Listing, ErrorCode>>,
+    kinds: BTreeMap<OsString, Result<FileKind, ErrorCode>>,
+}
+
+struct Listing {
+    entries: Arc<[DirEntry]>,
+    /// Indices of the entries, in the order of their names in lower case.
+    folded: Box<[u32]>,
+    /// A name that is not listed does not exist.
+    is_exhaustive: bool,
+    can_be_entered: bool,
+}
+
+/// An error of the system that can be made again; `io::Error` cannot be cloned.
+#[derive(Clone, Copy)]
+enum ErrorCode {
+    System(i32),
+    Kind(ErrorKind),
+}
+
+/// A path as its directory and its name, both without `.` and `..`.
+struct Location {
+    dir: PathBuf,
+    name: OsString,
+}
+
+impl std::fmt::Debug for CachedDisk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("CachedDisk")
+            .field("current", &self.current)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> CachedDisk<'a> {
+    /// Remembers what `disk` answers; relative paths start from `current`, an absolute path without links.
+    #[must_use]
+    pub fn new(disk: &'a dyn Disk, current: PathBuf) -> Self {
+        Self {
+            disk,
+            current,
+            memory: Mutex::default(),
+        }
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the answer about a path that is known already.
+    fn known(&self, path: &Path) -> Option<Result<FileKind, ErrorCode>> {
+        let memory = self.memory();
+        let location = memory.locate(&self.current, path)?;
+        memory.kind(&location)
+    }
+
+    fn remember(&self, path: &Path, kind: Result<FileKind, &io::Error>) {
+        let answer = match kind {
+            Ok(kind) => Ok(kind),
+            Err(error) => match ErrorCode::of(error) {
+                Some(code) => Err(code),
+                None => return,
+            },
+        };
+        let mut memory = self.memory();
+        if let Some(location) = memory.locate(&self.current, path)
+            && memory.reserve(1)
+        {
+            let known = memory
+                .dirs
+                .entry(location.dir.into_os_string())
+                .or_default();
+            known.kinds.insert(location.name, answer);
+        }
+    }
+
+    /// Returns the error of a file that is known not to exist.
+    fn refuse_missing(&self, path: &Path) -> io::Result<()> {
+        match self.known(path) {
+            Some(Err(code)) if code.kind() == ErrorKind::NotFound => Err(code.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Forgets the names in the directory of a file that is written, or that another process may have written.
+    fn forget_beside(&self, path: &Path) {
+        let mut memory = self.memory();
+        match memory.locate(&self.current, path) {
+            Some(location) => memory.forget(&location.dir),
+            None => *memory = Memory::keeping(std::mem::take(&mut memory.private)),
+        }
+    }
+}
+
+impl Memory {
+    fn keeping(private: Vec<PathBuf>) -> Self {
+        Self {
+            private,
+            ..Self::default()
+        }
+    }
+
+    /// Makes one key of all spellings of a path. Returns nothing if links could give it another meaning, or
+    /// nothing may be remembered of it.
+    fn locate(&self, current: &Path, path: &Path) -> Option<Location> {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        // The system refuses an empty path, and takes the others for directories.
+        if bytes.is_empty() || bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
+            return None;
+        }
+        let mut dir = if path.is_absolute() {
+            PathBuf::new()
+        } else {
+            current.to_owned()
+        };
+        for part in path.components() {
+            match part {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    // `link/..` is the parent of what the link leads to. Nothing above the working
+                    // directory is a link, so there the text alone decides.
+                    if !current.starts_with(&dir) && !self.is_listed_directory(&dir) {
+                        return None;
+                    }
+                    dir.pop();
+                }
+                Component::Normal(_) | Component::RootDir | Component::Prefix(_) => dir.push(part),
+            }
+        }
+        if self.private.iter().any(|private| dir.starts_with(private)) {
+            return None;
+        }
+        let name = dir.file_name()?.to_owned();
+        dir.pop();
+        Some(Location { dir, name })
+    }
+
+    fn is_listed_directory(&self, path: &Path) -> bool {
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+            return false;
+        };
+        let listing = match self.dirs.get(dir.as_os_str()) {
+            Some(KnownDirectory {
+                listed: Some(Ok(listing)),
+                ..
+            }) => listing,
+            _ => return false,
+        };
+        listing.find(name) == Some(Ok(FileKind::Directory))
+    }
+
+    fn kind(&self, location: &Location) -> Option<Result<FileKind, ErrorCode>> {
+        let Location { dir, name } = location;
+        if let Some(answer) = self
+            .dirs
+            .get(dir.as_os_str())
+            .and_then(|known| known.of(name))
+        {
+            return Some(answer);
+        }
+        // In a directory that does not exist there is nothing.
+        for below in dir.ancestors() {
+            let (parent, name) = (below.parent()?, below.file_name()?);
+            let known = self.dirs.get(parent.as_os_str());
+            match known.and_then(|known| known.of(name)) {
+                Some(Err(code)) if code.kind() == ErrorKind::NotFound => return Some(Err(code)),
+                Some(_) => return None,
+                None => {}
+            }
+        }
+        None
+    }
+
+    /// Returns true if so many more names may be remembered, and counts them.
+    fn reserve(&mut self, names: usize) -> bool {
+        let total = self.names + names;
+        let is_within = total <= MAX_NAMES;
+        if is_within {
+            self.names = total;
+        }
+        is_within
+    }
+
+    fn forget(&mut self, dir: &Path) {
+        if let Some(known) = self.dirs.remove(dir.as_os_str()) {
+            let listed = known.listed.and_then(Result::ok);
+            let count = known.kinds.len() + listed.map_or(0, |listing| listing.entries.len());
+            self.names = self.names.saturating_sub(count);
+        }
+    }
+}
+
+impl KnownDirectory {
+    fn of(&self, name: &OsStr) -> Option<Result<FileKind, ErrorCode>> {
+        let listing = self.listed.as_ref().and_then(|listed| listed.as_ref().ok());
+        match listing.and_then(|listing| listing.find(name)) {
+            Some(Ok(kind)) => Some(Ok(kind)),
+            Some(Err(Missing)) => Some(Err(ErrorCode::System(NO_SUCH_FILE))),
+            None => self.kinds.get(name).copied(),
+        }
+    }
+}
+
+/// A name that a complete listing does not hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Missing;
+
+impl Listing {
+    fn new(entries: Vec<DirEntry>, can_be_entered: bool) -> Self {
+        let mut folded: Vec<u32> = (0..).take(entries.len()).collect();
+        folded.sort_by(|a, b| {
+            let name = |index: &u32| &entries[*index as usize].name;
+            compare_folded(name(a), name(b))
+        });
+        // Windows also finds files by short names (`PROGRA~1`) and with dots or spaces at the end. Where
+        // case does not count, letters outside of ASCII may be equal in more ways than can be decided here.
+        let is_exhaustive = !cfg!(windows) && entries.iter().all(|entry| is_ascii(&entry.name));
+        Self {
+            entries: entries.into(),
+            folded: folded.into(),
+            is_exhaustive,
+            can_be_entered,
+        }
+    }
+
+    /// Returns the kind of a name, or that it is missing; nothing where only the system can say it.
+    fn find(&self, name: &OsStr) -> Option<Result<FileKind, Missing>> {
+        // Without the permission to enter a directory, the system refuses the names in it, missing ones too.
+        if !self.can_be_entered {
+            return None;
+        }
+        let entry = |index: &u32| &self.entries[*index as usize];
+        let start = self
+            .folded
+            .partition_point(|index| compare_folded(&entry(index).name, name).is_lt());
+        let mut alike = self.folded[start..]
+            .iter()
+            .map(entry)
+            .take_while(|entry| compare_folded(&entry.name, name).is_eq())
+            .peekable();
+        if alike.peek().is_none() {
+            return (self.is_exhaustive && is_ascii(name)).then_some(Err(Missing));
+        }
+        // A name in other letters may be this one: macOS does not tell them apart. The entry of a link does
+        // not say what it leads to.
+        alike
+            .find(|entry| entry.name == name && entry.kind != FileKind::Symlink)
+            .map(|entry| Ok(entry.kind))
+    }
+}
+
+impl ErrorCode {
+    /// Returns nothing for an error that holds more than a number.
+    fn of(error: &io::Error) -> Option<Self> {
+        match (error.raw_os_error(), error.get_ref()) {
+            (Some(code), _) => Some(Self::System(code)),
+            (None, None) => Some(Self::Kind(error.kind())),
+            (None, Some(_)) => None,
+        }
+    }
+
+    fn kind(self) -> ErrorKind {
+        io::Error::from(self).kind()
+    }
+}
+
+impl From<ErrorCode> for io::Error {
+    fn from(code: ErrorCode) -> Self {
+        match code {
+            ErrorCode::System(code) => Self::from_raw_os_error(code),
+            ErrorCode::Kind(kind) => kind.into(),
+        }
+    }
+}
+
+fn is_ascii(name: &OsStr) -> bool {
+    name.as_encoded_bytes().is_ascii()
+}
+
+fn compare_folded(a: &OsStr, b: &OsStr) -> Ordering {
+    let a = a.as_encoded_bytes().iter().map(u8::to_ascii_lowercase);
+    let b = b.as_encoded_bytes().iter().map(u8::to_ascii_lowercase);
+    a.cmp(b)
+}
+
+impl Files for CachedDisk<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.refuse_missing(path)?;
+        let bytes = self.disk.read(path, limit);
+        if let Err(error) = &bytes
+            && error.kind() == ErrorKind::NotFound
+        {
+            self.remember(path, Err(error));
+        }
+        bytes
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.refuse_missing(path)?;
+        self.disk.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        let location = {
+            let memory = self.memory();
+            let location = memory.locate(&self.current, dir);
+            if let Some(location) = &location {
+                let path = location.dir.join(&location.name);
+                match memory.dirs.get(path.as_os_str()).map(|known| &known.listed) {
+                    Some(Some(Ok(listing))) => {
+                        let entries = Arc::clone(&listing.entries);
+                        drop(memory);
+                        return Ok(entries.to_vec());
+                    }
+                    Some(Some(Err(code))) => return Err((*code).into()),
+                    _ => {}
+                }
+                if let Some(Err(code)) = memory.kind(location)
+                    && code.kind() == ErrorKind::NotFound
+                {
+                    return Err(code.into());
+                }
+            }
+            location
+        };
+        let listed = self.disk.list(dir);
+        let Some(location) = location else {
+            return listed;
+        };
+        let answer = match &listed {
+            Ok(entries) => {
+                let probe = entries.first().map_or(OsStr::new("."), |entry| &entry.name);
+                let probed = self.disk.kind(&dir.join(probe));
+                let is_refused =
+                    probed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+                Ok(Listing::new(entries.clone(), !is_refused))
+            }
+            Err(error) => match ErrorCode::of(error) {
+                Some(code) => Err(code),
+                None => return listed,
+            },
+        };
+        let mut memory = self.memory();
+        if memory.reserve(listed.as_ref().map_or(0, Vec::len)) {
+            let path = location.dir.join(&location.name);
+            memory.dirs.entry(path.into_os_string()).or_default().listed = Some(answer);
+        }
+        listed
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        if let Some(answer) = self.known(path) {
+            return Ok(answer?);
+        }
+        let kind = self.disk.kind(path);
+        self.remember(path, kind.as_ref().copied());
+        kind
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.disk.resolve(path)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        self.disk.shown(path)
+    }
+}
+
+impl Disk for CachedDisk<'_> {
+    /// A caller that asks for this guards against links which appear meanwhile, so nothing is remembered.
+    fn without_links(&self) -> &dyn Disk {
+        self.disk.without_links()
+    }
+
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        self.disk.link(path)
+    }
+
+    fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
+        let made = self.disk.private_directory()?;
+        // On macOS the directory for temporary files is behind a link, and git prints the path without it.
+        let resolved = self.disk.resolve(made.path()).ok();
+        let mut memory = self.memory();
+        memory.private.push(made.path().to_owned());
+        memory.private.extend(resolved);
+        Ok(made)
+    }
+
+    fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
+        let held = self.disk.exclusive(path);
+        // Whoever had the right before may have made or removed the file.
+        self.forget_beside(path);
+        held
+    }
+
+    fn replace_held(
+        &self,
+        held: &Exclusive,
+        path: &Path,
+        old: Option<&[u8]>,
+        new: &[u8],
+    ) -> io::Result<Replaced> {
+        let replaced = self.disk.replace_held(held, path, old, new);
+        self.forget_beside(path);
+        replaced
+    }
+
+    fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
+        let removed = self.disk.remove(path, old);
+        self.forget_beside(path);
+        removed
+    }
+
+    fn sweep(&self, path: &Path) {
+        self.disk.sweep(path);
+        self.forget_beside(path);
+    }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        let made = self.disk.make_directory(path);
+        // Directories above may be new, too.
+        for dir in path.join("_").ancestors() {
+            self.forget_beside(dir);
+        }
+        made
+    }
+
+    fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
+        self.disk.scratch()
+    }
+
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        // Objects are put and removed without this disk's knowledge.
+        let mut memory = self.memory();
+        let dir_path = self.current.join(dir);
+        if !memory.private.contains(&dir_path) {
+            memory.private.push(dir_path);
+        }
+        drop(memory);
+        self.disk.objects(dir)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::MemFiles;
+    use crate::world::{Confined, is_outside};
+
+    /// Counts the questions that reach the disk.
+    #[track_caller]
+    fn check(files: &MemFiles, calls: usize, ask: impl FnOnce()) {
+        let before = files.calls();
+        ask();
+        assert_eq!(files.calls() - before, calls);
+    }
+
+    #[test]
+    fn names_of_a_listed_directory_are_not_looked_up() {
+        let files = MemFiles::with(&[("/top/a/main.tf", "x"), ("/top/a/Other", "")]);
+        let disk = CachedDisk::new(&files, "/top".into());
+        // One call lists, one finds out whether the directory can be entered.
+        check(&files, 2, || {
+            drop(disk.list(Path::new("a")).expect("listed"))
+        });
+        check(&files, 0, || {
+            assert_eq!(disk.list(Path::new("/top/a")).expect("listed").len(), 2);
+            let kind = |path: &str| disk.kind(Path::new(path)).map_err(|error| error.kind());
+            assert_eq!(kind("a/main.tf"), Ok(FileKind::File));
+            for missing in ["a/x", "/top/a/x", "./a/./x", "a/x/y/z", "../top/a/x"] {
+                assert_eq!(kind(missing), Err(ErrorKind::NotFound), "{missing}");
+                assert!(disk.read(Path::new(missing), 1).is_err());
+                assert!(disk.open(Path::new(missing)).is_err());
+            }
+        });
+        // Where case does not count, this is the file `Other`.
+        check(&files, 2, || {
+            assert!(disk.kind(Path::new("a/other")).is_err())
+        });
+        check(&files, 0, || {
+            assert!(disk.kind(Path::new("a/other")).is_err())
+        });
+        check(&files, 1, || {
+            assert!(disk.read(Path::new("a/main.tf"), 9).is_ok())
+        });
+    }
+
+    #[test]
+    fn what_is_written_is_seen() {
+        let files = MemFiles::with(&[("/top/a/main.tf", "x")]);
+        let disk = CachedDisk::new(&files, "/top".into());
+        let (path, new) = (Path::new("a/lock"), Path::new("b/c/d"));
+        assert!(disk.list(Path::new("a")).is_ok() && disk.kind(path).is_err());
+        assert!(disk.list(new).is_err() && disk.kind(Path::new("b")).is_err());
+        assert_eq!(
+            disk.replace(path, None, b"1").expect("written"),
+            Replaced::Done
+        );
+        assert_eq!(disk.read(path, 9).expect("read"), b"1");
+        assert_eq!(disk.list(Path::new("a")).expect("listed").len(), 2);
+        assert_eq!(disk.remove(path, b"1").expect("removed"), Replaced::Done);
+        assert!(disk.kind(path).is_err());
+        files
+            .replace(Path::new("/top/b/c/d/e"), None, b"")
+            .expect("written");
+        disk.make_directory(new).expect("made");
+        assert_eq!(disk.list(new).expect("listed").len(), 1);
+        assert!(disk.kind(Path::new("b")).is_ok());
+    }
+
+    #[test]
+    fn errors_that_hold_a_reason_are_asked_for_again() {
+        let files = MemFiles::with(&[("/top/a/b/main.tf", "x")]);
+        let confined = Confined::new(&files, "/".into(), Path::new("/top/a"), &[]);
+        let confined = confined.expect("confined");
+        let disk = CachedDisk::new(&confined, "/top/a".into());
+        for _ in 0..2 {
+            let error = disk.kind(Path::new("../x")).expect_err("outside");
+            assert!(is_outside(&error));
+        }
+        assert_eq!(disk.list(Path::new("b")).expect("listed").len(), 1);
+    }
+}
