@@ -1,4 +1,4 @@
-//! Which certificate authorities count (`sources` rules 6.2).
+//! The certificate authorities that count (`sources` rules 6.2).
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub(super) enum Roots {
     These(Vec<Vec<u8>>),
 }
 
-/// Whose authorities count.
+/// The origin of the list of authorities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Authorities {
     /// Those that both programs look at on this system.
@@ -24,7 +24,7 @@ pub(super) enum Authorities {
     AsOnLinux,
 }
 
-/// Where Linux systems keep the list of their certificates; the first that is there counts.
+/// Files in which Linux systems keep their list of certificates; the first that exists counts.
 const DEFAULT_FILES: [&str; 6] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -34,7 +34,7 @@ const DEFAULT_FILES: [&str; 6] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// Where they keep single certificates.
+/// Directories in which Linux systems keep single certificates.
 const DEFAULT_DIRS: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 
 /// Decides by the environment.
@@ -80,16 +80,20 @@ pub(super) fn roots(env: &dyn Env, authorities: Authorities) -> Result<Roots, St
         None => {}
     }
     if found.is_empty() && named("SSL_CERT_FILE").is_none() && named("SSL_CERT_DIR").is_none() {
-        let embedded = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter();
-        found = embedded.map(|der| der.to_vec()).collect();
+        // A container image may have no certificates at all.
+        found = webpki_root_certs::TLS_SERVER_ROOT_CERTS
+            .iter()
+            .map(|der| der.to_vec())
+            .collect();
     }
     Ok(Roots::These(found))
 }
 
 fn default_file() -> Vec<Vec<u8>> {
-    let read = DEFAULT_FILES.iter().map(|file| read(Path::new(file)));
-    read.flatten()
-        .find(|found| !found.is_empty())
+    DEFAULT_FILES
+        .iter()
+        .filter_map(|file| read(Path::new(file)).ok())
+        .find(|certificates| !certificates.is_empty())
         .unwrap_or_default()
 }
 

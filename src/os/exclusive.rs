@@ -1,5 +1,5 @@
-//! Which process may replace the files of a directory: an advisory lock, which the system releases
-//! when the process ends, however it ends.
+//! The right to replace the files of a directory: an advisory lock, which the system releases when the
+//! process ends, however it ends.
 //!
 //! No file is made in the directory for that. Unix locks the directory itself. Windows locks no
 //! directories, so there an empty file in the user's directory for temporary files is locked, whose
@@ -17,16 +17,17 @@ use std::time::{Duration, Instant};
 
 use crate::world::Exclusive;
 
-/// How long another process may keep the right: one that starts over keeps it while it works.
+/// Time limit for another process to give up the right: one that starts over keeps it while it
+/// works.
 const MAX_WAIT: Duration = Duration::from_secs(300);
 
-/// How long to wait between two attempts.
+/// Pause between two attempts.
 const POLL: Duration = Duration::from_millis(10);
 
-/// What the names of temporary files begin with.
+/// The beginning of the names of temporary files.
 pub(super) const TEMPORARY_PREFIX: &str = ".lockctl-";
 
-/// How many letters and digits follow; `tempfile` chooses them.
+/// Number of letters and digits behind the prefix; `tempfile` chooses them.
 pub(super) const TEMPORARY_LETTERS: usize = 6;
 
 /// Waits for the right to write in a directory.
@@ -90,7 +91,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     })
 }
 
-/// Returns whether a file is a temporary one of a process that has ended: each keeps its own locked.
+/// Returns true if a file is a temporary one of a process that has ended: each keeps its own locked.
 ///
 /// Only for who has the right to write in its directory; without it the file may be so new that it is
 /// not locked yet.
@@ -98,13 +99,13 @@ pub(super) fn is_orphan(file: &File) -> bool {
     file.try_lock().is_ok()
 }
 
-/// Returns whether a name is that of a temporary file.
+/// Returns true if a name is that of a temporary file.
 pub(super) fn is_temporary(name: &OsStr) -> bool {
-    let name = name.to_str();
-    let letters = name.and_then(|name| name.strip_prefix(TEMPORARY_PREFIX));
-    letters.is_some_and(|letters| {
-        letters.len() == TEMPORARY_LETTERS && letters.bytes().all(|b| b.is_ascii_alphanumeric())
-    })
+    name.to_str()
+        .and_then(|name| name.strip_prefix(TEMPORARY_PREFIX))
+        .is_some_and(|letters| {
+            letters.len() == TEMPORARY_LETTERS && letters.bytes().all(|b| b.is_ascii_alphanumeric())
+        })
 }
 
 #[cfg(test)]

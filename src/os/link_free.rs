@@ -9,7 +9,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
@@ -18,7 +18,7 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
-use super::{RealDisk, refuse_other, written_or_changed};
+use super::{RealDisk, absent_as_none, beginning, read_limited, refuse_other, written_or_changed};
 use crate::world::{
     DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
     Scratch,
@@ -32,7 +32,7 @@ pub(super) struct LinkFreeDisk;
 /// The mode of a new file.
 const NEW_MODE: Mode = Mode::from_raw_mode(0o644);
 
-/// How a directory on the way is opened. Where there is `O_PATH`, it need not be readable.
+/// Flags to open a directory on the way. Where there is `O_PATH`, it need not be readable.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const STEP: OFlags = OFlags::PATH.union(DIRECTORY);
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -41,33 +41,32 @@ const STEP: OFlags = DIRECTORY;
 pub(super) const DIRECTORY: OFlags = OFlags::DIRECTORY.union(SAFE);
 pub(super) const SAFE: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 
-/// What a path names: something in an open directory, or that directory itself by the name `.`.
-struct Named<'p> {
+/// The target of a path: something in an open directory, or that directory itself by the name `.`.
+struct OpenedParent<'p> {
     dir: OwnedFd,
     name: &'p OsStr,
 }
 
-impl<'p> Named<'p> {
+impl<'p> OpenedParent<'p> {
     /// Walks to what a path names, which need not exist.
     fn find(path: &'p Path) -> io::Result<Self> {
-        let mut parts = path.components();
-        if parts.next() != Some(Component::RootDir) {
-            return Err(io::ErrorKind::InvalidInput.into());
-        }
-        let mut found = Self {
+        let below_root = path
+            .strip_prefix("/")
+            .map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut target = Self {
             dir: fs::open("/", STEP, Mode::empty())?,
             name: OsStr::new("."),
         };
-        for part in parts {
+        for part in below_root.components() {
             let Component::Normal(name) = part else {
                 return Err(io::ErrorKind::InvalidInput.into());
             };
-            found = Self {
-                dir: found.open(STEP)?,
+            target = Self {
+                dir: target.open(STEP)?,
                 name,
             };
         }
-        Ok(found)
+        Ok(target)
     }
 
     fn open(&self, flags: OFlags) -> io::Result<OwnedFd> {
@@ -85,6 +84,7 @@ impl<'p> Named<'p> {
             FileKind::Directory => return Err(io::ErrorKind::IsADirectory.into()),
             FileKind::File | FileKind::Other => {}
         }
+        // The file may have become a FIFO since `stat`, whose opening would wait for a writer.
         let file = File::from(self.open(SAFE.union(OFlags::NONBLOCK))?);
         refuse_other(&file.metadata()?)?;
         Ok(file)
@@ -99,35 +99,24 @@ impl<'p> Named<'p> {
 
     /// Reads the file as far as is needed to compare it with `expected` bytes.
     fn current(&self, expected: usize) -> io::Result<Option<Vec<u8>>> {
-        match self.open_regular() {
-            Ok(file) => {
-                let mut bytes = Vec::new();
-                file.take(expected as u64 + 1).read_to_end(&mut bytes)?;
-                Ok(Some(bytes))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        absent_as_none(
+            self.open_regular()
+                .and_then(|file| beginning(file, expected)),
+        )
     }
 }
 
 impl Files for LinkFreeDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        let file = Named::find(path)?.open_regular()?;
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(bytes)
+        read_limited(OpenedParent::find(path)?.open_regular()?, 0, limit)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
-        Ok(Box::new(Named::find(path)?.open_regular()?))
+        Ok(Box::new(OpenedParent::find(path)?.open_regular()?))
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        let dir = Named::find(dir)?.open(DIRECTORY)?;
+        let dir = OpenedParent::find(dir)?.open(DIRECTORY)?;
         let mut entries = Vec::new();
         for entry in fs::Dir::read_from(&dir)? {
             let entry = entry?;
@@ -153,7 +142,7 @@ impl Files for LinkFreeDisk {
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
-        let stat = Named::find(path)?.stat()?;
+        let stat = OpenedParent::find(path)?.stat()?;
         match kind_of(FileType::from_raw_mode(stat.st_mode)) {
             FileKind::Symlink => Err(Errno::LOOP.into()),
             kind => Ok(kind),
@@ -171,7 +160,7 @@ impl Disk for LinkFreeDisk {
     }
 
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
-        let named = Named::find(path)?;
+        let named = OpenedParent::find(path)?;
         match fs::readlinkat(&named.dir, named.name, Vec::new()) {
             Ok(target) => Ok(Some(OsString::from_vec(target.into_bytes()).into())),
             Err(Errno::INVAL | Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -180,7 +169,7 @@ impl Disk for LinkFreeDisk {
     }
 
     fn exclusive(&self, path: &Path) -> io::Result<Exclusive> {
-        Named::find(path)?.exclusive()
+        OpenedParent::find(path)?.exclusive()
     }
 
     fn replace_held(
@@ -190,7 +179,7 @@ impl Disk for LinkFreeDisk {
         old: Option<&[u8]>,
         new: &[u8],
     ) -> io::Result<Replaced> {
-        let target = Named::find(path)?;
+        let target = OpenedParent::find(path)?;
         if held.is_held() {
             remove_orphans(&target.dir);
         }
@@ -221,7 +210,7 @@ impl Disk for LinkFreeDisk {
     }
 
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        let target = Named::find(path)?;
+        let target = OpenedParent::find(path)?;
         let _held = target.exclusive()?;
         if target.current(old.len())?.as_deref() != Some(old) {
             return Ok(Replaced::Changed);
@@ -231,7 +220,7 @@ impl Disk for LinkFreeDisk {
     }
 
     fn sweep(&self, path: &Path) {
-        if let Ok(target) = Named::find(path)
+        if let Ok(target) = OpenedParent::find(path)
             && let Ok(held) = target.exclusive()
             && held.is_held()
         {
@@ -242,7 +231,7 @@ impl Disk for LinkFreeDisk {
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let above: Vec<&Path> = path.ancestors().collect();
         for path in above.into_iter().rev() {
-            let dir = Named::find(path)?;
+            let dir = OpenedParent::find(path)?;
             match dir.open(STEP) {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {

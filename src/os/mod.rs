@@ -62,13 +62,13 @@ pub fn args() -> impl Iterator<Item = OsString> {
     std::env::args_os()
 }
 
-/// Where objects are written before they get their names.
+/// The directory in which objects are written before they get their names.
 const NEW_OBJECTS: &str = "new";
 
-/// How many words the key of an object may have.
+/// Maximum number of words in the key of an object.
 const MAX_KEY_WORDS: usize = 8;
 
-/// How many links in a row are followed to the file that is replaced; Linux has the same limit.
+/// Maximum number of links in a row to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
 impl Files for RealDisk {
@@ -156,18 +156,18 @@ impl Disk for RealDisk {
         if held.is_held() {
             remove_orphans(dir);
         }
-        let mut temporary = tempfile::Builder::new()
-            .prefix(TEMPORARY_PREFIX)
-            .rand_bytes(TEMPORARY_LETTERS)
-            .tempfile_in(dir)
-            // The name of the temporary file is of no use in a message.
-            .map_err(|error| io::Error::from(error.kind()))?;
+        // In the same directory: a rename to another file system would be a copy, which is not atomic.
+        let mut temporary = temporary_in(dir)?;
         // Where that fails no other run removes the file, either.
         temporary.as_file().try_lock().ok();
         temporary.write_all(new)?;
+        // `tempfile` makes files with mode 0600. The mode is set before the rename, so that a reader of
+        // another user never meets a file that it may not read.
         if let Some(permissions) = permissions_for(&target)? {
             temporary.as_file().set_permissions(permissions)?;
         }
+        // Some file systems write the rename to the disk before the content: after a loss of power the
+        // file would be empty.
         temporary.as_file().sync_all()?;
         if current(&target, old.map_or(0, <[u8]>::len))?.as_deref() != old {
             return Ok(Replaced::Changed);
@@ -176,6 +176,7 @@ impl Disk for RealDisk {
         temporary.as_file().unlock().ok();
         let renamed = match old {
             Some(_) => temporary.persist(&target),
+            // A program that asks for no lock may have made the file since the comparison.
             None => temporary.persist_noclobber(&target),
         };
         match renamed {
@@ -202,9 +203,11 @@ impl Disk for RealDisk {
             return;
         };
         let dir = directory_of(&target);
-        let mut entries = self.list(dir).unwrap_or_default().into_iter();
+        let entries = self.list(dir).unwrap_or_default();
         // As a rule there is nothing to do, and nothing to wait for.
-        if entries.any(|entry| exclusive::is_temporary(&entry.name))
+        if entries
+            .iter()
+            .any(|entry| exclusive::is_temporary(&entry.name))
             && exclusive::of_directory(dir).is_ok_and(|held| held.is_held())
         {
             remove_orphans(dir);
@@ -245,8 +248,10 @@ impl Disk for RealDisk {
 
 impl Env for RealEnv {
     fn names(&self, prefix: &str) -> Vec<String> {
-        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let mut names: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+        let mut names: Vec<String> = std::env::vars_os()
+            .filter_map(|(name, _)| name.into_string().ok())
+            .filter(|name| name.starts_with(prefix))
+            .collect();
         names.sort();
         names
     }
@@ -301,10 +306,10 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
 }
 
-/// Returns nothing for what is not there.
-fn absent_as_none<T>(found: io::Result<T>) -> io::Result<Option<T>> {
-    match found {
-        Ok(found) => Ok(Some(found)),
+/// Turns the error of a missing file into `None`.
+fn absent_as_none<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
@@ -320,11 +325,11 @@ fn directory_of(path: &Path) -> &Path {
 
 /// Removes temporary files of processes that have ended; what cannot be removed does no harm.
 fn remove_orphans(dir: &Path) {
-    let entries = RealDisk.list(dir).unwrap_or_default().into_iter();
-    let entries = entries.filter(|entry| entry.kind == FileKind::File);
-    for entry in entries.filter(|entry| exclusive::is_temporary(&entry.name)) {
-        let path = dir.join(entry.name);
-        if let Ok((file, _)) = open_regular(&path)
+    for entry in RealDisk.list(dir).unwrap_or_default() {
+        let path = dir.join(&entry.name);
+        if entry.kind == FileKind::File
+            && exclusive::is_temporary(&entry.name)
+            && let Ok((file, _)) = open_regular(&path)
             && exclusive::is_orphan(&file)
         {
             fs::remove_file(&path).ok();
@@ -332,9 +337,9 @@ fn remove_orphans(dir: &Path) {
     }
 }
 
-/// Finds out whether a file still holds what was written, where nothing keeps other processes out.
-fn written_or_changed(found: Option<Vec<u8>>, written: &[u8]) -> Replaced {
-    if found.as_deref() == Some(written) {
+/// Compares a file with the bytes that were written, where nothing keeps other processes out.
+fn written_or_changed(current: Option<Vec<u8>>, written: &[u8]) -> Replaced {
+    if current.as_deref() == Some(written) {
         Replaced::Done
     } else {
         Replaced::Changed
@@ -403,11 +408,10 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
 
 /// Returns the mode that the new file gets: that of the old one, else 0644 where files have modes.
 fn permissions_for(target: &Path) -> io::Result<Option<fs::Permissions>> {
-    match fs::metadata(target) {
-        Ok(metadata) => Ok(Some(metadata.permissions())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(new_permissions()),
-        Err(error) => Err(error),
-    }
+    let old = absent_as_none(fs::metadata(target))?;
+    Ok(old
+        .map(|metadata| metadata.permissions())
+        .or_else(new_permissions))
 }
 
 #[cfg(unix)]
@@ -424,13 +428,22 @@ fn new_permissions() -> Option<fs::Permissions> {
 
 /// Reads the file as far as is needed to compare it with `expected` bytes.
 fn current(path: &Path, expected: usize) -> io::Result<Option<Vec<u8>>> {
-    match open_regular(path) {
-        Ok((file, _)) => {
-            let mut bytes = Vec::new();
-            file.take(expected as u64 + 1).read_to_end(&mut bytes)?;
-            Ok(Some(bytes))
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    absent_as_none(open_regular(path).and_then(|(file, _)| beginning(file, expected)))
+}
+
+/// Reads one byte more than `expected`, so that a longer file differs.
+fn beginning(file: File, expected: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(expected as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Makes a temporary file whose name shows the next process that it may be removed.
+fn temporary_in(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .rand_bytes(TEMPORARY_LETTERS)
+        .tempfile_in(dir)
+        // The name of the temporary file is of no use in a message.
+        .map_err(|error| io::Error::from(error.kind()))
 }

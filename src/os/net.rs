@@ -17,17 +17,17 @@ use super::proxy::Proxies;
 use crate::addr::Origin;
 use crate::world::{Credentials, Env, Http, HttpError, HttpRequest, HttpResponse};
 
-/// How many requests go to one origin at a time.
+/// Maximum number of requests to one origin at a time.
 ///
 /// Enough that the latency of small documents does not show, and few enough that a registry is not
 /// flooded: OpenTofu has no limit here.
 const MAX_PER_ORIGIN: usize = 16;
 
-/// How long an unused connection is kept: registries and their package servers take turns.
+/// Lifetime of an unused connection: registries and their package servers take turns.
 const POOL_IDLE: Duration = Duration::from_secs(30);
 
-/// How much of an answer may be under way on one HTTP/2 stream, in bytes: the usual 64 KiB would make
-/// a package wait for every round trip.
+/// Receive window of one HTTP/2 stream, in bytes: with the usual 64 KiB a package would wait for every
+/// round trip.
 const HTTP2_WINDOW: u32 = 4 * 1024 * 1024;
 
 /// Threads that move bytes between sockets and callers.
@@ -118,10 +118,13 @@ impl Net {
 
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         let origin = request.url.origin();
-        let proxy = self.proxies.of_target(&origin);
-        let proxy = proxy.map_err(|error| HttpError::Environment {
-            reason: error.to_string(),
-        })?;
+        // The library is told by `client`, where an error could not be returned.
+        let proxy = self
+            .proxies
+            .of_target(&origin)
+            .map_err(|error| HttpError::Environment {
+                reason: error.to_string(),
+            })?;
         let limit = self.limit(&origin);
         let sent = self.request(request)?;
         let runtime = self.runtime.as_ref().expect("it ends with this value");
@@ -134,14 +137,17 @@ impl Net {
                 Ok(response) => response.map_err(|error| broken(&error, proxy.as_ref()))?,
                 Err(_) => return Err(deadline.passed(Instant::now())),
             };
-            let headers = response.headers().iter().filter_map(|(name, value)| {
-                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
-            });
             Ok(HttpResponse {
                 status: response.status().as_u16(),
-                headers: headers.collect(),
+                headers: response
+                    .headers()
+                    .iter()
+                    .filter_map(|(name, value)| {
+                        Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+                    })
+                    .collect(),
                 took: start.elapsed(),
-                body: Box::new(Body {
+                body: Box::new(StreamedBody {
                     response,
                     chunk: Vec::new().into(),
                     deadline,
@@ -185,9 +191,11 @@ impl Net {
 
     fn limit(&self, origin: &Origin) -> Arc<Semaphore> {
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
-        let limit = limits.entry(origin.clone());
-        let new = || Arc::new(Semaphore::new(MAX_PER_ORIGIN));
-        Arc::clone(limit.or_insert_with(new))
+        Arc::clone(
+            limits
+                .entry(origin.clone())
+                .or_insert_with(|| Arc::new(Semaphore::new(MAX_PER_ORIGIN))),
+        )
     }
 }
 
@@ -200,7 +208,7 @@ impl Drop for Net {
     }
 }
 
-/// Whether a body may be compressed on the way.
+/// Compression of a body on the way.
 #[derive(Clone, Copy)]
 enum Compression {
     Accepted,
@@ -209,9 +217,13 @@ enum Compression {
 
 fn client(proxies: &Proxies, roots: &Roots, compression: Compression) -> Result<Client, HttpError> {
     let chosen = proxies.clone();
+    // A server may close an unused connection at the moment when it is used again. The library then sends
+    // the request on a new one, but only if nothing of it was sent; all other retries are in `sources`.
     let mut builder = Client::builder()
         .user_agent(USER_AGENT)
+        // The programs differ in the redirections that they follow (`sources` rules).
         .redirect(redirect::Policy::none())
+        // The library would read ALL_PROXY, and the settings of the system on macOS and Windows.
         .no_proxy()
         .proxy(reqwest::Proxy::custom(move |url| {
             let origin = Origin {
@@ -236,11 +248,11 @@ fn client(proxies: &Proxies, roots: &Roots, compression: Compression) -> Result<
     builder.build().map_err(|error| setup(innermost(&error)))
 }
 
-/// When a request has taken too long.
+/// The time limits of a request that was sent.
 #[derive(Clone, Copy)]
 struct Deadline {
     whole: Option<(Instant, Duration)>,
-    /// Until when the first byte of the body must have arrived; `None` once it has.
+    /// The limit for the first byte of the body; `None` once it has arrived.
     first: Option<(Instant, Duration)>,
     idle: Duration,
 }
@@ -274,14 +286,14 @@ impl Deadline {
         HttpError::Timeout { limit }
     }
 
-    /// Notes that something of the body has arrived.
+    /// Lifts the limit for the first byte of the body.
     fn begun(&mut self) {
         self.first = None;
     }
 }
 
-/// A body as it comes.
-struct Body {
+/// A body whose parts are read as they arrive.
+struct StreamedBody {
     response: reqwest::Response,
     chunk: bytes::Bytes,
     deadline: Deadline,
@@ -289,13 +301,13 @@ struct Body {
     _permit: OwnedSemaphorePermit,
 }
 
-impl Read for Body {
+impl Read for StreamedBody {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.chunk.is_empty() {
             // Inside the block, because a timer needs the runtime when it is made.
-            let next = self.deadline.next(Instant::now());
-            let next = async { timeout_at(next, self.response.chunk()).await };
-            match self.handle.block_on(next) {
+            let end = self.deadline.next(Instant::now());
+            let chunk = async { timeout_at(end, self.response.chunk()).await };
+            match self.handle.block_on(chunk) {
                 Err(_) => return Err(self.deadline.passed(Instant::now()).into()),
                 Ok(Err(error)) => return Err(broken(&error, None).into()),
                 Ok(Ok(None)) => return Ok(0),
@@ -309,29 +321,27 @@ impl Read for Body {
     }
 }
 
-/// Returns what kind of failure an error of the library is.
+/// Converts an error of the library.
 fn broken(error: &reqwest::Error, proxy: Option<&reqwest::Url>) -> HttpError {
     let reason = innermost(error);
-    if let Some(certificate) = certificate_error(error) {
-        return HttpError::Certificate {
-            reason: certificate,
-        };
-    }
-    if error.is_connect() {
-        let name = |proxy: &reqwest::Url| {
+    if let Some(reason) = certificate_error(error) {
+        HttpError::Certificate { reason }
+    } else if error.is_connect() {
+        // Without its user and password.
+        let proxy = proxy.map(|proxy| {
             let host = proxy.host_str().unwrap_or_default();
             match proxy.port_or_known_default() {
                 Some(port) => format!("{host}:{port}"),
                 None => host.to_owned(),
             }
-        };
-        let proxy = proxy.map(name);
-        return HttpError::Connect { reason, proxy };
+        });
+        HttpError::Connect { reason, proxy }
+    } else {
+        HttpError::Broken { reason }
     }
-    HttpError::Broken { reason }
 }
 
-/// Finds out whether a certificate is at fault; errors of the system wrap others any number of times.
+/// Finds the error of a certificate; errors of the system wrap others any number of times.
 fn certificate_error(error: &reqwest::Error) -> Option<String> {
     let mut next = error.source();
     while let Some(cause) = next {
@@ -340,8 +350,8 @@ fn certificate_error(error: &reqwest::Error) -> Option<String> {
             if let Some(rustls::Error::InvalidCertificate(fault)) = wrapped.downcast_ref() {
                 return Some(fault.to_string());
             }
-            let wrapper = wrapped.downcast_ref::<io::Error>();
-            inner = wrapper
+            inner = wrapped
+                .downcast_ref::<io::Error>()
                 .and_then(io::Error::get_ref)
                 .map(|inner| inner as &(dyn std::error::Error + 'static));
         }

@@ -8,7 +8,7 @@
 //! objects carry their own check, and to wait for the disk would cost more than to compute them again.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -18,16 +18,16 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::link_free::{DIRECTORY, SAFE, Temporary, remove_orphans};
-use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, refused};
+use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, read_limited, refused};
 use crate::world::{ObjectSize, Objects, is_key_word};
 
-/// How often an object is put if other processes remove its directory, or its file, meanwhile.
+/// Attempts to put an object if other processes remove its directory, or its file, meanwhile.
 const ATTEMPTS: usize = 3;
 
 /// The mode of directories that are made.
 const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
-/// What others may do to what is theirs as well.
+/// Permission bits of the group and of all others.
 const OF_OTHERS: fs::RawMode = 0o077;
 
 /// The part of that which changes something.
@@ -40,7 +40,7 @@ pub(super) struct DirectoryObjects {
     top: OnceLock<OwnedFd>,
 }
 
-/// What is done where a directory is missing.
+/// The reaction to a missing directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IfMissing {
     Make,
@@ -129,14 +129,7 @@ impl Objects for DirectoryObjects {
                     let flags = SAFE.union(OFlags::NONBLOCK);
                     let file = fs::openat(&dir, name, flags, Mode::empty()).map_err(of_file)?;
                     check(&file, FileType::RegularFile, WRITABLE_BY_OTHERS)?;
-                    let mut bytes = Vec::new();
-                    File::from(file)
-                        .take(limit.saturating_add(1))
-                        .read_to_end(&mut bytes)?;
-                    if bytes.len() as u64 > limit {
-                        return Err(io::ErrorKind::FileTooLarge.into());
-                    }
-                    Ok(bytes)
+                    read_limited(File::from(file), 0, limit)
                 }),
         )
     }

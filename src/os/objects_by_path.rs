@@ -4,12 +4,12 @@
 //! nothing but links is refused. The tests use this on all systems.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
-use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, refused};
+use super::exclusive;
+use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, read_limited, refused, temporary_in};
 use crate::world::{ObjectSize, Objects, is_key_word};
 
 /// Objects as files of a directory.
@@ -67,15 +67,7 @@ impl Objects for DirectoryObjects {
         if !found.is_file() {
             return Err(refused("it is not a regular file"));
         }
-        let mut bytes = Vec::new();
-        let Some(file) = absent_as_none(File::open(path))? else {
-            return Ok(None);
-        };
-        file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > limit {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
-        Ok(Some(bytes))
+        absent_as_none(File::open(path).and_then(|file| read_limited(file, found.len(), limit)))
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
@@ -83,12 +75,7 @@ impl Objects for DirectoryObjects {
         for dir in [path.parent().unwrap_or(&self.dir), &new] {
             fs::create_dir_all(dir)?;
         }
-        let mut temporary = tempfile::Builder::new()
-            .prefix(TEMPORARY_PREFIX)
-            .rand_bytes(TEMPORARY_LETTERS)
-            .tempfile_in(new)
-            // The name of the temporary file is of no use in a message.
-            .map_err(|error| io::Error::from(error.kind()))?;
+        let mut temporary = temporary_in(&new)?;
         temporary.as_file().try_lock().ok();
         temporary.write_all(bytes)?;
         // No other process could read the file as long as it is locked.

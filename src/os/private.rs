@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use super::{RealDisk, unfinished};
 use crate::world::{FileKind, Files, PrivateDirectory};
 
-/// What the names of directories begin with.
+/// The beginning of the names of locked directories.
 const PREFIX: &str = "lockctl-dir-";
 
-/// What they begin with until they are locked.
+/// The beginning of the names of directories that are not locked yet.
 const NEW_PREFIX: &str = "lockctl-new-";
 
 /// The file that is locked as long as the directory is in use.
@@ -37,12 +37,10 @@ pub(super) fn make() -> io::Result<TemporaryDirectory> {
         use std::os::unix::fs::PermissionsExt as _;
         builder.permissions(fs::Permissions::from_mode(0o700));
     }
-    let failed = |error: io::Error| {
+    let made = builder.tempdir().map_err(|error| {
         let (dir, kind) = (above.display(), error.kind());
-        let text = format!("no directory can be made in {dir}: {kind}");
-        io::Error::new(kind, text)
-    };
-    let made = builder.tempdir().map_err(failed)?;
+        io::Error::new(kind, format!("no directory can be made in {dir}: {kind}"))
+    })?;
     let lock = File::create_new(made.path().join(IN_USE))?;
     // Where files cannot be locked, no other process takes the directory for an orphan either.
     lock.lock().ok();
@@ -53,7 +51,7 @@ pub(super) fn make() -> io::Result<TemporaryDirectory> {
         .unwrap_or_default();
     let path = fs::canonicalize(made.path())?.with_file_name(format!("{PREFIX}{letters}"));
     fs::rename(made.path(), &path)?;
-    // What is left of the old name is nothing.
+    // This removes nothing: the directory has another name now.
     drop(made);
     unfinished::add_directory(&path);
     let lock = Some(lock);
@@ -110,14 +108,15 @@ impl Drop for TemporaryDirectory {
 
 /// Removes the directories of processes that were killed; what cannot be removed does no harm.
 fn remove_orphans(above: &Path) {
-    let entries = RealDisk.list(above).unwrap_or_default().into_iter();
-    let entries = entries.filter(|entry| {
-        let name = entry.name.to_str();
-        entry.kind == FileKind::Directory && name.is_some_and(|name| name.starts_with(PREFIX))
-    });
-    for entry in entries {
-        let path = above.join(entry.name);
-        if is_own(&path)
+    for entry in RealDisk.list(above).unwrap_or_default() {
+        let path = above.join(&entry.name);
+        let has_prefix = entry
+            .name
+            .to_str()
+            .is_some_and(|name| name.starts_with(PREFIX));
+        if has_prefix
+            && entry.kind == FileKind::Directory
+            && is_own(&path)
             && let Ok(lock) = File::open(path.join(IN_USE))
             && lock.try_lock().is_ok()
         {

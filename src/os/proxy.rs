@@ -1,4 +1,4 @@
-//! Which proxy a request goes through (`sources` rules 6.1).
+//! The proxy of a request (`sources` rules 6.1).
 //!
 //! For a target with https `HTTPS_PROXY` counts, for one with http `HTTP_PROXY`; `ALL_PROXY` never
 //! does. `NO_PROXY` lists what goes without, and this machine itself always does.
@@ -16,7 +16,7 @@ pub(super) struct Proxies {
     without: Vec<Exception>,
 }
 
-/// What a variable names; only a target that needs it finds out that it is of no use.
+/// The value of a variable; an invalid one is an error only for a target that needs it.
 type Proxy = Result<Option<reqwest::Url>, ProxyError>;
 
 /// A proxy that cannot be used. The value is not shown: it may hold a password.
@@ -30,7 +30,7 @@ pub(super) struct ProxyError {
 /// One element of `NO_PROXY`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Exception {
-    /// `*`
+    /// `*` in `NO_PROXY`: no target uses a proxy.
     Everything,
     /// An address or a range of them.
     Network {
@@ -71,11 +71,15 @@ impl Proxies {
         let host = target.host.trim_matches(['[', ']']).to_lowercase();
         let host = host.strip_suffix('.').unwrap_or(&host);
         let address: Option<IpAddr> = host.parse().ok();
+        // Both programs connect to this machine directly, whatever the variables say (Go's `httpproxy`).
         if host == "localhost" || address.is_some_and(|address| address.is_loopback()) {
             return Ok(None);
         }
-        let mut exceptions = self.without.iter();
-        if exceptions.any(|exception| exception.covers(host, address, target.port)) {
+        if self
+            .without
+            .iter()
+            .any(|exception| exception.covers(host, address, target.port))
+        {
             return Ok(None);
         }
         proxy.clone()

@@ -9,9 +9,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{DirectoryRoom, Ended, Invocation, Program, Run};
+use super::read_limited;
+use crate::world::{DirectoryRoom, Ended, Executable, Invocation, Run};
 
-/// How many bytes of standard error are kept; the first lines say what is wrong.
+/// Maximum size of standard error that is kept, in bytes; the first lines give the reason.
 const MAX_STDERR_BYTES: u64 = 1 << 16;
 
 /// The programs of this machine.
@@ -30,21 +31,11 @@ impl Run for RealRun {
             // A program that waits for another one to read or write would never end.
             scope.spawn(|| give(stdin, invocation.stdin));
             let stderr = scope.spawn(|| errors(stderr));
-            let mut bytes = Vec::new();
-            let read = stdout.map_or(Ok(0), |stdout| {
-                let mut limited = stdout.take(invocation.limit.saturating_add(1));
-                limited.read_to_end(&mut bytes)
-            });
-            let too_large = bytes.len() as u64 > invocation.limit;
-            if too_large || read.is_err() {
+            let stdout = printed(stdout, invocation.limit);
+            if stdout.is_err() {
                 // If it has just ended by itself, there is nothing left to end.
                 let _ = child.kill();
             }
-            let stdout = match (read, too_large) {
-                (Err(error), _) => Err(error),
-                (_, true) => Err(io::ErrorKind::FileTooLarge.into()),
-                _ => Ok(bytes),
-            };
             (stdout, stderr.join().unwrap_or_default())
         });
         let status = child.wait()?;
@@ -57,13 +48,13 @@ impl Run for RealRun {
 }
 
 fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
-    // Else a missing directory could not be distinguished from a missing program.
+    // `spawn` fails with NotFound for a missing directory as well as for a missing program.
     if !invocation.dir.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
     }
     let mut command = Command::new(match invocation.program {
-        Program::Git => OsStr::new("git"),
-        Program::File(path) => path.as_os_str(),
+        Executable::Git => OsStr::new("git"),
+        Executable::File(path) => path.as_os_str(),
     });
     command.args(invocation.args).current_dir(invocation.dir);
     for name in invocation.without {
@@ -126,13 +117,13 @@ fn within_limits(mut child: Child, invocation: &Invocation<'_>) -> io::Result<En
     ended
 }
 
-/// How long a program may take for which nothing else is said.
+/// Time limit of a program that has no other one.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How long is waited between two looks at how much is in a directory.
+/// Pause between two measurements of a directory.
 const LOOK_AT_ROOM: Duration = Duration::from_millis(50);
 
-/// What a program may use.
+/// Limits for a running program.
 struct RunLimits<'a> {
     deadline: Instant,
     room: Option<DirectoryRoom<'a>>,
@@ -219,7 +210,7 @@ impl RunLimits<'_> {
     }
 }
 
-/// Returns how many bytes the files below a directory have; what vanishes meanwhile does not count.
+/// Sums up the sizes of the files below a directory; files that vanish meanwhile do not count.
 fn bytes_below(dir: &Path) -> u64 {
     let mut dirs = vec![dir.to_owned()];
     let mut bytes = 0_u64;
@@ -229,8 +220,8 @@ fn bytes_below(dir: &Path) -> u64 {
         };
         for entry in entries.flatten() {
             match entry.metadata() {
-                Ok(found) if found.is_dir() => dirs.push(entry.path()),
-                Ok(found) => bytes = bytes.saturating_add(found.len()),
+                Ok(metadata) if metadata.is_dir() => dirs.push(entry.path()),
+                Ok(metadata) => bytes = bytes.saturating_add(metadata.len()),
                 Err(_) => {}
             }
         }
@@ -239,22 +230,16 @@ fn bytes_below(dir: &Path) -> u64 {
 }
 
 fn printed(stdout: Option<ChildStdout>, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if let Some(stdout) = stdout {
-        stdout
-            .take(limit.saturating_add(1))
-            .read_to_end(&mut bytes)?;
+    match stdout {
+        Some(stdout) => read_limited(stdout, 0, limit),
+        None => Ok(Vec::new()),
     }
-    if bytes.len() as u64 > limit {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
 }
 
-/// How long is waited between two looks whether a program has ended or can be started.
+/// Pause between two looks whether a program has ended or can be started.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// How often the start of a program that is busy is tried.
+/// Attempts to start a program file that is busy.
 const MAX_STARTS: usize = 100;
 
 /// Writes standard input and closes it; a program need not read all of it.
@@ -284,7 +269,7 @@ mod tests {
     fn shell(script: &str, limit: u64, timeout: Duration) -> io::Result<Ended> {
         let args = ["-c", script].map(OsString::from);
         RealRun.run(&Invocation {
-            program: Program::File(Path::new("/bin/sh")),
+            program: Executable::File(Path::new("/bin/sh")),
             args: &args,
             dir: Path::new("/"),
             vars: &[],
@@ -324,7 +309,7 @@ mod tests {
         let run = |script: &str, limit| {
             let args = ["-c", script].map(OsString::from);
             RealRun.run(&Invocation {
-                program: Program::File(Path::new("/bin/sh")),
+                program: Executable::File(Path::new("/bin/sh")),
                 args: &args,
                 dir: dir.path(),
                 vars: &[("GIVEN", "1")],

@@ -1,4 +1,4 @@
-//! What is undone when a signal ends this process: directories are removed, programs are ended.
+//! Work that is undone when a signal ends this process: directories are removed, programs are ended.
 //!
 //! A process without anything of that kind handles no signal, nor does one without the feature `fetch`:
 //! the handlers of a program that only reads lock files are its own.
@@ -34,13 +34,13 @@ mod on_unix {
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    /// How often the removal of a directory is tried: a program that was ended may still write for a moment.
+    /// Attempts to remove a directory: a program that was ended may still write for a moment.
     const ATTEMPTS: usize = 20;
 
-    /// How long to wait between two attempts.
+    /// Pause between two attempts.
     const PAUSE: Duration = Duration::from_millis(10);
 
-    /// Where Linux says which signals a process passes over.
+    /// The file in which Linux lists the signals that a process ignores.
     const STATUS: &str = "/proc/self/status";
 
     struct Unfinished {
@@ -82,9 +82,10 @@ mod on_unix {
     }
 
     fn watch() {
+        // A handler for a signal that the process was started to ignore would end it.
         let handled = [SIGINT, SIGTERM]
             .into_iter()
-            .filter(|signal| !is_passed_over(*signal));
+            .filter(|signal| !is_ignored(*signal));
         // Without a handler the next process removes what is left.
         if let Ok(mut signals) = Signals::new(handled) {
             thread::spawn(move || {
@@ -97,13 +98,15 @@ mod on_unix {
         }
     }
 
-    /// Returns whether this process was started so that it passes over a signal, as a shell does with
+    /// Returns true if this process was started so that it ignores a signal, as a shell does with
     /// Ctrl-C for programs in the background.
-    fn is_passed_over(signal: i32) -> bool {
-        let status = fs::read_to_string(STATUS).unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-        let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    fn is_ignored(signal: i32) -> bool {
+        fs::read_to_string(STATUS)
+            .unwrap_or_default()
+            .lines()
+            .find_map(|line| line.strip_prefix("SigIgn:"))
+            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
     fn undo() {
