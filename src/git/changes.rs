@@ -1,4 +1,4 @@
-//! Which lock files differ.
+//! Lock files that differ between two sides.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::world::FileKind;
 /// A lock file that differs between two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// How it differs.
+    /// The kind of difference.
     pub status: Status,
     /// The file before, unless it was added.
     pub old: Option<TreeEntry>,
@@ -20,16 +20,16 @@ pub struct Change {
     pub new: Option<TreeEntry>,
 }
 
-/// How a file differs.
+/// The kind of difference between two sides of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It was not there before.
+    /// The file exists only on the new side.
     Added,
-    /// It was removed.
+    /// The file exists only on the old side.
     Deleted,
-    /// It is there on both sides.
+    /// The file exists on both sides.
     Modified,
-    /// It is elsewhere, and may differ, too.
+    /// The file has another path, and may differ, too.
     Renamed,
     /// A merge of it is not finished; there is no content to compare.
     Unmerged,
@@ -38,11 +38,11 @@ pub enum Status {
 /// One side of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// Where it is, from the top of the repository on.
+    /// The path from the top of the repository.
     pub path: PathBuf,
-    /// What it is; the content of a link is where it leads.
+    /// The kind of file; the content of a link is its target.
     pub kind: FileKind,
-    /// What it holds; `None` if it is only in the work tree.
+    /// The content; `None` if it is only in the work tree.
     pub blob: Option<ObjectId>,
 }
 
@@ -69,12 +69,13 @@ impl Repository<'_> {
             (Side::At(old), Side::Index) => args.extend(["--cached", old.id.as_str()]),
             (Side::At(old), Side::WorkTree) => args.push(old.id.as_str()),
             (Side::Index, Side::WorkTree) => {}
-            // Only the order differs, and no command compares in this order.
+            // `sides` never makes such a pair, and no command of git compares in this order.
             (Side::Index | Side::WorkTree, _) => return Ok(Vec::new()),
         }
         args.extend(["--", LOCK_FILES]);
-        let said = self.output(&args, &[], MAX_LIST_BYTES)?;
-        let mut changes = parse(&said).ok_or(GitError::Unexpected { command: "diff" })?;
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        let mut changes = parse(&output).ok_or(GitError::Unexpected { command: "diff" })?;
+        // `git diff` does not list untracked files, but a new root begins with an untracked lock file.
         if *new == Side::WorkTree {
             changes.extend(self.untracked()?);
         }
@@ -90,24 +91,25 @@ impl Repository<'_> {
             "--exclude-standard",
             "--full-name",
             "--",
+            LOCK_FILES,
         ];
-        let said = self.output(&[&args[..], &[LOCK_FILES]].concat(), &[], MAX_LIST_BYTES)?;
-        let paths: BTreeSet<PathBuf> = said
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        Ok(output
             .split(|byte| *byte == 0)
             .filter(|path| !path.is_empty())
             .map(path_of)
+            // A directory of installed modules may hold lock files of their authors.
             .filter(|path| path.iter().all(|part| part != ".terraform"))
-            .collect();
-        let added = paths.into_iter().map(|path| Change {
-            status: Status::Added,
-            old: None,
-            new: Some(TreeEntry {
-                path,
-                kind: FileKind::File,
-                blob: None,
-            }),
-        });
-        Ok(added.collect())
+            .map(|path| Change {
+                status: Status::Added,
+                old: None,
+                new: Some(TreeEntry {
+                    path,
+                    kind: FileKind::File,
+                    blob: None,
+                }),
+            })
+            .collect())
     }
 }
 
@@ -121,20 +123,19 @@ impl Change {
 }
 
 /// Reads `:MODE MODE ID ID STATUS\0PATH\0`, behind a rename with a second path.
-fn parse(said: &[u8]) -> Option<Vec<Change>> {
-    let mut fields = said.split(|byte| *byte == 0);
+fn parse(output: &[u8]) -> Option<Vec<Change>> {
+    let mut fields = output.split(|byte| *byte == 0);
     let mut changes: Vec<Change> = Vec::new();
     while let Some(header) = fields.next().filter(|field| !field.is_empty()) {
         changes.push(change(header, &mut fields)?);
     }
-    // What is not merged is listed a second time, as if it were modified.
-    let unmerged = changes
+    // git lists an unmerged file a second time, as if it were modified.
+    let unmerged: BTreeSet<PathBuf> = changes
         .iter()
-        .filter(|change| change.status == Status::Unmerged);
-    let unmerged: BTreeSet<PathBuf> = unmerged.map(|change| change.path().to_owned()).collect();
-    let is_repeated =
-        |change: &Change| change.status != Status::Unmerged && unmerged.contains(change.path());
-    changes.retain(|change| !is_repeated(change));
+        .filter(|change| change.status == Status::Unmerged)
+        .map(|change| change.path().to_owned())
+        .collect();
+    changes.retain(|change| change.status == Status::Unmerged || !unmerged.contains(change.path()));
     Some(changes)
 }
 
@@ -156,6 +157,7 @@ pub(super) fn change<'b>(
         _ => return None,
     };
     let path = path_of(fields.next()?);
+    // Only a rename has two paths.
     let new_path = match status {
         Status::Renamed => path_of(fields.next()?),
         _ => path.clone(),

@@ -33,9 +33,9 @@ const LOCK_FILE: &str = ".terraform.lock.hcl";
 /// A setting or attribute, with the value that counts for git.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EffectiveSetting {
-    /// Where git reads it.
+    /// The place where git reads it.
     pub kind: SettingKind,
-    /// Its name.
+    /// The name of the setting or attribute.
     pub name: &'static str,
     /// The value that lockctl would give it.
     pub wanted: &'static str,
@@ -43,28 +43,28 @@ pub struct EffectiveSetting {
     pub found: Option<String>,
 }
 
-/// Where git reads a value.
+/// The place where git reads a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, schemars(rename = "GitSettingKind"))]
 pub enum SettingKind {
-    /// In its configuration.
+    /// A variable of git's configuration.
     Config,
     /// In the attributes of lock files.
     Attribute,
 }
 
-/// Whether git should call lockctl.
+/// The wanted state of git's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WiringGoal {
-    /// It should.
+    /// git calls lockctl for lock files.
     Installed,
-    /// It should not, as if it never had.
+    /// git does not call lockctl, as if it never had.
     Removed,
 }
 
-/// What has to be written to reach a goal; empty if nothing has to.
+/// The changes that lead to a goal; empty if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WiringPlan {
     /// The file of attributes, if it has to change.
@@ -76,16 +76,16 @@ pub struct WiringPlan {
 /// A change of the file of attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributesChange {
-    /// What it holds; `None` if there is no file.
+    /// The current content; `None` if there is no file.
     pub old: Option<Vec<u8>>,
-    /// What it should hold; empty if the file should be removed.
+    /// The wanted content; empty if the file should be removed.
     pub new: Vec<u8>,
 }
 
 /// A change of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingChange {
-    /// Its name.
+    /// The full name, as in `merge.lockctl.name`.
     pub name: &'static str,
     /// Its value, if it has one.
     pub old: Option<String>,
@@ -94,7 +94,7 @@ pub struct SettingChange {
 }
 
 impl WiringPlan {
-    /// Returns whether nothing has to be written.
+    /// Returns true if nothing has to be written.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.attributes.is_none() && self.settings.is_empty()
@@ -121,18 +121,16 @@ impl<'a> Wiring<'a> {
         dir: &Path,
         scope: Scope,
     ) -> Result<Self, GitError> {
-        let (repository, attributes) = match scope {
-            Scope::Local => {
-                let repository = Repository::find(run, dir)?;
-                let top = repository.top().ok_or(GitError::Bare)?;
-                let path = top.join(".gitattributes");
-                (repository, path)
-            }
-            Scope::Global => {
-                let repository = Repository::anywhere(run, dir);
-                let path = global_attributes(&repository, env)?;
-                (repository, path)
-            }
+        let repository = match scope {
+            Scope::Local => Repository::find(run, dir)?,
+            Scope::Global => Repository::anywhere(run, dir),
+        };
+        let attributes = match scope {
+            Scope::Local => repository
+                .top()
+                .ok_or(GitError::Bare)?
+                .join(".gitattributes"),
+            Scope::Global => global_attributes(&repository, env)?,
         };
         Ok(Self {
             repository,
@@ -159,6 +157,7 @@ impl<'a> Wiring<'a> {
     ) -> Result<WiringPlan, GitError> {
         let text = attributes.as_deref().unwrap_or_default();
         let new = match goal {
+            // Of several lines that match a path, the last one counts (`gitattributes(5)`).
             WiringGoal::Installed if self.is_overridden() => with_last_line(text),
             WiringGoal::Installed => with_line(text),
             WiringGoal::Removed => without_line(text),
@@ -186,8 +185,10 @@ impl<'a> Wiring<'a> {
     /// Returns whether git would use other drivers for the lock file in the directory that the scope was
     /// found from; `false` where there is no repository.
     fn is_overridden(&self) -> bool {
-        let effective = effective_attributes(&self.repository).unwrap_or_default();
-        effective.iter().any(|one| !one.is_wanted())
+        effective_attributes(&self.repository)
+            .unwrap_or_default()
+            .iter()
+            .any(|attribute| !attribute.is_wanted())
     }
 
     /// Writes the file of attributes, unless it has been changed since it was read.
@@ -221,6 +222,7 @@ impl<'a> Wiring<'a> {
         let scope = self.scope.option();
         let name = change.name;
         let args = match change.new {
+            // Without `--replace-all` git refuses a variable that has several values.
             Some(value) => vec!["config", scope, "--replace-all", name, value],
             None => vec!["config", scope, "--unset-all", name],
         };
@@ -229,7 +231,7 @@ impl<'a> Wiring<'a> {
 }
 
 impl EffectiveSetting {
-    /// Returns whether it is as lockctl would set it.
+    /// Returns true if it is as lockctl would set it.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         self.found.as_deref() == Some(self.wanted)
@@ -260,20 +262,23 @@ pub fn effective_settings(run: &dyn Run, dir: &Path) -> Result<Vec<EffectiveSett
 /// Returns the drivers that git uses for a lock file in the directory that the repository was found from.
 fn effective_attributes(repository: &Repository<'_>) -> Result<Vec<EffectiveSetting>, GitError> {
     let args = ["check-attr", "-z", "merge", "diff", "--", LOCK_FILE];
-    let said = repository.output(&args, &[], MAX_LIST_BYTES)?;
-    let said = String::from_utf8_lossy(&said);
-    let fields: Vec<&str> = said.split('\0').collect();
-    let named = ["merge", "diff"].into_iter().zip(fields.chunks(3));
-    let all = named.map(|(name, fields)| {
-        let value = fields.get(2).filter(|value| **value != "unspecified");
-        EffectiveSetting {
+    let output = repository.output(&args, &[], MAX_LIST_BYTES)?;
+    let output = String::from_utf8_lossy(&output);
+    let fields: Vec<&str> = output.split('\0').collect();
+    Ok(["merge", "diff"]
+        .into_iter()
+        // git prints the path, the attribute and its value.
+        .zip(fields.chunks(3))
+        .map(|(name, fields)| EffectiveSetting {
             kind: SettingKind::Attribute,
             name,
             wanted: "lockctl",
-            found: value.map(|value| (*value).to_owned()),
-        }
-    });
-    Ok(all.collect())
+            found: fields
+                .get(2)
+                .filter(|value| **value != "unspecified")
+                .map(|value| (*value).to_owned()),
+        })
+        .collect())
 }
 
 /// Finds the attributes of the user, as git does (`gitattributes(5)`).
@@ -290,9 +295,12 @@ fn global_attributes(repository: &Repository<'_>, env: &dyn Env) -> Result<PathB
         let path = ended.stdout.strip_suffix(b"\0").unwrap_or(&ended.stdout);
         return Ok(path_of(path));
     }
-    let set = |name: &str| env.var(name).filter(|value| !value.is_empty());
-    let home = set("XDG_CONFIG_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(PathBuf::from(set("HOME")?).join(".config")));
-    let home = home.ok_or_else(|| GitError::failed("config", &ended))?;
-    Ok(home.join("git").join("attributes"))
+    let directory = |name: &str| {
+        let value = env.var(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let config_home = directory("XDG_CONFIG_HOME")
+        .or_else(|| Some(directory("HOME")?.join(".config")))
+        .ok_or_else(|| GitError::failed("config", &ended))?;
+    Ok(config_home.join("git").join("attributes"))
 }

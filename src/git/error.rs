@@ -1,11 +1,11 @@
-//! Why git could not be run, or what it printed could not be used.
+//! Failures of git, and output of it that cannot be used.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::world::Ended;
 
-/// Why git could not be run, or what it printed could not be used.
+/// A failure of git, or output of it that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GitError {
@@ -15,7 +15,7 @@ pub enum GitError {
     /// The system did not start it.
     #[error("git could not be run in {}", dir.display())]
     NotRun {
-        /// Where it should have been started.
+        /// The directory in which it should have been started.
         dir: PathBuf,
         /// The error of the system.
         #[source]
@@ -24,22 +24,22 @@ pub enum GitError {
     /// The directory is in no repository.
     #[error("{} is in no git repository", dir.display())]
     NoRepository {
-        /// Which directory.
+        /// The directory that was searched upwards.
         dir: PathBuf,
     },
     /// A text names no commit and no tree.
     #[error("{text:?} names no commit of this repository")]
     NoRevision {
-        /// What was given.
+        /// The text that was typed.
         text: String,
     },
     /// Two commits have no ancestor in common.
-    #[error("{one:?} and {other:?} have no commit in common")]
+    #[error("{old:?} and {new:?} have no commit in common")]
     NoMergeBase {
-        /// What was given.
-        one: String,
-        /// And what else.
-        other: String,
+        /// The text that named the first commit.
+        old: String,
+        /// The text that named the second commit.
+        new: String,
     },
     /// A bare repository has neither work tree nor index.
     #[error("the repository has no work tree")]
@@ -47,13 +47,13 @@ pub enum GitError {
     /// git prints more than is read.
     #[error("git lists more than {limit} bytes")]
     TooMuch {
-        /// How much is read.
+        /// Maximum size of the output, in bytes.
         limit: u64,
     },
-    /// git failed.
+    /// git ended with an error.
     #[error("git {command} failed: {message}")]
     Failed {
-        /// Its command.
+        /// The subcommand, as in `rev-parse`.
         command: String,
         /// The first line that says why.
         message: String,
@@ -61,7 +61,7 @@ pub enum GitError {
     /// git printed something unexpected.
     #[error("the output of git {command} was not understood")]
     Unexpected {
-        /// Its command.
+        /// The subcommand, as in `rev-parse`.
         command: &'static str,
     },
 }

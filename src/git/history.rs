@@ -1,4 +1,4 @@
-//! Which commits changed lock files.
+//! Commits that changed lock files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::revision::Revision;
 /// A commit that changed lock files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
-    /// Its name.
+    /// The full name of the commit.
     pub id: ObjectId,
     /// When it was written, as in `2024-05-06T07:08:09+00:00`; its author may have made it up.
     pub date: String,
@@ -29,16 +29,16 @@ pub struct Commit {
 pub struct CommittedChange {
     /// The change, of a merge from its first parent.
     pub change: Change,
-    /// What the file holds in the other parents of a merge, where it differs from every parent.
+    /// The content in the other parents of a merge, where it differs from every parent.
     pub others: Vec<Option<ObjectId>>,
 }
 
 /// A commit that changed one file.
 #[derive(Clone, Copy, Debug)]
 pub struct FileCommit<'h> {
-    /// The commit.
+    /// The commit with its author and date.
     pub commit: &'h Commit,
-    /// What it did to the file.
+    /// The change of the file in this commit.
     pub change: &'h CommittedChange,
 }
 
@@ -74,13 +74,15 @@ pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
     for commit in commits {
         for change in &commit.changes {
             let path = change.change.path();
-            let file = today.entry(path).or_insert_with(|| path.to_owned());
-            let file = file.clone();
+            let file = today.entry(path).or_insert_with(|| path.to_owned()).clone();
+            // Commits come newest first, so older ones know the file under its old path.
             if let (Status::Renamed, Some(old)) = (change.change.status, &change.change.old) {
                 today.insert(&old.path, file.clone());
             }
-            let own = files.entry(file).or_default();
-            own.push(FileCommit { commit, change });
+            files
+                .entry(file)
+                .or_default()
+                .push(FileCommit { commit, change });
         }
     }
     files
@@ -94,6 +96,7 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer.
     pub fn history(&self, from: &Revision) -> Result<Vec<Commit>, GitError> {
+        // `-c` lists a merge only for files that differ from every parent: who merged took part of each.
         let mut args = vec![
             "log",
             "--raw",
@@ -109,17 +112,18 @@ impl Repository<'_> {
             "--no-color",
             "-O/dev/null",
         ]);
+        // Old commits may state another encoding for their messages.
         args.extend(["--ignore-submodules=all", "--encoding=UTF-8"]);
         args.push("--format=tformat:commit %H%x00%aI%x00%an%x00%s");
         args.extend([from.id.as_str(), "--", LOCK_FILES]);
-        let said = self.output(&args, &[], MAX_LIST_BYTES)?;
-        parse(&said).ok_or(GitError::Unexpected { command: "log" })
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        parse(&output).ok_or(GitError::Unexpected { command: "log" })
     }
 }
 
 /// Reads commits, each a header of four fields with its changes behind it.
-fn parse(said: &[u8]) -> Option<Vec<Commit>> {
-    let mut fields = said.split(|byte| *byte == 0);
+fn parse(output: &[u8]) -> Option<Vec<Commit>> {
+    let mut fields = output.split(|byte| *byte == 0);
     let mut commits: Vec<Commit> = Vec::new();
     while let Some(field) = fields.next() {
         // Between a header and its changes is an empty line.
@@ -137,10 +141,10 @@ fn parse(said: &[u8]) -> Option<Vec<Commit>> {
             let merge = merged(field, &mut fields)?;
             commits.last_mut()?.changes.push(merge);
         } else if !field.is_empty() {
-            let change = change(field, &mut fields)?;
-            let others = Vec::new();
-            let committed = CommittedChange { change, others };
-            commits.last_mut()?.changes.push(committed);
+            commits.last_mut()?.changes.push(CommittedChange {
+                change: change(field, &mut fields)?,
+                others: Vec::new(),
+            });
         }
     }
     Some(commits)
@@ -157,12 +161,12 @@ fn merged<'b>(
     let modes = words.get(..=parents)?;
     let ids = words.get(parents + 1..2 * parents + 2)?;
     let path = path_of(fields.next()?);
-    let entry = |at: usize| {
-        let is_there = modes[at].bytes().any(|byte| byte != b'0');
-        is_there.then(|| TreeEntry {
+    let entry = |index: usize| {
+        let exists = modes[index].bytes().any(|digit| digit != b'0');
+        exists.then(|| TreeEntry {
             path: path.clone(),
-            kind: kind_of(modes[at]),
-            blob: ObjectId::read(ids[at]),
+            kind: kind_of(modes[index]),
+            blob: ObjectId::read(ids[index]),
         })
     };
     let (old, new) = (entry(0), entry(parents));
@@ -171,9 +175,12 @@ fn merged<'b>(
         (_, None) => Status::Deleted,
         _ => Status::Modified,
     };
-    let others = ids[1..parents].iter();
     Some(CommittedChange {
         change: Change { status, old, new },
-        others: others.map(|id| ObjectId::read(id)).collect(),
+        others: ids[1..parents]
+            .iter()
+            .copied()
+            .map(ObjectId::read)
+            .collect(),
     })
 }

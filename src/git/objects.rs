@@ -5,10 +5,10 @@ use std::fmt;
 use super::error::GitError;
 use super::repository::{MAX_LIST_BYTES, Repository};
 
-/// How many bytes of files are read by one git process.
-const MAX_BATCH_BYTES: u64 = 32 << 20;
+/// Maximum size of the files that one git process reads, in bytes.
+const MAX_BATCH_BYTES: u64 = 32 << 20; // The output of one process is held in memory.
 
-/// How many bytes git prints about an object, beside what it holds.
+/// Size of what git prints about an object, beside its content, in bytes.
 const HEADER_BYTES: u64 = 128;
 
 /// The name of an object: 40 or 64 lower-case hexadecimal digits.
@@ -17,14 +17,14 @@ pub struct ObjectId {
     text: Box<str>,
 }
 
-/// What a file held.
+/// The content of a file at a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// These bytes.
+    /// The whole content of the file.
     Bytes(Vec<u8>),
     /// More than was to be read.
     TooLarge {
-        /// How many bytes it has.
+        /// The size of the file, in bytes.
         bytes: u64,
     },
     /// The repository does not hold it: a partial clone, or a broken one.
@@ -33,10 +33,10 @@ pub enum Content {
 
 /// A file that is read at once with others.
 struct WantedBlob<'o> {
-    /// Its place in the answer.
-    at: usize,
+    /// Its index in the answer.
+    index: usize,
     blob: &'o ObjectId,
-    /// How many bytes it has.
+    /// The size of the file, in bytes.
     bytes: u64,
 }
 
@@ -49,13 +49,13 @@ impl ObjectId {
         (is_name && text.bytes().any(|byte| byte != b'0')).then(|| Self { text: text.into() })
     }
 
-    /// Returns all digits.
+    /// Returns all digits of the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns as many digits as people need.
+    /// Returns the first ten digits, for messages and tables.
     #[must_use]
     pub fn short(&self) -> &str {
         &self.text[..10]
@@ -79,28 +79,29 @@ impl Repository<'_> {
         let sizes = self.sizes(blobs)?;
         let mut contents = Vec::with_capacity(blobs.len());
         let mut wanted = Vec::new();
-        for (at, (blob, size)) in blobs.iter().zip(sizes).enumerate() {
+        for (index, (blob, size)) in blobs.iter().zip(sizes).enumerate() {
             contents.push(match size {
+                // Without GIT_NO_LAZY_FETCH a partial clone would fetch it now.
                 None => Content::Missing,
                 Some(bytes) if bytes > limit => Content::TooLarge { bytes },
                 Some(bytes) => {
-                    wanted.push(WantedBlob { at, blob, bytes });
+                    wanted.push(WantedBlob { index, blob, bytes });
                     Content::Bytes(Vec::new())
                 }
             });
         }
         while !wanted.is_empty() {
             let mut bytes = 0;
-            let count = wanted.iter().take_while(|one| {
-                bytes += one.bytes;
+            let within_batch = |wanted: &&WantedBlob<'_>| {
+                bytes += wanted.bytes;
                 bytes <= MAX_BATCH_BYTES
-            });
+            };
             // A single file may be larger than a batch.
-            let count = count.count().max(1);
+            let count = wanted.iter().take_while(within_batch).count().max(1);
             let batch: Vec<WantedBlob<'_>> = wanted.drain(..count).collect();
             let read = self.batch(&batch)?;
-            for (one, bytes) in batch.iter().zip(read) {
-                contents[one.at] = Content::Bytes(bytes);
+            for (wanted, bytes) in batch.iter().zip(read) {
+                contents[wanted.index] = Content::Bytes(bytes);
             }
         }
         Ok(contents)
@@ -113,12 +114,11 @@ impl Repository<'_> {
             return Ok(Vec::new());
         }
         let format = "--batch-check=%(objecttype) %(objectsize)";
-        let said = self.output(&[COMMAND, format], &names(blobs.iter()), MAX_LIST_BYTES)?;
-        let said = String::from_utf8_lossy(&said);
-        let sizes = said
+        let output = self.output(&[COMMAND, format], &names(blobs.iter()), MAX_LIST_BYTES)?;
+        let sizes: Vec<Option<u64>> = String::from_utf8_lossy(&output)
             .lines()
-            .map(|line| line.strip_prefix("blob ")?.parse().ok());
-        let sizes: Vec<Option<u64>> = sizes.collect();
+            .map(|line| line.strip_prefix("blob ")?.parse().ok())
+            .collect();
         if sizes.len() != blobs.len() {
             return Err(GitError::Unexpected { command: COMMAND });
         }
@@ -128,16 +128,17 @@ impl Repository<'_> {
     /// Reads files whose sizes are known.
     fn batch(&self, blobs: &[WantedBlob<'_>]) -> Result<Vec<Vec<u8>>, GitError> {
         const COMMAND: &str = "cat-file";
-        let limit: u64 = blobs.iter().map(|one| one.bytes + HEADER_BYTES).sum();
-        let stdin = names(blobs.iter().map(|one| one.blob));
-        let said = self.output(&[COMMAND, "--batch=%(objectsize)"], &stdin, limit)?;
-        let mut rest = &said[..];
-        let mut contents = Vec::with_capacity(blobs.len());
-        for one in blobs {
-            let content = content(&mut rest, one.bytes);
-            contents.push(content.ok_or(GitError::Unexpected { command: COMMAND })?);
-        }
-        Ok(contents)
+        let limit: u64 = blobs.iter().map(|wanted| wanted.bytes + HEADER_BYTES).sum();
+        let stdin = names(blobs.iter().map(|wanted| wanted.blob));
+        let output = self.output(&[COMMAND, "--batch=%(objectsize)"], &stdin, limit)?;
+        let mut rest = &output[..];
+        blobs
+            .iter()
+            .map(|wanted| {
+                let content = content(&mut rest, wanted.bytes);
+                content.ok_or(GitError::Unexpected { command: COMMAND })
+            })
+            .collect()
     }
 }
 

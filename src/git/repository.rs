@@ -5,18 +5,20 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::error::GitError;
-use crate::world::{Ended, FileKind, Invocation, Program, Run};
+use crate::world::{Ended, Executable, FileKind, Invocation, Run};
 
-/// How many bytes lists of files and commits may have.
+/// Maximum size of a list of files or commits, in bytes.
 pub(super) const MAX_LIST_BYTES: u64 = 256 << 20;
 
-/// Which files are looked at, wherever in the repository they are.
+/// The lock files of the whole repository, as a pathspec.
 pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
 
-/// What makes git quiet, quick and harmless.
+/// Variables that make git quiet, quick and harmless.
 const VARS: [(&str, &str); 6] = [
     ("GIT_TERMINAL_PROMPT", "0"),
+    // `git diff` would refresh the index, and a second git in the same directory would fail meanwhile.
     ("GIT_OPTIONAL_LOCKS", "0"),
+    // In a partial clone, reading a missing object would make a network request.
     ("GIT_NO_LAZY_FETCH", "1"),
     // What the line above says to git 2.45 and later only: an empty list allows no protocol.
     ("GIT_ALLOW_PROTOCOL", ""),
@@ -27,6 +29,7 @@ const VARS: [(&str, &str); 6] = [
 /// Options before every command.
 pub(super) const OPTIONS: [&str; 7] = [
     "--no-pager",
+    // A program that the configuration of a cloned repository may name.
     "-c",
     "core.fsmonitor=false",
     "-c",
@@ -39,7 +42,7 @@ pub(super) const OPTIONS: [&str; 7] = [
 /// Whose configuration of git is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// One repository.
+    /// The configuration of a repository.
     Local,
     /// All repositories of the user.
     Global,
@@ -49,11 +52,11 @@ pub enum Scope {
 #[derive(Clone)]
 pub struct Repository<'a> {
     run: &'a dyn Run,
-    /// Where git is started.
+    /// The directory in which git is started.
     dir: PathBuf,
     /// The top of the work tree, as seen from where `dir` is; none in a bare repository.
     top: Option<PathBuf>,
-    /// Where in the work tree `dir` is.
+    /// The path from the top of the work tree to `dir`.
     prefix: PathBuf,
     is_shallow: bool,
 }
@@ -71,7 +74,7 @@ impl<'a> Repository<'a> {
     /// # Errors
     /// If git is not installed, if there is no repository, or if git refuses to use it.
     pub fn find(run: &'a dyn Run, dir: &Path) -> Result<Self, GitError> {
-        let mut found = Self::anywhere(run, dir);
+        let mut repository = Self::anywhere(run, dir);
         let args = [
             "rev-parse",
             "--is-shallow-repository",
@@ -79,7 +82,8 @@ impl<'a> Repository<'a> {
             "--show-cdup",
             "--show-prefix",
         ];
-        let ended = found.git(&args, &[], MAX_LIST_BYTES)?;
+        let ended = repository.git(&args, &[], MAX_LIST_BYTES)?;
+        // git has one exit code (128) for all failures; `LC_ALL=C` keeps its messages in English.
         if ended.code != Some(0) {
             let text = String::from_utf8_lossy(&ended.stderr);
             return Err(if text.contains("not a git repository") {
@@ -92,14 +96,14 @@ impl<'a> Repository<'a> {
         }
         // The last of the four may hold any byte.
         let mut lines = ended.stdout.splitn(4, |byte| *byte == b'\n');
-        found.is_shallow = lines.next() == Some(b"true");
+        repository.is_shallow = lines.next() == Some(b"true");
         if lines.next() == Some(b"true") {
             let up = path_of(lines.next().unwrap_or_default());
             let prefix = lines.next().unwrap_or_default();
-            found.prefix = path_of(prefix.strip_suffix(b"\n").unwrap_or(prefix));
-            found.top = Some(dir.join(up));
+            repository.prefix = path_of(prefix.strip_suffix(b"\n").unwrap_or(prefix));
+            repository.top = Some(dir.join(up));
         }
-        Ok(found)
+        Ok(repository)
     }
 
     /// Makes a value for a directory that may be in no repository at all.
@@ -146,6 +150,7 @@ impl<'a> Repository<'a> {
         args.extend(["--null", "--get", name]);
         let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
         let text = String::from_utf8_lossy(&ended.stdout);
+        // `git config --get` exits with 1 for a variable that is not set (`git-config(1)`).
         match ended.code {
             Some(0) => Ok(Some(text.trim_end_matches('\0').to_owned())),
             Some(1) => Ok(None),
@@ -171,11 +176,10 @@ impl<'a> Repository<'a> {
 
     /// Runs git, whatever its exit code is.
     pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
-        let all = OPTIONS.iter().chain(args);
-        let all: Vec<OsString> = all.map(OsString::from).collect();
+        let args: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
         let invocation = Invocation {
-            program: Program::Git,
-            args: &all,
+            program: Executable::Git,
+            args: &args,
             dir: &self.dir,
             vars: &VARS,
             stdin,

@@ -1,4 +1,4 @@
-//! What a text names: a commit, a tree, two of them.
+//! Revisions: a commit, a tree, two of them, by the text that names them.
 
 use super::error::GitError;
 use super::objects::ObjectId;
@@ -7,20 +7,20 @@ use super::repository::{MAX_LIST_BYTES, Repository};
 /// A commit or a tree, with the text that named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// What was given, as in `main`.
+    /// The text that was typed, as in `main`.
     pub text: String,
-    /// Its name.
+    /// The full name of the object.
     pub id: ObjectId,
-    /// What it is.
+    /// The type of the object.
     pub kind: RevisionKind,
 }
 
-/// What a revision is.
+/// The type of object that a revision is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevisionKind {
     /// A commit: it has ancestors.
     Commit,
-    /// Only a tree.
+    /// A tree: it has no ancestors.
     Tree,
 }
 
@@ -29,7 +29,7 @@ pub enum RevisionKind {
 pub enum Side {
     /// The files at a revision.
     At(Revision),
-    /// What the next commit will hold.
+    /// The content of the next commit.
     Index,
     /// The files on disk, untracked ones too unless git ignores them.
     WorkTree,
@@ -46,9 +46,11 @@ impl Repository<'_> {
         let nothing = || GitError::NoRevision {
             text: text.to_owned(),
         };
+        // `--end-of-options` came late to `rev-parse`; a text that looks like an option never gets there.
         if text.is_empty() || text.starts_with('-') || text.contains(['\0', '\n']) {
             return Err(nothing());
         }
+        // `^{…}` follows a tag to what it names.
         for (suffix, kind) in [
             ("^{commit}", RevisionKind::Commit),
             ("^{tree}", RevisionKind::Tree),
@@ -62,8 +64,8 @@ impl Repository<'_> {
                 &name,
             ];
             let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
-            let said = String::from_utf8_lossy(&ended.stdout);
-            if let (Some(0), Some(id)) = (ended.code, ObjectId::read(said.trim_end())) {
+            let output = String::from_utf8_lossy(&ended.stdout);
+            if let (Some(0), Some(id)) = (ended.code, ObjectId::read(output.trim_end())) {
                 let text = text.to_owned();
                 return Ok(Revision { text, id, kind });
             }
@@ -87,32 +89,32 @@ impl Repository<'_> {
                 None => Err(GitError::Bare),
             };
         }
-        if let Some((one, other)) = text.split_once("...") {
-            let (one, other) = (or_head(one)?, or_head(other)?);
-            let base = self.merge_base(&one, &other)?;
-            return Ok((Side::At(base), Side::At(other)));
+        if let Some((old, new)) = text.split_once("...") {
+            let (old, new) = (or_head(old)?, or_head(new)?);
+            let base = self.merge_base(&old, &new)?;
+            return Ok((Side::At(base), Side::At(new)));
         }
-        let (one, other) = text.split_once("..").unwrap_or((text, ""));
-        Ok((Side::At(or_head(one)?), Side::At(or_head(other)?)))
+        let (old, new) = text.split_once("..").unwrap_or((text, ""));
+        Ok((Side::At(or_head(old)?), Side::At(or_head(new)?)))
     }
 
     /// Finds the newest commit that two commits have in common.
     ///
     /// # Errors
     /// If there is none.
-    pub fn merge_base(&self, one: &Revision, other: &Revision) -> Result<Revision, GitError> {
-        let args = ["merge-base", one.id.as_str(), other.id.as_str()];
+    fn merge_base(&self, old: &Revision, new: &Revision) -> Result<Revision, GitError> {
+        let args = ["merge-base", old.id.as_str(), new.id.as_str()];
         let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
-        let said = String::from_utf8_lossy(&ended.stdout);
-        match (ended.code, said.lines().next().and_then(ObjectId::read)) {
+        let output = String::from_utf8_lossy(&ended.stdout);
+        match (ended.code, output.lines().next().and_then(ObjectId::read)) {
             (Some(0), Some(id)) => Ok(Revision {
-                text: format!("{}...{}", one.text, other.text),
+                text: format!("{}...{}", old.text, new.text),
                 id,
                 kind: RevisionKind::Commit,
             }),
             (Some(1), _) => Err(GitError::NoMergeBase {
-                one: one.text.clone(),
-                other: other.text.clone(),
+                old: old.text.clone(),
+                new: new.text.clone(),
             }),
             _ => Err(GitError::failed("merge-base", &ended)),
         }

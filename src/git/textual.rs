@@ -6,14 +6,14 @@ use super::error::GitError;
 use super::repository::{MAX_LIST_BYTES, Repository};
 use crate::world::Run;
 
-/// How git marks conflicts in a text.
+/// The format of conflict markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marking<'a> {
-    /// How many characters a marker has.
+    /// Length of a marker, in characters.
     pub size: usize,
     /// The labels of the markers of ours, the base and theirs.
     pub labels: [&'a str; 3],
-    /// Whether the base is shown.
+    /// The base is shown between the sides.
     pub shows_base: bool,
 }
 
@@ -46,7 +46,7 @@ pub fn merge_file(
     }
     let ended = Repository::anywhere(run, Path::new(".")).git(&args, &[], limit)?;
     match ended.code {
-        // So many conflicts.
+        // The exit code is the number of conflicts; more than 127 count as 127 (`git-merge-file(1)`).
         Some(0..=127) => Ok(ended.stdout),
         _ => Err(GitError::failed("merge-file", &ended)),
     }
@@ -56,9 +56,8 @@ pub fn merge_file(
 /// cannot be run.
 #[must_use]
 pub fn wants_base(run: &dyn Run, dir: &Path) -> bool {
-    let asked = Repository::anywhere(run, dir);
-    let said = asked.setting(None, "merge.conflictStyle");
-    said.is_ok_and(|style| style.is_some_and(|style| style != "merge"))
+    let style = Repository::anywhere(run, dir).setting(None, "merge.conflictStyle");
+    style.is_ok_and(|style| style.is_some_and(|style| style != "merge"))
 }
 
 /// Returns what both sides of an unfinished merge of a file started from, as the index has it.
@@ -66,10 +65,11 @@ pub fn wants_base(run: &dyn Run, dir: &Path) -> bool {
 /// Nothing is known where there is no such merge, no repository or no git.
 #[must_use]
 pub fn base_of(run: &dyn Run, dir: &Path, name: &str, limit: u64) -> Option<Vec<u8>> {
-    let asked = Repository::anywhere(run, dir);
+    // Stage 1 of the index is the base of a merge (`gitrevisions(7)`).
     let object = format!(":1:./{name}");
-    asked
-        .output(&["cat-file", "blob", &object], &[], limit)
+    let args = ["cat-file", "blob", &object];
+    Repository::anywhere(run, dir)
+        .output(&args, &[], limit)
         .ok()
 }
 
@@ -77,8 +77,7 @@ pub fn base_of(run: &dyn Run, dir: &Path, name: &str, limit: u64) -> Option<Vec<
 /// run, or there is no repository.
 #[must_use]
 pub fn is_unmerged(run: &dyn Run, dir: &Path, name: &str) -> bool {
-    let asked = Repository::anywhere(run, dir);
     let args = ["ls-files", "--unmerged", "--", name];
-    let listed = asked.output(&args, &[], MAX_LIST_BYTES);
+    let listed = Repository::anywhere(run, dir).output(&args, &[], MAX_LIST_BYTES);
     listed.is_ok_and(|lines| !lines.is_empty())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor, ErrorKind};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::error::GitError;
 use super::objects::{Content, ObjectId};
@@ -12,89 +12,110 @@ use super::repository::{MAX_LIST_BYTES, Repository, kind_of, path_of};
 use super::revision::Revision;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
-/// How many links are followed in a row.
+/// Maximum number of links in a row that are followed; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// How many bytes the name that a link leads to may have.
+/// Maximum length of the target of a link, in bytes; longer ones are no paths on Linux.
 const MAX_LINK_BYTES: u64 = 4096;
 
-/// The files of a revision; paths are relative, and begin at the top of the repository.
+/// The files of a revision; relative paths begin at the top of the repository.
 ///
-/// What is not committed is not there: no state, no installed modules. A link that leads out of the
-/// repository leads nowhere. Submodules are neither files nor directories.
+/// Files that are not committed do not exist: no state, no installed modules. A link that leads out of the
+/// repository leads nowhere. A submodule is an empty directory, as in a clone that did not check it out.
+/// There is a directory `.git` at the top, by which others recognise it.
 pub struct Tree<'a> {
     repository: Repository<'a>,
-    top: Node,
-    seen: Mutex<ReadObjects>,
+    top: TreeNode,
+    top_path: Option<PathBuf>,
+    objects: Mutex<ReadObjects>,
 }
 
-/// What was read already: git is started once for a directory, and once for its files of a kind.
+/// Objects that were read: git is started once for a directory, and once for its files of a kind.
 #[derive(Default)]
 struct ReadObjects {
-    dirs: BTreeMap<ObjectId, Arc<Listing>>,
+    dirs: BTreeMap<ObjectId, Arc<TreeListing>>,
     contents: BTreeMap<ObjectId, Content>,
 }
 
-type Listing = BTreeMap<OsString, Node>;
+type TreeListing = BTreeMap<OsString, TreeNode>;
 
 #[derive(Clone)]
-struct Node {
+struct TreeNode {
     kind: FileKind,
-    id: ObjectId,
+    /// The object; `None` for an empty directory: a submodule, or `.git`.
+    id: Option<ObjectId>,
 }
 
-/// Where a path leads to: a node, and the directories above it.
-struct Found {
-    node: Node,
+/// The target of a path, and the directory above it.
+struct ResolvedPath {
+    node: TreeNode,
     name: OsString,
-    dir: ObjectId,
+    dir: TreeNode,
     /// The names on the way from the top, without links.
     path: PathBuf,
 }
 
 impl<'a> Tree<'a> {
-    /// Makes the tree of a revision.
+    /// Makes the tree of a revision, in which only relative paths exist.
     #[must_use]
     pub fn new(repository: &Repository<'a>, revision: &Revision) -> Self {
         Self {
             repository: repository.clone(),
-            top: Node {
+            top: TreeNode {
                 kind: FileKind::Directory,
-                id: revision.id.clone(),
+                id: Some(revision.id.clone()),
             },
-            seen: Mutex::default(),
+            top_path: None,
+            objects: Mutex::default(),
         }
     }
 
+    /// Gives the top of the repository an absolute path without `.` and `..`, by which files are found, too.
+    #[must_use]
+    pub fn placed_at(mut self, top_path: PathBuf) -> Self {
+        self.top_path = Some(top_path);
+        self
+    }
+
     /// Walks down a path; the last link of it is followed, too.
-    fn find(&self, path: &Path) -> io::Result<Found> {
+    fn find(&self, path: &Path) -> io::Result<ResolvedPath> {
+        // Terragrunt and local modules above a root are read by absolute paths.
+        let path = match &self.top_path {
+            Some(top) => path.strip_prefix(top).unwrap_or(path),
+            None => path,
+        };
         let mut rest = parts(path)?;
-        let mut way: Vec<(OsString, Node)> = Vec::new();
+        let mut nodes: Vec<(OsString, TreeNode)> = Vec::new();
         let mut links = 0;
         while let Some(part) = rest.pop() {
             if part == ".." {
-                way.pop().ok_or(ErrorKind::NotFound)?;
+                // Links are replaced by their targets, so the node above is the one that the system means.
+                nodes.pop().ok_or(ErrorKind::NotFound)?;
                 continue;
             }
-            let dir = way.last().map_or(&self.top, |(_, node)| node);
+            if part == ".git" && nodes.is_empty() {
+                let kind = FileKind::Directory;
+                nodes.push((part, TreeNode { kind, id: None }));
+                continue;
+            }
+            let dir = nodes.last().map_or(&self.top, |(_, node)| node);
             let listing = self.listing(dir)?;
             let node = listing.get(&part).ok_or(ErrorKind::NotFound)?;
             if node.kind != FileKind::Symlink {
-                way.push((part, node.clone()));
+                nodes.push((part, node.clone()));
                 continue;
             }
             links += 1;
             if links > MAX_LINKS {
                 return Err(io::Error::other("too many levels of symbolic links"));
             }
-            let target = self.content(&node.id, MAX_LINK_BYTES)?;
+            let target = self.content(node, MAX_LINK_BYTES)?;
             rest.extend(parts(&path_of(&target))?);
         }
-        let above = way.len().checked_sub(2).and_then(|at| way.get(at));
-        let dir = above.map_or(&self.top, |(_, node)| node).id.clone();
-        let path = way.iter().map(|(name, _)| name).collect();
-        let (name, node) = way.pop().unwrap_or((OsString::new(), self.top.clone()));
-        Ok(Found {
+        let path = nodes.iter().map(|(name, _)| name).collect();
+        let (name, node) = nodes.pop().unwrap_or((OsString::new(), self.top.clone()));
+        let dir = nodes.pop().map_or(self.top.clone(), |(_, node)| node);
+        Ok(ResolvedPath {
             node,
             name,
             dir,
@@ -102,66 +123,79 @@ impl<'a> Tree<'a> {
         })
     }
 
-    fn listing(&self, dir: &Node) -> io::Result<Arc<Listing>> {
+    fn objects(&self) -> MutexGuard<'_, ReadObjects> {
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listing(&self, dir: &TreeNode) -> io::Result<Arc<TreeListing>> {
         if dir.kind != FileKind::Directory {
             return Err(ErrorKind::NotADirectory.into());
         }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(listing) = seen.dirs.get(&dir.id) {
+        let Some(id) = &dir.id else {
+            return Ok(Arc::default());
+        };
+        let mut objects = self.objects();
+        if let Some(listing) = objects.dirs.get(id) {
             return Ok(Arc::clone(listing));
         }
-        let args = ["ls-tree", "-z", "--full-tree", dir.id.as_str()];
-        let said = self.repository.output(&args, &[], MAX_LIST_BYTES);
-        let said = said.map_err(io::Error::other)?;
-        let lines = said
+        let args = ["ls-tree", "-z", "--full-tree", id.as_str()];
+        let output = self
+            .repository
+            .output(&args, &[], MAX_LIST_BYTES)
+            .map_err(io::Error::other)?;
+        let listing: Option<TreeListing> = output
             .split(|byte| *byte == 0)
-            .filter(|line| !line.is_empty());
-        let listing: Option<Listing> = lines.map(entry).collect();
+            .filter(|line| !line.is_empty())
+            .map(entry)
+            .collect();
         let unexpected = || io::Error::other(GitError::Unexpected { command: "ls-tree" });
         let listing = Arc::new(listing.ok_or_else(unexpected)?);
-        seen.dirs.insert(dir.id.clone(), Arc::clone(&listing));
+        objects.dirs.insert(id.clone(), Arc::clone(&listing));
         Ok(listing)
     }
 
     /// Reads a file, and those beside it that are likely to be read next.
-    fn file(&self, found: &Found, limit: u64) -> io::Result<Vec<u8>> {
+    fn file(&self, file: &ResolvedPath, limit: u64) -> io::Result<Vec<u8>> {
         let extension = |name: &OsStr| Path::new(name).extension().map(OsStr::to_owned);
-        let wanted = extension(&found.name);
-        let dir = Node {
-            kind: FileKind::Directory,
-            id: found.dir.clone(),
-        };
-        let listing = self.listing(&dir)?;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !seen.contents.contains_key(&found.node.id) {
-            let alike = listing.iter().filter(|(name, node)| {
-                let is_new = !seen.contents.contains_key(&node.id);
-                node.kind == FileKind::File && is_new && extension(name) == wanted
-            });
-            let blobs: Vec<ObjectId> = alike.map(|(_, node)| node.id.clone()).collect();
-            let contents = self.repository.read(&blobs, limit);
-            let contents = contents.map_err(io::Error::other)?;
-            seen.contents.extend(blobs.into_iter().zip(contents));
+        let wanted = extension(&file.name);
+        let listing = self.listing(&file.dir)?;
+        let mut objects = self.objects();
+        let is_new = |id: &ObjectId| !objects.contents.contains_key(id);
+        if file.node.id.as_ref().is_some_and(is_new) {
+            // Starting git takes longer than reading a module: all files of a kind come with the first.
+            let blobs: Vec<ObjectId> = listing
+                .iter()
+                .filter(|(name, node)| node.kind == FileKind::File && extension(name) == wanted)
+                .filter_map(|(_, node)| node.id.clone())
+                .filter(is_new)
+                .collect();
+            let contents = self
+                .repository
+                .read(&blobs, limit)
+                .map_err(io::Error::other)?;
+            objects.contents.extend(blobs.into_iter().zip(contents));
         }
-        drop(seen);
-        self.content(&found.node.id, limit)
+        drop(objects);
+        self.content(&file.node, limit)
     }
 
-    fn content(&self, id: &ObjectId, limit: u64) -> io::Result<Vec<u8>> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = seen.contents.get(id);
-        // It may have been too large only for whoever read it before.
-        let is_known = known.is_some_and(|content| match content {
-            Content::TooLarge { bytes } => *bytes > limit,
-            Content::Bytes(_) | Content::Missing => true,
-        });
-        if !is_known {
-            let content = self.repository.read(std::slice::from_ref(id), limit);
-            let content = content.map_err(io::Error::other)?.pop();
-            seen.contents
+    fn content(&self, file: &TreeNode, limit: u64) -> io::Result<Vec<u8>> {
+        let id = file.id.as_ref().ok_or(ErrorKind::IsADirectory)?;
+        let mut objects = self.objects();
+        let is_read = match objects.contents.get(id) {
+            // An earlier reader may have had a lower limit.
+            Some(Content::TooLarge { bytes }) => *bytes > limit,
+            Some(Content::Bytes(_) | Content::Missing) => true,
+            None => false,
+        };
+        if !is_read {
+            let contents = self.repository.read(std::slice::from_ref(id), limit);
+            let content = contents.map_err(io::Error::other)?.pop();
+            objects
+                .contents
                 .extend(content.map(|content| (id.clone(), content)));
         }
-        match seen.contents.get(id) {
+        match objects.contents.get(id) {
             Some(Content::Bytes(bytes)) if bytes.len() as u64 <= limit => Ok(bytes.clone()),
             Some(Content::Bytes(_) | Content::TooLarge { .. }) => {
                 Err(ErrorKind::FileTooLarge.into())
@@ -176,15 +210,15 @@ impl<'a> Tree<'a> {
 impl std::fmt::Debug for Tree<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Tree");
-        shown.field("id", &self.top.id).finish_non_exhaustive()
+        shown.field("top", &self.top.id).finish_non_exhaustive()
     }
 }
 
 impl Files for Tree<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        let found = self.find(path)?;
-        match found.node.kind {
-            FileKind::File => self.file(&found, limit),
+        let file = self.find(path)?;
+        match file.node.kind {
+            FileKind::File => self.file(&file, limit),
             FileKind::Directory => Err(ErrorKind::IsADirectory.into()),
             FileKind::Symlink | FileKind::Other => {
                 let text = "not a regular file";
@@ -198,13 +232,14 @@ impl Files for Tree<'_> {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
-        let found = self.find(dir)?;
-        let listing = self.listing(&found.node)?;
-        let entries = listing.iter().map(|(name, node)| DirEntry {
-            name: name.clone(),
-            kind: node.kind,
-        });
-        Ok(entries.collect())
+        let listing = self.listing(&self.find(dir)?.node)?;
+        Ok(listing
+            .iter()
+            .map(|(name, node)| DirEntry {
+                name: name.clone(),
+                kind: node.kind,
+            })
+            .collect())
     }
 
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
@@ -212,11 +247,15 @@ impl Files for Tree<'_> {
     }
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        Ok(self.find(path)?.path)
+        let resolved = self.find(path)?.path;
+        Ok(match &self.top_path {
+            Some(top) if path.is_absolute() => top.join(resolved),
+            _ => resolved,
+        })
     }
 }
 
-/// Takes a path apart, the last part first.
+/// Splits a path into its parts, the last one first.
 fn parts(path: &Path) -> io::Result<Vec<OsString>> {
     let mut parts = Vec::new();
     for component in path.components() {
@@ -233,11 +272,22 @@ fn parts(path: &Path) -> io::Result<Vec<OsString>> {
 }
 
 /// Reads `MODE TYPE ID\tNAME`.
-fn entry(line: &[u8]) -> Option<(OsString, Node)> {
+fn entry(line: &[u8]) -> Option<(OsString, TreeNode)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
-    let kind = kind_of(words.next()?);
-    let id = ObjectId::read(words.nth(1)?)?;
-    let name: PathBuf = path_of(&line[tab + 1..]);
-    Some((name.into_os_string(), Node { kind, id }))
+    let (mode, object_type) = (words.next()?, words.next()?);
+    let id = ObjectId::read(words.next()?)?;
+    // The commit of a submodule is in another repository, so nothing can be listed.
+    let node = if object_type == "commit" {
+        TreeNode {
+            kind: FileKind::Directory,
+            id: None,
+        }
+    } else {
+        TreeNode {
+            kind: kind_of(mode),
+            id: Some(id),
+        }
+    };
+    Some((path_of(&line[tab + 1..]).into_os_string(), node))
 }

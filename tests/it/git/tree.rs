@@ -3,12 +3,15 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use lockctl::config::{self, Settings};
+use lockctl::config::{self, BackendUse, Outside, Settings, Unreached};
 use lockctl::diag::Texts;
-use lockctl::flavor::{Flavor, Program};
+use lockctl::flavor::{Flavor, FlavorChoice, Program};
 use lockctl::git::{Repository, Tree};
 use lockctl::os::{RealDisk, RealRun};
-use lockctl::world::{FileKind, Files};
+use lockctl::remote_module::InstalledOnly;
+use lockctl::workspace::{Reading, Workspace};
+use lockctl::world::mem::MemEnv;
+use lockctl::world::{Env, FileKind, Files};
 
 use crate::repo::Repo;
 
@@ -152,4 +155,90 @@ fn paths_are_walked_as_the_system_does() {
         names(&tree, Path::new("live")),
         names(&RealDisk, &repo.lab.path("live"))
     );
+}
+
+/// Opens a root and says everything that its configuration requires.
+fn opened(files: &dyn Files, env: &dyn Env, dir: &str) -> String {
+    let mut texts = Texts::default();
+    let flavor = FlavorChoice::Auto;
+    let mut workspace = Workspace::new(files, env, flavor, None, &mut texts).unwrap();
+    let dir = Path::new(dir);
+    let project = workspace.project(dir, &mut texts).unwrap();
+    let root = workspace.open(dir, project, &mut texts).unwrap().unwrap();
+    let outside = Outside {
+        files,
+        modules: &InstalledOnly,
+    };
+    let reading = Reading {
+        test_directory: None,
+        strict_modules: false,
+        reads_state: false,
+        backend: BackendUse::LeftAlone,
+        values: Vec::new(),
+        traces_values: false,
+        unreached: Unreached::Unseen,
+    };
+    let loaded = root.load(outside, env, &reading, &mut texts);
+    format!(
+        "{:?} {:?} {loaded:#?}",
+        root.flavor,
+        root.is_missing_submodule()
+    )
+}
+
+#[test]
+fn roots_are_opened_as_on_disk() {
+    let Some(repo) = configured() else { return };
+    repo.write(
+        "units/root.hcl",
+        "generate \"p\" {\n  path = \"p.tf\"\n  if_exists = \"overwrite\"\n  contents = <<EOF\n"
+            .to_owned()
+            + &required("generated")
+            + "EOF\n}\n",
+    );
+    repo.write(
+        "units/u/terragrunt.hcl",
+        "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\n\
+         terraform {\n  source = \"${get_repo_root()}/modules/a\"\n}\n",
+    );
+    repo.write(".lockctl.hcl", "flavor = \"opentofu\"\n");
+    repo.write(
+        ".gitmodules",
+        "[submodule \"sub\"]\n\tpath = sub\n\turl = ../sub\n",
+    );
+    std::fs::create_dir(repo.lab.path("sub")).unwrap();
+    let commit = repo.commit("first");
+    repo.git(&[
+        "update-index",
+        "--add",
+        "--cacheinfo",
+        &format!("160000,{commit},sub"),
+    ]);
+    repo.git(&["commit", "--quiet", "-m", "submodule"]);
+    let top = repo.path().canonicalize().unwrap();
+    let env = MemEnv {
+        current_dir: top.clone(),
+        ..MemEnv::default()
+    };
+    let tree = tree(&repo, "HEAD").placed_at(top);
+    for dir in ["live", "units/u", "sub"] {
+        // Paths on the disk are absolute, because this process was started elsewhere.
+        let here = env.current_dir.join(dir);
+        let on_disk = opened(&RealDisk, &env, here.to_str().unwrap());
+        let shown = format!("{}/", env.current_dir.display());
+        let committed = opened(&tree, &env, here.to_str().unwrap());
+        assert_eq!(committed, on_disk, "{dir}");
+        let relative = opened(&tree, &env, dir);
+        assert_eq!(
+            relative.replace(&shown, ""),
+            committed.replace(&shown, ""),
+            "{dir}"
+        );
+        assert!(committed.starts_with("OpenTofu"), "{committed}");
+        assert_eq!(
+            committed.contains("generated"),
+            dir == "units/u",
+            "{committed}"
+        );
+    }
 }
