@@ -15,10 +15,11 @@ use super::patterns::MAX_PATTERN_BYTES;
 /// The name of the files.
 pub(super) const FILE_NAME: &str = ".gitignore";
 
-/// How large one may be, in bytes.
+/// Maximum size of a `.gitignore`, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// What is ignored, from the top of the repository down; the nearest file that says something
+/// The patterns of `.gitignore` files, from the top of the repository down; the nearest file that
+/// says something
 /// about a directory decides.
 #[derive(Default)]
 pub(super) struct Ignores {
@@ -28,6 +29,7 @@ pub(super) struct Ignores {
 impl Ignores {
     /// Reads the files above a directory, as far as its repository goes; nothing outside of one.
     pub(super) fn above(files: &dyn Files, place: &ProjectPlace) -> io::Result<Self> {
+        // Without a repository, git applies no `.gitignore` at all.
         let mut above = Vec::new();
         let mut at = place.clone();
         while files.kind(&at.file(REPOSITORY)).is_err() {
@@ -57,6 +59,7 @@ impl Ignores {
         let mut builder = GitignoreBuilder::new(place.absolute());
         for line in text.lines() {
             // A line that is no pattern ignores nothing, as for git.
+            // Nested alternatives of a long pattern would exhaust the stack of the matcher.
             if line.len() <= MAX_PATTERN_BYTES {
                 let _ = builder.add_line(None, line);
             }
@@ -74,6 +77,7 @@ impl Ignores {
 
     /// Returns whether a directory is ignored, its parents being none that are.
     pub(super) fn ignore(&self, dir: &Path) -> bool {
+        // The nearest file decides; within a file the last pattern that matches, as in git.
         for matcher in self.matchers.iter().rev() {
             match matcher.matched(dir, true) {
                 Match::None => {}

@@ -7,63 +7,63 @@ use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScanError, StrInput};
 
-use super::patterns::{PatternError, RootPatterns};
+use super::patterns::{RootPatternError, RootPatterns};
 
-/// How large such a file may be, in bytes.
+/// Maximum size of such a file, in bytes.
 pub(super) const MAX_LIST_BYTES: u64 = 4 << 20;
 
-/// How deep it may be nested.
+/// Maximum nesting of its values.
 const MAX_NESTING: usize = 32;
 
-/// How many nodes it may have, counted where they are written.
+/// Maximum number of its nodes, counted where they are written.
 const MAX_NODES: usize = 500_000;
 
-/// Why a file gives no directories.
+/// A reason why a file gives no directories.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ListError {
-    /// It is no YAML.
+    /// The file is no YAML.
     #[error("line {line}: this is no YAML: {reason}")]
     Syntax {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
-        /// What the parser says.
+        /// The message of the parser.
         reason: String,
     },
-    /// It is deeper or longer than any real file.
+    /// The file is deeper or longer than any real one.
     #[error("it is nested deeper than {MAX_NESTING} levels, or has more than {MAX_NODES} nodes")]
     TooLarge,
-    /// It has no list of projects.
+    /// The file has no list of projects.
     #[error("it has no list of projects, each with a dir")]
     NoProjects,
     /// A project has no directory.
     #[error("line {line}: this project has no dir")]
     NoDir {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
     },
     /// A directory is not below the file.
     #[error("line {line}: {dir:?} is no directory below the file: {reason}")]
     Dir {
-        /// Counted from 1.
+        /// The line, counted from 1.
         line: usize,
         /// As it is written.
         dir: String,
-        /// What is wrong with it.
-        reason: PatternError,
+        /// The problem of the path.
+        reason: RootPatternError,
     },
 }
 
 /// Reads the directories of all projects, from the directory of the file on; several workspaces of one
 /// directory are one.
 pub(super) fn directories(text: &str) -> Result<BTreeSet<PathBuf>, ListError> {
-    let mut reader = Reader {
+    let mut reader = ListReader {
         events: Parser::new_from_str(text),
         anchored: BTreeMap::new(),
         nodes_left: MAX_NODES,
     };
     let document = reader.document()?;
     let projects = document.and_then(|node| node.member("projects"));
-    let Some(NodeKind::Sequence(projects)) = projects.as_deref().map(|node| &node.kind) else {
+    let Some(YamlValue::Sequence(projects)) = projects.as_deref().map(|node| &node.value) else {
         return Err(ListError::NoProjects);
     };
     let mut dirs = BTreeSet::new();
@@ -72,7 +72,7 @@ pub(super) fn directories(text: &str) -> Result<BTreeSet<PathBuf>, ListError> {
         let Some(dir) = project.member("dir") else {
             return Err(ListError::NoDir { line });
         };
-        let (NodeKind::Scalar(written), line) = (&dir.kind, dir.line) else {
+        let (YamlValue::Scalar(written), line) = (&dir.value, dir.line) else {
             return Err(ListError::NoDir { line });
         };
         let dir = RootPatterns::directory(written).map_err(|reason| ListError::Dir {
@@ -86,46 +86,48 @@ pub(super) fn directories(text: &str) -> Result<BTreeSet<PathBuf>, ListError> {
 }
 
 /// A part of a document.
-struct Node {
+struct YamlNode {
     line: usize,
-    kind: NodeKind,
+    value: YamlValue,
 }
 
-enum NodeKind {
+enum YamlValue {
     Scalar(String),
-    Sequence(Vec<Rc<Node>>),
+    Sequence(Vec<Rc<YamlNode>>),
     /// Keys that are texts, in the order of the document.
-    Mapping(Vec<(String, Rc<Node>)>),
+    Mapping(Vec<(String, Rc<YamlNode>)>),
 }
 
-impl Node {
+impl YamlNode {
     /// Returns the value of a key, where several stand that of the last one; what `<<` merges counts less.
     fn member(&self, name: &str) -> Option<Rc<Self>> {
-        let NodeKind::Mapping(members) = &self.kind else {
+        let YamlValue::Mapping(members) = &self.value else {
             return None;
         };
-        let all = || members.iter().rev();
-        let own = all().find(|(key, _)| key == name);
-        if let Some((_, node)) = own {
+        // `saphyr_parser` gives every key as it is written, repeated ones too.
+        if let Some((_, node)) = members.iter().rev().find(|(key, _)| key == name) {
             return Some(Rc::clone(node));
         }
-        let mut merged = all().filter(|(key, _)| key == "<<");
-        merged.find_map(|(_, node)| match &node.kind {
-            NodeKind::Sequence(nodes) => nodes.iter().find_map(|node| node.member(name)),
-            _ => node.member(name),
-        })
+        members
+            .iter()
+            .rev()
+            .filter(|(key, _)| key == "<<")
+            .find_map(|(_, node)| match &node.value {
+                YamlValue::Sequence(nodes) => nodes.iter().find_map(|node| node.member(name)),
+                _ => node.member(name),
+            })
     }
 }
 
-struct Reader<'t> {
+struct ListReader<'t> {
     events: Parser<'t, StrInput<'t>>,
-    anchored: BTreeMap<usize, Rc<Node>>,
+    anchored: BTreeMap<usize, Rc<YamlNode>>,
     nodes_left: usize,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> ListReader<'t> {
     /// Reads the first document; nothing if there is none.
-    fn document(&mut self) -> Result<Option<Rc<Node>>, ListError> {
+    fn document(&mut self) -> Result<Option<Rc<YamlNode>>, ListError> {
         loop {
             match self.next()? {
                 (Event::StreamStart | Event::DocumentStart(_) | Event::Nothing, _) => {}
@@ -149,12 +151,19 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn node(&mut self, event: Event<'_>, line: usize, depth: usize) -> Result<Rc<Node>, ListError> {
+    fn node(
+        &mut self,
+        event: Event<'_>,
+        line: usize,
+        depth: usize,
+    ) -> Result<Rc<YamlNode>, ListError> {
+        // Aliases of aliases may mean billions of nodes in a few lines. They are shared here, so only nodes
+        // that are written count.
         self.nodes_left = self.nodes_left.checked_sub(1).ok_or(ListError::TooLarge)?;
         if depth >= MAX_NESTING {
             return Err(ListError::TooLarge);
         }
-        let (anchor, kind) = match event {
+        let (anchor, value) = match event {
             Event::Alias(anchor) => {
                 // An anchor inside of its own value is no value yet.
                 let node = self.anchored.get(&anchor).map(Rc::clone);
@@ -164,40 +173,42 @@ impl<'t> Reader<'t> {
                 };
                 return node.ok_or_else(syntax);
             }
-            Event::Scalar(text, _, anchor, _) => (anchor, NodeKind::Scalar(text.into_owned())),
+            Event::Scalar(text, _, anchor, _) => (anchor, YamlValue::Scalar(text.into_owned())),
             Event::SequenceStart(anchor, _) => (anchor, self.sequence(depth)?),
             Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
-            _ => (0, NodeKind::Scalar(String::new())),
+            _ => (0, YamlValue::Scalar(String::new())),
         };
-        let node = Rc::new(Node { line, kind });
+        let node = Rc::new(YamlNode { line, value });
         if anchor != 0 {
             self.anchored.insert(anchor, Rc::clone(&node));
         }
         Ok(node)
     }
 
-    fn sequence(&mut self, depth: usize) -> Result<NodeKind, ListError> {
+    fn sequence(&mut self, depth: usize) -> Result<YamlValue, ListError> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                (Event::SequenceEnd | Event::StreamEnd, _) => return Ok(NodeKind::Sequence(items)),
+                (Event::SequenceEnd | Event::StreamEnd, _) => {
+                    return Ok(YamlValue::Sequence(items));
+                }
                 (item, line) => items.push(self.node(item, line, depth + 1)?),
             }
         }
     }
 
-    fn mapping(&mut self, depth: usize) -> Result<NodeKind, ListError> {
+    fn mapping(&mut self, depth: usize) -> Result<YamlValue, ListError> {
         let mut members = Vec::new();
         loop {
             let (key, line) = self.next()?;
             if matches!(key, Event::MappingEnd | Event::StreamEnd) {
-                return Ok(NodeKind::Mapping(members));
+                return Ok(YamlValue::Mapping(members));
             }
             let key = self.node(key, line, depth + 1)?;
             let (value, line) = self.next()?;
             let value = self.node(value, line, depth + 1)?;
             // Other keys than texts mean nothing here.
-            if let NodeKind::Scalar(name) = &key.kind {
+            if let YamlValue::Scalar(name) = &key.value {
                 members.push((name.clone(), value));
             }
         }

@@ -1,6 +1,7 @@
-//! Which project file governs a directory: the nearest one, up to the top of the repository.
+//! The project file that governs a directory: the nearest one, up to the top of the repository.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use super::{FILE_NAME, MAX_FILE_BYTES, Project, read};
 /// The name of what is at the top of a repository; a work tree has a file of that name.
 pub(super) const REPOSITORY: &str = ".git";
 
-/// How many directories are looked at above a root.
-const MAX_LEVELS: usize = 256;
+/// Maximum number of directories that are looked at above a root.
+const MAX_LEVELS: usize = 256; // Linux allows 4,096 bytes, and names have about 16.
 
-/// What the system says about a path at which nothing is.
+/// Errors of the system for a path at which nothing exists.
 const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
 /// A directory as it was written, and where it is.
@@ -36,9 +37,9 @@ pub struct ProjectFile {
     pub path: Option<PathBuf>,
     /// The directory that its paths start from.
     pub base: PathBuf,
-    /// What it states.
+    /// The settings; the defaults if there is no file.
     pub project: Project,
-    /// What is wrong with it.
+    /// All problems of the file, in the order of their places.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -47,7 +48,7 @@ pub struct Projects<'a> {
     files: &'a dyn Files,
     /// The one file that counts instead of all others.
     stated: Option<Arc<ProjectFile>>,
-    known: BTreeMap<PathBuf, Arc<ProjectFile>>,
+    by_dir: BTreeMap<PathBuf, Arc<ProjectFile>>,
 }
 
 impl ProjectPlace {
@@ -82,15 +83,29 @@ impl ProjectPlace {
     #[must_use]
     pub fn seen_from(&self, other: &Self) -> Option<PathBuf> {
         let below = self.absolute.strip_prefix(&other.absolute).ok()?;
-        Some(match below.as_os_str().is_empty() {
-            true => other.shown.clone(),
-            false if other.shown == Path::new(".") => below.to_owned(),
-            false => other.shown.join(below),
+        Some(if below.as_os_str().is_empty() {
+            other.shown.clone()
+        } else if other.shown == Path::new(".") {
+            below.to_owned()
+        } else {
+            other.shown.join(below)
         })
     }
 
     /// Returns the path of a file in the directory, to read and to show.
     pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.shown_below(OsStr::new(name))
+    }
+
+    /// Returns a directory in this one.
+    pub(super) fn child(&self, name: &OsStr) -> Self {
+        Self {
+            absolute: self.absolute.join(name),
+            shown: self.shown_below(name),
+        }
+    }
+
+    fn shown_below(&self, name: &OsStr) -> PathBuf {
         if self.shown == Path::new(".") {
             PathBuf::from(name)
         } else {
@@ -98,28 +113,15 @@ impl ProjectPlace {
         }
     }
 
-    /// Returns a directory in this one.
-    pub(super) fn child(&self, name: &std::ffi::OsStr) -> Self {
-        let here = self.shown == Path::new(".");
-        Self {
-            absolute: self.absolute.join(name),
-            shown: if here {
-                PathBuf::from(name)
-            } else {
-                self.shown.join(name)
-            },
-        }
-    }
-
     /// Returns the directory above.
     pub(super) fn parent(&self) -> Option<Self> {
         let absolute = self.absolute.parent()?.to_owned();
-        let last = self.shown.components().next_back();
-        let shown = match last {
+        let shown = match self.shown.components().next_back() {
             Some(Component::Normal(_)) => match self.shown.parent() {
                 Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
                 _ => PathBuf::from("."),
             },
+            // Only names can be removed from what a user typed: `..` may follow a link.
             Some(Component::CurDir) | None => PathBuf::from(".."),
             _ => self.shown.join(".."),
         };
@@ -134,7 +136,7 @@ impl<'a> Projects<'a> {
         Self {
             files,
             stated: None,
-            known: BTreeMap::new(),
+            by_dir: BTreeMap::new(),
         }
     }
 
@@ -146,17 +148,19 @@ impl<'a> Projects<'a> {
         path: &Path,
         base: &ProjectPlace,
     ) -> Self {
-        let mut own = Self::nearest(files);
-        // The usual way to have none; it is no file that `Files` reads.
-        let file = match path == Path::new("/dev/null") {
-            true => ProjectFile::default(),
-            false => match files.read(path, MAX_FILE_BYTES) {
+        // `--config /dev/null` turns all project files off. `Files` refuses to read a device.
+        let file = if path == Path::new("/dev/null") {
+            ProjectFile::default()
+        } else {
+            match files.read(path, MAX_FILE_BYTES) {
                 Ok(bytes) => understood(files, texts, (path, base), bytes),
                 Err(error) => unreadable(texts, path, base, &error),
-            },
+            }
         };
-        own.stated = Some(Arc::new(file));
-        own
+        Self {
+            stated: Some(Arc::new(file)),
+            ..Self::nearest(files)
+        }
     }
 
     /// Looks for the same files anew, knowing none of them.
@@ -165,7 +169,7 @@ impl<'a> Projects<'a> {
         Self {
             files: self.files,
             stated: self.stated.clone(),
-            known: BTreeMap::new(),
+            by_dir: BTreeMap::new(),
         }
     }
 
@@ -175,37 +179,38 @@ impl<'a> Projects<'a> {
             return Arc::clone(stated);
         }
         let mut passed = Vec::new();
-        let mut at = Some(place.clone());
-        let mut found = Arc::default();
-        while let Some(here) = at.take() {
-            if let Some(known) = self.known.get(here.absolute()) {
-                found = Arc::clone(known);
+        let mut next = Some(place.clone());
+        let mut file = Arc::default();
+        while let Some(here) = next.take() {
+            if let Some(known) = self.by_dir.get(here.absolute()) {
+                file = Arc::clone(known);
                 break;
             }
             passed.push(here.absolute().to_owned());
-            if let Some(own) = self.look(&here, texts) {
-                found = Arc::new(own);
-                break;
+            let path = here.file(FILE_NAME);
+            match self.files.read(&path, MAX_FILE_BYTES) {
+                Ok(bytes) => {
+                    file = Arc::new(understood(self.files, texts, (&path, &here), bytes));
+                    break;
+                }
+                // A confined run must not learn whether a file exists outside.
+                Err(error) if ABSENT.contains(&error.kind()) || is_outside(&error) => {}
+                Err(error) => {
+                    file = Arc::new(unreadable(texts, &path, &here, &error));
+                    break;
+                }
             }
+            // The search ends at the top of the repository (rules 2.1): a directory above it may be
+            // shared, and whoever writes there must not decide what may be locked.
             let is_top = self.files.kind(&here.file(REPOSITORY)).is_ok();
             if !is_top && passed.len() < MAX_LEVELS {
-                at = here.parent();
+                next = here.parent();
             }
         }
         for dir in passed {
-            self.known.insert(dir, Arc::clone(&found));
+            self.by_dir.insert(dir, Arc::clone(&file));
         }
-        found
-    }
-
-    /// Reads the file of one directory, if there is one.
-    fn look(&self, place: &ProjectPlace, texts: &mut Texts) -> Option<ProjectFile> {
-        let path = place.file(FILE_NAME);
-        match self.files.read(&path, MAX_FILE_BYTES) {
-            Ok(bytes) => Some(understood(self.files, texts, (&path, place), bytes)),
-            Err(error) if ABSENT.contains(&error.kind()) || is_outside(&error) => None,
-            Err(error) => Some(unreadable(texts, &path, place, &error)),
-        }
+        file
     }
 }
 
@@ -213,9 +218,9 @@ impl<'a> Projects<'a> {
 /// that holds a `.git`.
 #[must_use]
 pub fn repository(files: &dyn Files, place: &ProjectPlace) -> Option<ProjectPlace> {
-    let above = std::iter::successors(Some(place.clone()), ProjectPlace::parent);
-    let mut above = above.take(MAX_LEVELS);
-    above.find(|here| files.kind(&here.file(REPOSITORY)).is_ok())
+    std::iter::successors(Some(place.clone()), ProjectPlace::parent)
+        .take(MAX_LEVELS)
+        .find(|here| files.kind(&here.file(REPOSITORY)).is_ok())
 }
 
 impl std::fmt::Debug for Projects<'_> {
@@ -234,7 +239,7 @@ fn understood(
     let file = texts.add(path.display().to_string(), bytes);
     let (mut project, mut diagnostics) = read::read(file, texts.bytes(file));
     if let Some(from) = &project.roots_from {
-        match listed(files, &base.file(&from.path)) {
+        match listed_dirs(files, &base.file(&from.path)) {
             Ok(dirs) => project.roots.add(dirs),
             Err(reason) => diagnostics.push(
                 Diagnostic::error(rules::PROJECT_INVALID, "Roots of another tool not read")
@@ -252,11 +257,11 @@ fn understood(
 }
 
 /// Reads the directories that the file of another tool lists.
-fn listed(files: &dyn Files, path: &Path) -> Result<BTreeSet<PathBuf>, String> {
-    let bytes = files.read(path, MAX_LIST_BYTES);
-    let bytes = bytes.map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&bytes);
-    lists::directories(&text).map_err(|error| error.to_string())
+fn listed_dirs(files: &dyn Files, path: &Path) -> Result<BTreeSet<PathBuf>, String> {
+    let bytes = files
+        .read(path, MAX_LIST_BYTES)
+        .map_err(|error| error.to_string())?;
+    lists::directories(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())
 }
 
 fn unreadable(

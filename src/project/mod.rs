@@ -37,27 +37,27 @@ pub use patterns::RootPatterns;
 /// The name of the file, in the directory of a root or in one above.
 pub const FILE_NAME: &str = ".lockctl.hcl";
 
-/// How large a project file may be, in bytes.
+/// Maximum size of a project file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 256 * 1024;
 
-/// What a project file states; the default is what holds without one.
+/// The settings of a project file; the default is what holds without one.
 #[derive(Clone, Debug)]
 pub struct Project {
     /// The wanted platforms; empty if the file states none.
     pub platforms: Vec<PlatformName>,
-    /// Whose rules apply.
+    /// The program and version whose rules apply.
     pub flavor: FlavorChoice,
-    /// Which directories are roots whatever is in them.
+    /// Patterns of directories that are roots whatever is in them.
     pub roots: RootPatterns,
     /// The file of another tool that names more of them.
     pub roots_from: Option<RootsFrom>,
-    /// What is stated about single providers.
+    /// Settings for single providers.
     pub providers: Vec<ProviderSetting>,
-    /// How bad findings are.
+    /// Levels of rules.
     pub rules: Vec<RuleSetting>,
-    /// Which statements count.
+    /// Statements that count as proof.
     pub trust: Trust,
-    /// What may be locked at all, if the file states it.
+    /// Limits for what may be locked, if the file states any.
     pub policy: Option<Policy>,
 }
 
@@ -66,8 +66,8 @@ pub struct Project {
 pub struct RootsFrom {
     /// The path of the file, from the directory of the project file on, with slashes.
     pub path: String,
-    /// Where that is stated.
-    pub place: Place,
+    /// The place of the path in the file.
+    pub place: SettingPlace,
 }
 
 /// One element of `platforms`.
@@ -75,7 +75,7 @@ pub struct RootsFrom {
 pub enum PlatformName {
     /// A platform, which must exist.
     Named(Platform),
-    /// The preset `common`.
+    /// The preset `common`, which every release is expected to cover.
     Common,
 }
 
@@ -90,7 +90,7 @@ pub struct ProviderName {
 /// `provider "ADDR" { … }`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderSetting {
-    /// Which one.
+    /// The provider as it is written.
     pub name: ProviderName,
     /// Its wanted platforms; empty if it has none of its own.
     pub platforms: Vec<PlatformName>,
@@ -101,9 +101,9 @@ pub struct ProviderSetting {
 pub struct RuleSetting {
     /// The name of a rule in the table of all rules.
     pub rule: &'static str,
-    /// What becomes of its findings.
+    /// The level of its findings.
     pub level: Level,
-    /// Why; never missing where findings are turned off.
+    /// The reason; never missing where findings are turned off.
     pub reason: Option<String>,
     /// The only provider that it is about, if it is about one.
     pub provider: Option<ProviderName>,
@@ -112,14 +112,14 @@ pub struct RuleSetting {
 /// `trust { … }`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// Which `h1:` of registries are written; `None` for the default of the flavor.
+    /// The `h1:` hashes of registries that are written; `None` for the default of the flavor.
     pub h1: Option<H1Trust>,
     /// Whose claims count, where claims do.
     pub h1_from: Vec<Hostname>,
-    /// Where it is stated that packages must be signed even where the program accepts unsigned ones;
-    /// `None` if it is not.
-    pub require_signature: Option<Place>,
-    /// Whether facts that others computed stand for a download.
+    /// The place that demands signed packages even where the program accepts unsigned ones; `None`
+    /// if there is none.
+    pub require_signature: Option<SettingPlace>,
+    /// Facts that others computed stand for a download.
     pub imported_facts: bool,
 }
 
@@ -128,6 +128,7 @@ impl Trust {
     /// states, so that is the default by its rules.
     #[must_use]
     pub fn claims(&self, flavor: Flavor) -> ClaimPolicy {
+        // OpenTofu's `init` writes the `h1:` hashes that its registry states, without proof.
         let usual = if flavor.is_opentofu() {
             H1Trust::AsTofu
         } else {
@@ -153,19 +154,19 @@ pub struct Policy {
     pub allow: Option<Allow>,
     /// The only key that may sign the releases of a provider.
     pub keys: Vec<PinnedKey>,
-    /// How old a release must be.
+    /// Minimum age of a release.
     pub min_age: Option<MinAge>,
-    /// What becomes of a release without any date.
+    /// The treatment of a release without any date.
     pub undated: Undated,
 }
 
-/// `allow = […]`
+/// The list `allow = […]` of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allow {
     /// Patterns of providers, as written: each is one to at least one flavor.
     pub patterns: Vec<String>,
-    /// Where that is stated.
-    pub place: Place,
+    /// The place of the list in the file.
+    pub place: SettingPlace,
 }
 
 /// `provider "ADDR" { key_id = "…" }`
@@ -173,16 +174,16 @@ pub struct Allow {
 pub struct PinnedKey {
     /// Whose releases it signs.
     pub provider: ProviderName,
-    /// The key.
+    /// The key by its ID or fingerprint.
     pub key: KeyId,
-    /// Where that is stated.
-    pub place: Place,
+    /// The place of the key in the file.
+    pub place: SettingPlace,
 }
 
-/// Where something is stated.
+/// The place of a value in a project file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The project file.
+pub struct SettingPlace {
+    /// The project file that holds it.
     pub file: FileId,
     /// The value in it.
     pub span: Span,
@@ -241,9 +242,10 @@ impl Project {
     /// Returns the platforms that are stated for a provider alone; empty if none are.
     #[must_use]
     pub fn platforms_of(&self, provider: &ProviderAddr, flavor: Flavor) -> &[PlatformName] {
-        let mut settings = self.providers.iter();
-        let own = settings.find(|setting| setting.name.means(provider, flavor));
-        own.map_or(&[], |own| &own.platforms)
+        self.providers
+            .iter()
+            .find(|setting| setting.name.means(provider, flavor))
+            .map_or(&[], |setting| &setting.platforms)
     }
 
     /// Returns the platforms that are wanted for some providers: those that are stated, else the common
@@ -273,12 +275,13 @@ impl Project {
         provider: Option<&ProviderAddr>,
         flavor: Flavor,
     ) -> Option<&RuleSetting> {
-        let own = || self.rules.iter().filter(|setting| setting.rule == rule);
-        let narrow = own().find(|setting| {
-            let pair = setting.provider.as_ref().zip(provider);
-            pair.is_some_and(|(name, provider)| name.means(provider, flavor))
-        });
-        narrow.or_else(|| own().find(|setting| setting.provider.is_none()))
+        let settings = || self.rules.iter().filter(|setting| setting.rule == rule);
+        settings()
+            .find(|setting| {
+                let pair = setting.provider.as_ref().zip(provider);
+                pair.is_some_and(|(name, provider)| name.means(provider, flavor))
+            })
+            .or_else(|| settings().find(|setting| setting.provider.is_none()))
     }
 }
 
@@ -293,8 +296,10 @@ impl Policy {
 impl ProviderName {
     /// Takes a text that is an address to at least one flavor.
     fn new(text: &str) -> Option<Self> {
-        let meaning = |flavor| Some((flavor, ProviderAddr::parse(text, flavor).ok()?));
-        let meanings: Vec<_> = Flavor::ALL.into_iter().filter_map(meaning).collect();
+        let meanings: Vec<_> = Flavor::ALL
+            .into_iter()
+            .filter_map(|flavor| Some((flavor, ProviderAddr::parse(text, flavor).ok()?)))
+            .collect();
         (!meanings.is_empty()).then(|| Self {
             text: text.to_owned(),
             meanings,
@@ -311,20 +316,23 @@ impl ProviderName {
     /// there.
     #[must_use]
     pub fn meaning(&self, flavor: Flavor) -> Option<&ProviderAddr> {
-        let mut own = self.meanings.iter();
-        own.find(|(to, _)| *to == flavor).map(|(_, own)| own)
+        self.meanings
+            .iter()
+            .find(|(reader, _)| *reader == flavor)
+            .map(|(_, addr)| addr)
     }
 
-    /// Returns whether a provider is meant, by the rules of a flavor.
+    /// Returns true if a provider is meant, by the rules of a flavor.
     #[must_use]
     pub fn means(&self, provider: &ProviderAddr, flavor: Flavor) -> bool {
         self.meaning(flavor) == Some(provider)
     }
 
-    /// Returns whether both mean the same provider to some flavor.
+    /// Returns true if both mean the same provider to some flavor.
     fn overlaps(&self, other: &Self) -> bool {
-        let mut own = self.meanings.iter();
-        own.any(|meaning| other.meanings.contains(meaning))
+        self.meanings
+            .iter()
+            .any(|meaning| other.meanings.contains(meaning))
     }
 }
 

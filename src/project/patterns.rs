@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// How long a pattern may be, in bytes; nested alternatives cost stack.
+/// Maximum length of a pattern, in bytes; nested alternatives cost stack.
 pub(super) const MAX_PATTERN_BYTES: usize = 512;
 
-/// Which directories are roots whatever is in them, by their path from the project file on.
+/// Patterns of directories that are roots whatever is in them, by their path from the project file.
 #[derive(Clone, Debug, Default)]
 pub struct RootPatterns {
     globs: GlobSet,
@@ -18,30 +18,30 @@ pub struct RootPatterns {
 
 /// A text that is no pattern of directories.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum PatternError {
-    /// It says nothing.
+pub(super) enum RootPatternError {
+    /// The text is empty.
     #[error("this is empty")]
     Empty,
-    /// It is longer than any real path.
+    /// The text is longer than any real path.
     #[error("this has more than {MAX_PATTERN_BYTES} bytes")]
     Long,
-    /// It leads to directories that are not below the project file.
+    /// The text leads to directories that are not below the project file.
     #[error("this leads out of the directory of the file")]
     Outside,
-    /// It holds something with another meaning elsewhere.
+    /// The text holds a backslash, which separates names on Windows and escapes elsewhere.
     #[error("a backslash separates nothing here")]
     Backslash,
-    /// It cannot be parsed.
+    /// The text cannot be parsed.
     #[error("this is no pattern: {0}")]
     Glob(String),
 }
 
 impl RootPatterns {
-    /// Puts patterns together.
+    /// Combines patterns, of which one has to match.
     ///
     /// # Errors
     /// If they are too large all in all.
-    pub(super) fn new(globs: Vec<Glob>) -> Result<Self, PatternError> {
+    pub(super) fn new(globs: Vec<Glob>) -> Result<Self, RootPatternError> {
         let mut set = GlobSetBuilder::new();
         for glob in globs {
             set.add(glob);
@@ -58,7 +58,7 @@ impl RootPatterns {
     ///
     /// # Errors
     /// If the text is no pattern.
-    pub(super) fn pattern(text: &str) -> Result<Glob, PatternError> {
+    pub(super) fn pattern(text: &str) -> Result<Glob, RootPatternError> {
         let text = checked(text)?;
         let glob = GlobBuilder::new(text).literal_separator(true).build();
         glob.map_err(|error| malformed(&error))
@@ -68,7 +68,7 @@ impl RootPatterns {
     ///
     /// # Errors
     /// If the text is no such path.
-    pub(super) fn directory(text: &str) -> Result<PathBuf, PatternError> {
+    pub(super) fn directory(text: &str) -> Result<PathBuf, RootPatternError> {
         let parts = checked(text)?.split('/');
         Ok(parts.filter(|part| !["", "."].contains(part)).collect())
     }
@@ -84,6 +84,7 @@ impl RootPatterns {
         if self.dirs.contains(dir) {
             return true;
         }
+        // The pattern `.` is the directory of the project file, whose path is empty here.
         let dir = if dir.as_os_str().is_empty() {
             Path::new(".")
         } else {
@@ -94,26 +95,27 @@ impl RootPatterns {
 }
 
 /// Returns what counts of a path from the project file on.
-fn checked(text: &str) -> Result<&str, PatternError> {
+fn checked(text: &str) -> Result<&str, RootPatternError> {
     let text = text.trim_end_matches('/');
     let text = text.strip_prefix("./").unwrap_or(text);
     if text.is_empty() {
-        return Err(PatternError::Empty);
+        return Err(RootPatternError::Empty);
     }
     if text.len() > MAX_PATTERN_BYTES {
-        return Err(PatternError::Long);
+        return Err(RootPatternError::Long);
     }
+    // The same file has to mean the same on Windows.
     if text.contains('\\') {
-        return Err(PatternError::Backslash);
+        return Err(RootPatternError::Backslash);
     }
     if text.starts_with('/') || text.split('/').any(|part| part == "..") {
-        return Err(PatternError::Outside);
+        return Err(RootPatternError::Outside);
     }
     Ok(text)
 }
 
-fn malformed(error: &globset::Error) -> PatternError {
-    PatternError::Glob(error.kind().to_string())
+fn malformed(error: &globset::Error) -> RootPatternError {
+    RootPatternError::Glob(error.kind().to_string())
 }
 
 #[cfg(test)]
@@ -153,11 +155,11 @@ mod tests {
     #[test]
     fn what_leads_elsewhere_is_refused() {
         for (pattern, error) in [
-            ("", PatternError::Empty),
-            ("/live", PatternError::Outside),
-            ("../live/*", PatternError::Outside),
-            ("a\\b", PatternError::Backslash),
-            (&nested(1_000), PatternError::Long),
+            ("", RootPatternError::Empty),
+            ("/live", RootPatternError::Outside),
+            ("../live/*", RootPatternError::Outside),
+            ("a\\b", RootPatternError::Backslash),
+            (&nested(1_000), RootPatternError::Long),
         ] {
             assert_eq!(RootPatterns::pattern(pattern), Err(error));
         }

@@ -8,57 +8,57 @@ use crate::hcl::tree::{Block, Body};
 use crate::package::{H1Trust, KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
-use super::patterns::PatternError;
-use super::values::{Faults, Known, Located, listed};
+use super::patterns::RootPatternError;
+use super::values::{BodySchema, Located, ProjectReader, listed};
 use super::{
-    Allow, PinnedKey, Place, PlatformName, Policy, Project, ProviderName, ProviderSetting,
-    RootPatterns, RootsFrom, RuleSetting, Trust,
+    Allow, PinnedKey, PlatformName, Policy, Project, ProviderName, ProviderSetting, RootPatterns,
+    RootsFrom, RuleSetting, SettingPlace, Trust,
 };
 
-const TOP: Known = Known {
-    what: "a project file",
+const TOP: BodySchema = BodySchema {
+    subject: "a project file",
     arguments: &["platforms", "flavor", "roots"],
     blocks: &["roots", "provider", "rule", "trust", "policy"],
     elsewhere: &[],
 };
 
-const ROOTS: Known = Known {
-    what: "a roots block",
+const ROOTS: BodySchema = BodySchema {
+    subject: "a roots block",
     arguments: &["from"],
     blocks: &[],
     elsewhere: &[],
 };
 
-const PROVIDER: Known = Known {
-    what: "a provider block",
+const PROVIDER: BodySchema = BodySchema {
+    subject: "a provider block",
     arguments: &["platforms"],
     blocks: &[],
     elsewhere: &[("key_id", "a provider block in policy")],
 };
 
-const RULE: Known = Known {
-    what: "a rule block",
+const RULE: BodySchema = BodySchema {
+    subject: "a rule block",
     arguments: &["level", "reason", "provider"],
     blocks: &[],
     elsewhere: &[],
 };
 
-const TRUST: Known = Known {
-    what: "a trust block",
+const TRUST: BodySchema = BodySchema {
+    subject: "a trust block",
     arguments: &["h1", "h1_from", "require_signature", "imported_facts"],
     blocks: &[],
     elsewhere: &[],
 };
 
-const POLICY: Known = Known {
-    what: "a policy block",
+const POLICY: BodySchema = BodySchema {
+    subject: "a policy block",
     arguments: &["allow", "min_age", "undated"],
     blocks: &["provider"],
     elsewhere: &[],
 };
 
-const POLICY_PROVIDER: Known = Known {
-    what: "a provider block in policy",
+const POLICY_PROVIDER: BodySchema = BodySchema {
+    subject: "a provider block in policy",
     arguments: &["key_id"],
     blocks: &[],
     elsewhere: &[("platforms", "a provider block outside policy")],
@@ -83,66 +83,70 @@ const UNDATED: [(&str, Undated); 2] = [("accept", Undated::Accept), ("refuse", U
 const EXAMPLE: &str = "hashicorp/aws";
 
 pub(super) fn read(file: FileId, bytes: &[u8]) -> (Project, Vec<Diagnostic>) {
-    let (body, found) = hcl::parse(file, bytes);
-    let mut faults = Faults { file, found };
-    let project = project(&body, &mut faults);
-    diag::in_order(&mut faults.found);
-    (project, faults.found)
+    let (body, problems) = hcl::parse(file, bytes);
+    let mut reader = ProjectReader { file, problems };
+    let project = project(&body, &mut reader);
+    diag::in_order(&mut reader.problems);
+    (project, reader.problems)
 }
 
-fn project(body: &Body, faults: &mut Faults) -> Project {
-    faults.names(body, &TOP);
+fn project(body: &Body, reader: &mut ProjectReader) -> Project {
+    reader.names(body, &TOP);
     let mut project = Project {
-        platforms: platforms(body, faults),
-        flavor: flavor(body, faults),
-        roots: roots(body, faults),
+        platforms: platforms(body, reader),
+        flavor: flavor(body, reader),
+        roots: roots(body, reader),
         ..Project::default()
     };
     let mut providers = Vec::new();
-    for block in faults.blocks(body, "provider") {
-        faults.names(&block.body, &PROVIDER);
-        let platforms = platforms(&block.body, faults);
-        if let Some(name) = own_name(block, &mut providers, faults) {
+    for block in reader.blocks(body, "provider") {
+        reader.names(&block.body, &PROVIDER);
+        let platforms = platforms(&block.body, reader);
+        if let Some(name) = own_name(block, &mut providers, reader) {
             project.providers.push(ProviderSetting { name, platforms });
         }
     }
     let mut rules = Vec::new();
-    for block in faults.blocks(body, "rule") {
-        if let Some(setting) = rule(block, faults) {
-            distinct(&setting, block.header, &rules, faults);
+    // The same rule may have a level for all providers and others for single ones.
+    for block in reader.blocks(body, "rule") {
+        if let Some(setting) = rule(block, reader) {
+            distinct(&setting, block.header, &rules, reader);
             rules.push((setting, block.header));
         }
     }
-    if let Some(block) = only(&faults.blocks(body, "roots"), faults) {
-        project.roots_from = roots_from(block, faults);
+    if let Some(block) = only(&reader.blocks(body, "roots"), reader) {
+        project.roots_from = roots_from(block, reader);
     }
     project.rules = rules.into_iter().map(|(setting, _)| setting).collect();
-    if let Some(block) = only(&faults.blocks(body, "trust"), faults) {
-        project.trust = trust(&block.body, project.flavor, faults);
+    if let Some(block) = only(&reader.blocks(body, "trust"), reader) {
+        project.trust = trust(&block.body, project.flavor, reader);
     }
     project.policy =
-        only(&faults.blocks(body, "policy"), faults).map(|block| policy(&block.body, faults));
+        only(&reader.blocks(body, "policy"), reader).map(|block| policy(&block.body, reader));
     project
 }
 
 /// Returns the only block of a kind that may stand once and takes no label.
-fn only<'b>(blocks: &[&'b Block], faults: &mut Faults) -> Option<&'b Block> {
+fn only<'b>(blocks: &[&'b Block], reader: &mut ProjectReader) -> Option<&'b Block> {
     let (first, others) = blocks.split_first()?;
-    faults.no_label(first);
+    reader.no_label(first);
     for again in others {
         let title = format!("Duplicate {} block", again.kind.text);
-        faults.twice(&title, again.header, first.header);
+        reader.twice(&title, again.header, first.header);
     }
     Some(first)
 }
 
-fn platforms(body: &Body, faults: &mut Faults) -> Vec<PlatformName> {
-    let texts = faults.some_texts(body, "platforms").unwrap_or_default();
-    let names = texts.iter().filter_map(|text| platform(text, faults));
-    names.collect()
+fn platforms(body: &Body, reader: &mut ProjectReader) -> Vec<PlatformName> {
+    reader
+        .some_texts(body, "platforms")
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|text| platform(text, reader))
+        .collect()
 }
 
-fn platform(text: &Located<String>, faults: &mut Faults) -> Option<PlatformName> {
+fn platform(text: &Located<String>, reader: &mut ProjectReader) -> Option<PlatformName> {
     let (remark, help) = match &*text.value {
         "common" => return Some(PlatformName::Common),
         "all" => (
@@ -157,9 +161,13 @@ fn platform(text: &Located<String>, faults: &mut Faults) -> Option<PlatformName>
             "this depends on the lock file that it shall be compared with",
             "name the platforms",
         ),
-        name => match name.parse() {
+        name => match name.parse::<Platform>() {
             Ok(platform) => {
-                rare(&platform, text.span, faults);
+                if !platform.is_common() {
+                    let note = Diagnostic::note(rules::PROJECT_ODD, "Rare platform");
+                    let remark = "providers are rarely released for it: is it spelled right?";
+                    reader.push(note.at(reader.file, text.span, remark));
+                }
                 return Some(PlatformName::Named(platform));
             }
             Err(_) => (
@@ -168,73 +176,65 @@ fn platform(text: &Located<String>, faults: &mut Faults) -> Option<PlatformName>
             ),
         },
     };
-    faults.invalid("Invalid platform", text.span, remark, help);
+    reader.invalid("Invalid platform", text.span, remark, help);
     None
 }
 
-/// Doubts a platform that no provider is commonly released for.
-fn rare(platform: &Platform, at: Span, faults: &mut Faults) {
-    if !platform.is_common() {
-        let note = Diagnostic::note(rules::PROJECT_ODD, "Rare platform");
-        let remark = "providers are rarely released for it: is it spelled right?";
-        faults.push(note.at(faults.file, at, remark));
-    }
-}
-
-fn flavor(body: &Body, faults: &mut Faults) -> FlavorChoice {
-    let Some(text) = faults.text(body, "flavor") else {
+fn flavor(body: &Body, reader: &mut ProjectReader) -> FlavorChoice {
+    let Some(text) = reader.text(body, "flavor") else {
         return FlavorChoice::Auto;
     };
     text.value.parse().unwrap_or_else(|_| {
         let help = "write terraform, opentofu, one of them with a version, as in terraform@1.11, \
                     or auto";
-        faults.invalid("Invalid flavor", text.span, "this is no flavor", help);
+        reader.invalid("Invalid flavor", text.span, "this is no flavor", help);
         FlavorChoice::Auto
     })
 }
 
-fn roots(body: &Body, faults: &mut Faults) -> RootPatterns {
+fn roots(body: &Body, reader: &mut ProjectReader) -> RootPatterns {
     let Some(argument) = body.attribute("roots") else {
         return RootPatterns::default();
     };
-    let wrong = |error: PatternError, at, help: &str, faults: &mut Faults| {
-        faults.invalid("Invalid pattern", at, &error.to_string(), help);
+    let wrong = |error: RootPatternError, at, help: &str, reader: &mut ProjectReader| {
+        reader.invalid("Invalid pattern", at, &error.to_string(), help);
     };
     let mut globs = Vec::new();
-    for text in faults.texts(body, "roots").unwrap_or_default() {
+    for text in reader.texts(body, "roots").unwrap_or_default() {
         match RootPatterns::pattern(&text.value) {
             Ok(glob) => globs.push(glob),
             Err(error) => {
                 let help = "write a path from the directory of this file on, with forward slashes; \
                             * stands for any part of a name, ** for any directories";
-                wrong(error, text.span, help, faults);
+                wrong(error, text.span, help, reader);
             }
         }
     }
+    // Each pattern is fine, but the matcher of all of them has a limit of its own.
     RootPatterns::new(globs).unwrap_or_else(|error| {
-        wrong(error, argument.value.span, "write fewer patterns", faults);
+        wrong(error, argument.value.span, "write fewer patterns", reader);
         RootPatterns::default()
     })
 }
 
-fn roots_from(block: &Block, faults: &mut Faults) -> Option<RootsFrom> {
-    faults.names(&block.body, &ROOTS);
-    let Some(from) = faults.text(&block.body, "from") else {
+fn roots_from(block: &Block, reader: &mut ProjectReader) -> Option<RootsFrom> {
+    reader.names(&block.body, &ROOTS);
+    let Some(from) = reader.text(&block.body, "from") else {
         let help = "write from = \"atlantis.yaml\"";
-        faults.invalid("Missing argument", block.header, "from is missing", help);
+        reader.invalid("Missing argument", block.header, "from is missing", help);
         return None;
     };
     match RootPatterns::directory(&from.value) {
         Ok(path) => Some(RootsFrom {
             path: path.display().to_string(),
-            place: Place {
-                file: faults.file,
+            place: SettingPlace {
+                file: reader.file,
                 span: from.span,
             },
         }),
         Err(error) => {
             let help = "write the path of a file, from the directory of this one on";
-            faults.invalid("Invalid path", from.span, &error.to_string(), help);
+            reader.invalid("Invalid path", from.span, &error.to_string(), help);
             None
         }
     }
@@ -243,62 +243,63 @@ fn roots_from(block: &Block, faults: &mut Faults) -> Option<RootsFrom> {
 /// Returns the provider that the label of a block names, once.
 fn own_name(
     block: &Block,
-    seen: &mut Vec<(ProviderName, Span)>,
-    faults: &mut Faults,
+    named: &mut Vec<(ProviderName, Span)>,
+    reader: &mut ProjectReader,
 ) -> Option<ProviderName> {
-    let label = faults.label(block, EXAMPLE)?;
-    let name = provider(&label.text, label.span, faults)?;
-    match seen.iter().find(|(other, _)| other.overlaps(&name)) {
+    let label = reader.label(block, EXAMPLE)?;
+    let name = provider(&label.text, label.span, reader)?;
+    match named.iter().find(|(other, _)| other.overlaps(&name)) {
         Some((_, first)) => {
-            faults.twice("Duplicate provider block", block.header, *first);
+            reader.twice("Duplicate provider block", block.header, *first);
             None
         }
         None => {
-            seen.push((name.clone(), block.header));
+            named.push((name.clone(), block.header));
             Some(name)
         }
     }
 }
 
-fn provider(text: &str, at: Span, faults: &mut Faults) -> Option<ProviderName> {
+fn provider(text: &str, at: Span, reader: &mut ProjectReader) -> Option<ProviderName> {
     let name = ProviderName::new(text);
     if name.is_none() {
         let help = "write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE";
         let remark = "this is no provider address";
-        faults.invalid("Invalid provider address", at, remark, help);
+        reader.invalid("Invalid provider address", at, remark, help);
     }
     name
 }
 
-fn rule(block: &Block, faults: &mut Faults) -> Option<RuleSetting> {
-    faults.names(&block.body, &RULE);
-    let name = faults
+fn rule(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
+    reader.names(&block.body, &RULE);
+    let name = reader
         .label(block, rules::PLATFORMS_INCOMPLETE)
         .and_then(|label| {
-            let known = RULES.iter().find(|rule| rule.name == label.text);
-            if known.is_none() {
+            let rule = RULES.iter().find(|rule| rule.name == label.text);
+            if rule.is_none() {
                 let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
                 let help = did_you_mean(&label.text, &names)
                     .unwrap_or_else(|| "write a name as findings show it in brackets".into());
                 let remark = "there is no such rule";
-                faults.invalid("Unknown rule", label.span, remark, &help);
+                reader.invalid("Unknown rule", label.span, remark, &help);
             }
-            known
+            rule
         });
-    let level = level(block, faults);
-    let reason = faults.text(&block.body, "reason");
-    let stated = reason.as_ref().filter(|text| !text.value.trim().is_empty());
-    // What is there and of another type was reported already.
-    let is_absent = reason.is_some() || block.body.attribute("reason").is_none();
-    if level == Some(Level::Off) && stated.is_none() && is_absent {
+    let level = level(block, reader);
+    let reason = reader.text(&block.body, "reason");
+    let says_nothing = match &reason {
+        Some(text) => text.value.trim().is_empty(),
+        // A reason of another type was reported already.
+        None => block.body.attribute("reason").is_none(),
+    };
+    if level == Some(Level::Off) && says_nothing {
         let at = reason.as_ref().map_or(block.header, |text| text.span);
         let title = "Missing reason";
         let remark = "a rule that is turned off needs a reason";
-        faults.invalid(title, at, remark, "say why, as in reason = \"…\"");
+        reader.invalid(title, at, remark, "say why, as in reason = \"…\"");
     }
-    let narrowed = faults.text(&block.body, "provider");
-    let provider = match narrowed {
-        Some(text) => Some(provider(&text.value, text.span, faults)?),
+    let provider = match reader.text(&block.body, "provider") {
+        Some(text) => Some(provider(&text.value, text.span, reader)?),
         // A narrower setting that cannot be read is none about all providers.
         None if block.body.attribute("provider").is_some() => return None,
         None => None,
@@ -311,14 +312,14 @@ fn rule(block: &Block, faults: &mut Faults) -> Option<RuleSetting> {
     })
 }
 
-fn level(block: &Block, faults: &mut Faults) -> Option<Level> {
+fn level(block: &Block, reader: &mut ProjectReader) -> Option<Level> {
     if block.body.attribute("level").is_none() {
         let help = "write level = \"off\", \"note\", \"warning\" or \"error\"";
-        faults.invalid("Missing level", block.header, "level is missing", help);
+        reader.invalid("Missing level", block.header, "level is missing", help);
         return None;
     }
-    let text = faults.text(&block.body, "level")?;
-    choice("Invalid level", &text, &LEVELS, faults)
+    let text = reader.text(&block.body, "level")?;
+    choice("Invalid level", &text, &LEVELS, reader)
 }
 
 /// Finds a word in a table.
@@ -326,93 +327,104 @@ fn choice<T: Copy>(
     title: &str,
     text: &Located<String>,
     table: &[(&str, T)],
-    faults: &mut Faults,
+    reader: &mut ProjectReader,
 ) -> Option<T> {
-    let found = table.iter().find(|(word, _)| *word == text.value);
-    if found.is_none() {
-        let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
-        let help = did_you_mean(&text.value, &words);
-        let help = help.unwrap_or_else(|| format!("it can be {}", words.join(", ")));
-        faults.invalid(title, text.span, "this word has no meaning here", &help);
+    if let Some((_, value)) = table.iter().find(|(word, _)| *word == text.value) {
+        return Some(*value);
     }
-    found.map(|(_, value)| *value)
+    let words: Vec<&str> = table.iter().map(|(word, _)| *word).collect();
+    let help = did_you_mean(&text.value, &words)
+        .unwrap_or_else(|| format!("it can be {}", words.join(", ")));
+    reader.invalid(title, text.span, "this word has no meaning here", &help);
+    None
 }
 
 /// Reports a second setting about the findings of one rule and provider.
-fn distinct(setting: &RuleSetting, at: Span, before: &[(RuleSetting, Span)], faults: &mut Faults) {
-    let same = |other: &RuleSetting| {
-        let provider = match (&setting.provider, &other.provider) {
-            (Some(own), Some(other)) => own.overlaps(other),
+fn distinct(
+    setting: &RuleSetting,
+    at: Span,
+    before: &[(RuleSetting, Span)],
+    reader: &mut ProjectReader,
+) {
+    let is_same = |other: &RuleSetting| {
+        let is_same_provider = match (&setting.provider, &other.provider) {
+            (Some(provider), Some(other)) => provider.overlaps(other),
             (None, None) => true,
             _ => false,
         };
-        provider && other.rule == setting.rule
+        is_same_provider && other.rule == setting.rule
     };
-    if let Some((_, first)) = before.iter().find(|(other, _)| same(other)) {
-        faults.twice("Duplicate rule block", at, *first);
+    if let Some((_, first)) = before.iter().find(|(other, _)| is_same(other)) {
+        reader.twice("Duplicate rule block", at, *first);
     }
 }
 
-fn trust(body: &Body, flavor: FlavorChoice, faults: &mut Faults) -> Trust {
-    faults.names(body, &TRUST);
-    let h1 = faults.text(body, "h1").and_then(|text| {
-        let h1 = choice("Invalid trust", &text, &H1_TRUST, faults)?;
+fn trust(body: &Body, flavor: FlavorChoice, reader: &mut ProjectReader) -> Trust {
+    reader.names(body, &TRUST);
+    let h1 = reader.text(body, "h1").and_then(|text| {
+        let h1 = choice("Invalid trust", &text, &H1_TRUST, reader)?;
         let stated = match flavor {
             FlavorChoice::Stated(stated) => Some(stated.flavor.program()),
             FlavorChoice::Auto => None,
         };
+        // Only OpenTofu's `init` writes `h1:` hashes that a registry states.
         if h1 == H1Trust::AsTofu && stated == Some(Program::Terraform) {
             let remark = "Terraform's registry states no h1: hashes";
             let help = "write \"proven\", or state the flavor opentofu";
-            faults.invalid("Invalid trust", text.span, remark, help);
+            reader.invalid("Invalid trust", text.span, remark, help);
         }
         Some(h1)
     });
-    let hosts = faults.texts(body, "h1_from").unwrap_or_default();
-    let hosts = hosts.into_iter().filter_map(|text| {
-        let host = text.value.parse::<Hostname>();
-        if let Err(error) = &host {
-            let help = "write the name as a browser shows it, without scheme or path";
-            faults.invalid("Invalid hostname", text.span, &error.to_string(), help);
+    let mut h1_from = Vec::new();
+    for text in reader.texts(body, "h1_from").unwrap_or_default() {
+        match text.value.parse::<Hostname>() {
+            Ok(host) => h1_from.push(host),
+            Err(error) => {
+                let help = "write the name as a browser shows it, without scheme or path";
+                reader.invalid("Invalid hostname", text.span, &error.to_string(), help);
+            }
         }
-        host.ok()
-    });
+    }
     Trust {
         h1,
-        h1_from: hosts.collect(),
-        require_signature: faults
+        h1_from,
+        require_signature: reader
             .flag(body, "require_signature")
             .filter(|wanted| *wanted)
-            .and_then(|_| place(body, "require_signature", faults)),
-        imported_facts: faults.flag(body, "imported_facts").unwrap_or(false),
+            .and_then(|_| place(body, "require_signature", reader)),
+        imported_facts: reader.flag(body, "imported_facts").unwrap_or(false),
     }
 }
 
-fn policy(body: &Body, faults: &mut Faults) -> Policy {
-    faults.names(body, &POLICY);
-    let patterns: Option<Vec<String>> = faults.some_texts(body, "allow").map(|texts| {
-        let good = texts.into_iter().filter(|text| is_pattern(text, faults));
-        good.map(|text| text.value).collect()
+fn policy(body: &Body, reader: &mut ProjectReader) -> Policy {
+    reader.names(body, &POLICY);
+    let allow = reader.some_texts(body, "allow").and_then(|texts| {
+        let patterns = texts
+            .into_iter()
+            .filter(|text| is_pattern(text, reader))
+            .map(|text| text.value)
+            .collect();
+        let place = place(body, "allow", reader)?;
+        Some(Allow { patterns, place })
     });
-    let allow = patterns.zip(place(body, "allow", faults));
-    let allow = allow.map(|(patterns, place)| Allow { patterns, place });
-    let min_age = faults.text(body, "min_age").and_then(|text| {
+    let min_age = reader.text(body, "min_age").and_then(|text| {
         let min_age = text.value.parse::<MinAge>();
         if let Err(error) = &min_age {
             let help = "write a number of hours, days or weeks, as in 12h, 7d or 2w";
-            faults.invalid("Invalid age", text.span, &error.to_string(), help);
+            reader.invalid("Invalid age", text.span, &error.to_string(), help);
         }
         min_age.ok()
     });
-    let undated = faults.text(body, "undated");
-    let undated = undated.and_then(|text| choice("Invalid choice", &text, &UNDATED, faults));
-    let mut seen = Vec::new();
+    let undated = reader
+        .text(body, "undated")
+        .and_then(|text| choice("Invalid choice", &text, &UNDATED, reader));
+    let mut named = Vec::new();
     let mut keys = Vec::new();
-    for block in faults.blocks(body, "provider") {
-        faults.names(&block.body, &POLICY_PROVIDER);
-        let name = own_name(block, &mut seen, faults);
-        let key = key(block, faults);
-        let place = place(&block.body, "key_id", faults);
+    for block in reader.blocks(body, "provider") {
+        reader.names(&block.body, &POLICY_PROVIDER);
+        let name = own_name(block, &mut named, reader);
+        let key = key(block, reader);
+        let place = place(&block.body, "key_id", reader);
         if let (Some(provider), Some(key), Some(place)) = (name, key, place) {
             keys.push(PinnedKey {
                 provider,
@@ -429,16 +441,16 @@ fn policy(body: &Body, faults: &mut Faults) -> Policy {
     }
 }
 
-/// Returns where an argument has its value.
-fn place(body: &Body, name: &str, faults: &Faults) -> Option<Place> {
+fn place(body: &Body, name: &str, reader: &ProjectReader) -> Option<SettingPlace> {
     let argument = body.attribute(name)?;
-    Some(Place {
-        file: faults.file,
+    Some(SettingPlace {
+        file: reader.file,
         span: argument.value.span,
     })
 }
 
-fn is_pattern(text: &Located<String>, faults: &mut Faults) -> bool {
+fn is_pattern(text: &Located<String>, reader: &mut ProjectReader) -> bool {
+    // A pattern without a hostname means another registry to each program.
     let mut read = Flavor::ALL.map(|flavor| ProviderPattern::parse(&text.value, flavor));
     if read.iter().any(Result::is_ok) {
         return true;
@@ -446,23 +458,23 @@ fn is_pattern(text: &Located<String>, faults: &mut Faults) -> bool {
     if let Err(error) = read[0].as_mut() {
         let examples = ["hashicorp/aws", "hashicorp/*", "example.com/*/*"];
         let help = format!("write a pattern as in {}", listed(&examples));
-        faults.invalid("Invalid pattern", text.span, &error.to_string(), &help);
+        reader.invalid("Invalid pattern", text.span, &error.to_string(), &help);
     }
     false
 }
 
-fn key(block: &Block, faults: &mut Faults) -> Option<KeyId> {
+fn key(block: &Block, reader: &mut ProjectReader) -> Option<KeyId> {
     if block.body.attribute("key_id").is_none() {
         let help = "write key_id = \"…\", as `lockctl lock -v` prints it";
-        faults.invalid("Missing key", block.header, "key_id is missing", help);
+        reader.invalid("Missing key", block.header, "key_id is missing", help);
         return None;
     }
-    let text = faults.text(&block.body, "key_id")?;
+    let text = reader.text(&block.body, "key_id")?;
     let key = KeyId::parse(&text.value);
     if key.is_none() {
         let remark = "this is neither the ID of a key nor its fingerprint";
         let help = "write 16 or 40 hexadecimal digits, as in 34365D9472D7468F";
-        faults.invalid("Invalid key", text.span, remark, help);
+        reader.invalid("Invalid key", text.span, remark, help);
     }
     key
 }

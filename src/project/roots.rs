@@ -1,4 +1,4 @@
-//! Which directories are roots (rules 1).
+//! Search for the directories that are roots (rules 1).
 //!
 //! A directory with a lock file is a root. So is one that holds configuration and matches `roots` of the
 //! project file that governs it, or that says by a `backend` or `cloud` block where its state is kept,
@@ -19,10 +19,12 @@ use crate::world::{DirEntry, FileKind, Files, clean};
 use super::ignores::{self, Ignores};
 use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
 
-/// How deep directories may be below the one where the search begins.
+// The walk calls itself for each level.
+/// Maximum depth of a directory below the one where the search begins.
 pub const MAX_DEPTH: usize = 64;
 
-/// How many directories are looked at in one search.
+/// Maximum number of directories in one search.
+// The largest known repository has 11,028 units in 13,000 directories.
 pub const MAX_DIRECTORIES: usize = 100_000;
 
 /// The name of the file that makes a directory a root; only looked for here, never read.
@@ -33,12 +35,12 @@ const UNIT_FILE: &str = "terragrunt.hcl";
 const STACK_FILE: &str = "terragrunt.stack.hcl";
 
 /// Directories that belong to programs, whatever is in them.
-pub(super) const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
+const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
 
-/// How roots are looked for.
+/// The inputs of a search for roots.
 #[derive(Clone, Copy)]
-pub struct Search<'a> {
-    /// The files.
+pub struct RootSearch<'a> {
+    /// The files of the disk or of a revision.
     pub files: &'a dyn Files,
     /// Returns whose rules apply to a directory, given what its project file says.
     pub flavor: &'a (dyn Fn(&Path, FlavorChoice) -> Flavor + Sync),
@@ -46,21 +48,22 @@ pub struct Search<'a> {
     pub data_dir: &'a Path,
     /// In how many directories configuration is read at once.
     pub jobs: NonZeroUsize,
-    /// Which units of Terragrunt are roots without a lock file.
+    /// The units of Terragrunt that are roots without a lock file.
     pub units: UnitRoots,
 }
 
-/// Which units of Terragrunt are roots without a lock file (rules 1.4).
+/// The units of Terragrunt that are roots without a lock file (rules 1.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnitRoots {
     /// Those that match `roots` of the project file.
     #[default]
     Named,
-    /// All of them.
+    /// All units, with or without a pattern.
     All,
 }
 
-/// What was found; paths are as the user would write them, and in byte order by their names.
+/// The result of a search; paths are as the user would write them, and in byte order by their
+/// names.
 #[derive(Debug, Default)]
 pub struct FoundRoots {
     /// The roots, and every directory with a project file that is broken: it may say which others
@@ -68,22 +71,22 @@ pub struct FoundRoots {
     pub roots: Vec<PathBuf>,
     /// Directories that hold configuration, and are neither roots nor called by one.
     pub not_locked: Vec<PathBuf>,
-    /// How many of these are units of Terragrunt.
+    /// Number of units of Terragrunt among them.
     pub units: usize,
-    /// What could not be looked at.
+    /// Directories and files that could not be read.
     pub failures: Vec<RootsError>,
 }
 
-/// Why directories were not looked at.
+/// A reason why directories were not looked at.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RootsError {
     /// A directory or file cannot be read.
     #[error("{} cannot be read", path.display())]
     Unreadable {
-        /// The path.
+        /// The directory or file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -105,19 +108,19 @@ pub enum RootsError {
 /// ignores is not looked at.
 #[must_use]
 pub fn find(
-    search: Search<'_>,
+    search: RootSearch<'_>,
     projects: &mut Projects<'_>,
     texts: &mut Texts,
     tops: &[ProjectPlace],
 ) -> FoundRoots {
-    let mut walk = Walk {
+    let mut walk = RootWalk {
         search,
         projects,
         texts,
         ignores: Ignores::default(),
-        known: BTreeSet::new(),
+        paths: BTreeSet::new(),
         visited: Vec::new(),
-        seen: 0,
+        listed: 0,
         failures: Vec::new(),
     };
     for top in tops {
@@ -134,32 +137,31 @@ pub fn find(
 }
 
 /// A directory that was walked through.
-struct Visited {
+struct VisitedDirectory {
     place: ProjectPlace,
     file: Arc<ProjectFile>,
-    /// Whether the search began here.
+    /// The search began here.
     is_top: bool,
     has_lock: bool,
-    /// Whether it is a unit of Terragrunt.
+    /// The directory is a unit of Terragrunt.
     is_unit: bool,
-    /// Whether there may be configuration, as far as the names of files show.
+    /// There may be configuration, as far as the names of files show.
     may_be_configured: bool,
 }
 
 /// One directory that was looked at.
-struct Dir {
+struct GlancedDirectory {
     shown: PathBuf,
-    kind: Kind,
-    /// Whose rules apply.
-    flavor: Flavor,
-    /// Whether it is a unit of Terragrunt.
+    kind: DirectoryKind,
+    /// The rules by which its files were read; `None` if there is no configuration.
+    flavor: Option<Flavor>,
     is_unit: bool,
     glance: Glance,
 }
 
-/// What a directory is by itself.
+/// The kind of a directory, whatever calls it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum DirectoryKind {
     /// A root, whatever calls it.
     Locked,
     /// A root, unless another one calls it.
@@ -168,45 +170,57 @@ enum Kind {
     Broken,
     /// A broken project file above governs it, so this is unknown.
     Unknown,
-    /// No root.
+    /// Neither a root nor a candidate.
     Other,
 }
 
-/// The way through all directories, one after the other: what one says holds for those below.
-struct Walk<'s, 'p> {
-    search: Search<'s>,
+/// The walk through all directories, one after the other: `.gitignore` and project files hold for
+/// the directories below.
+struct RootWalk<'s, 'p> {
+    search: RootSearch<'s>,
     projects: &'s mut Projects<'p>,
     texts: &'s mut Texts,
     ignores: Ignores,
     /// The absolute paths of the directories that were walked through.
-    known: BTreeSet<PathBuf>,
+    paths: BTreeSet<PathBuf>,
     /// The same directories, in their order.
-    visited: Vec<Visited>,
-    /// How many directories were looked at.
-    seen: usize,
-    /// What failed, with the number of directories that were visited before.
+    visited: Vec<VisitedDirectory>,
+    /// Number of directories that were listed.
+    listed: usize,
+    /// Failures, each with the number of directories that were visited before.
     failures: Vec<(usize, RootsError)>,
 }
 
-/// All directories that were walked through and looked at.
-struct Looked<'s> {
-    search: Search<'s>,
-    /// By absolute path.
-    dirs: BTreeMap<PathBuf, Dir>,
-    /// What directories call that were not walked through, by absolute path.
+/// All directories that were visited, with the modules that they call.
+struct CallGraph<'s> {
+    search: RootSearch<'s>,
+    /// The directories by absolute path.
+    dirs: BTreeMap<PathBuf, GlancedDirectory>,
+    /// The calls of directories that the walk did not visit, by absolute path.
     outside: BTreeMap<PathBuf, Vec<PathBuf>>,
-    /// How many directories were looked at.
-    seen: usize,
+    /// Number of directories that were listed or read.
+    listed: usize,
     failures: Vec<RootsError>,
 }
 
-impl<'s> Walk<'s, '_> {
+impl RootsError {
+    /// Returns the directory or file that the error is about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Unreadable { path, .. } | Self::TooDeep { path } | Self::TooMany { path } => path,
+        }
+    }
+}
+
+impl<'s> RootWalk<'s, '_> {
     /// Walks through a directory and those in it.
     fn directory(&mut self, place: &ProjectPlace, depth: usize) {
         let path = place.shown().to_owned();
-        if self.seen == MAX_DIRECTORIES {
-            let reported = self.failures.iter();
-            if !{ reported }.any(|(_, failure)| matches!(failure, RootsError::TooMany { .. })) {
+        if self.listed == MAX_DIRECTORIES {
+            let is_reported =
+                |(_, failure): &(usize, RootsError)| matches!(failure, RootsError::TooMany { .. });
+            if !self.failures.iter().any(is_reported) {
                 self.fail(RootsError::TooMany { path });
             }
             return;
@@ -215,64 +229,63 @@ impl<'s> Walk<'s, '_> {
             self.fail(RootsError::TooDeep { path });
             return;
         }
-        if self.known.contains(place.absolute()) {
+        // Two directories that were typed may lie in each other.
+        if self.paths.contains(place.absolute()) {
             return;
         }
-        self.seen += 1;
+        self.listed += 1;
         let entries = match self.search.files.list(&path) {
             Ok(entries) => entries,
             Err(cause) => return self.unreadable(&path, cause),
         };
-        // Another repository has rules of its own.
-        let outer =
-            { holds(&entries, REPOSITORY) && depth > 0 }.then(|| std::mem::take(&mut self.ignores));
-        let own_rules = if holds(&entries, ignores::FILE_NAME) {
+        // Git does not apply the `.gitignore` files of a repository to another one inside of it.
+        let is_repository = depth > 0 && holds(&entries, REPOSITORY);
+        let outer_ignores = is_repository.then(|| std::mem::take(&mut self.ignores));
+        let entered = if holds(&entries, ignores::FILE_NAME) {
             self.ignores.enter(self.search.files, place)
         } else {
             Ok(false)
         };
-        match own_rules {
+        match entered {
             Ok(entered) => {
                 self.visit(place, depth, &entries);
-                self.below(place, depth, &entries);
+                for entry in entries {
+                    if entry.kind != FileKind::Directory {
+                        continue;
+                    }
+                    let child = place.child(&entry.name);
+                    if !is_skipped(&child, self.search.data_dir)
+                        && !self.ignores.ignore(child.absolute())
+                    {
+                        self.directory(&child, depth + 1);
+                    }
+                }
                 if entered {
                     self.ignores.leave();
                 }
             }
             Err(cause) => self.unreadable(&place.file(ignores::FILE_NAME), cause),
         }
-        if let Some(outer) = outer {
+        if let Some(outer) = outer_ignores {
             self.ignores = outer;
         }
     }
 
-    fn below(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
-        for entry in entries {
-            let child = place.child(&entry.name);
-            let is_skipped = SKIPPED.iter().any(|name| entry.name == *name)
-                || child.absolute().ends_with(self.search.data_dir);
-            let is_wanted = entry.kind == FileKind::Directory && !is_skipped;
-            if is_wanted && !self.ignores.ignore(child.absolute()) {
-                self.directory(&child, depth + 1);
-            }
-        }
-    }
-
     fn visit(&mut self, place: &ProjectPlace, depth: usize, entries: &[DirEntry]) {
-        let may_be = |entry: &DirEntry| {
-            let name = entry.name.to_string_lossy();
+        let may_be_configuration = |entry: &DirEntry| {
+            let name = entry.name.as_encoded_bytes();
             [".tf", ".tofu", ".json"]
                 .iter()
-                .any(|end| name.ends_with(end))
+                .any(|ending| name.ends_with(ending.as_bytes()))
         };
-        self.known.insert(place.absolute().to_owned());
-        self.visited.push(Visited {
+        self.paths.insert(place.absolute().to_owned());
+        self.visited.push(VisitedDirectory {
             place: place.clone(),
             file: self.projects.of(place, self.texts),
             is_top: depth == 0,
             has_lock: holds(entries, LOCK_FILE),
             is_unit: holds(entries, UNIT_FILE) && !holds(entries, STACK_FILE),
-            may_be_configured: entries.iter().any(may_be),
+            may_be_configured: entries.iter().any(may_be_configuration),
         });
     }
 
@@ -285,60 +298,65 @@ impl<'s> Walk<'s, '_> {
         self.failures.push((self.visited.len(), error));
     }
 
-    /// Looks into the directories, several at once.
-    fn look(self) -> Looked<'s> {
+    /// Reads what the directories hold, several at once.
+    fn look(self) -> CallGraph<'s> {
         let search = self.search;
-        let dirs = parallel::map(search.jobs, &self.visited, |one| one.look(search));
-        let mut looked = Looked {
+        let dirs = parallel::map(search.jobs, &self.visited, |visited| visited.look(search));
+        let mut graph = CallGraph {
             search,
             dirs: BTreeMap::new(),
             outside: BTreeMap::new(),
-            seen: self.seen,
+            listed: self.listed,
             failures: Vec::new(),
         };
+        // Failures of the walk and of reading come in the order of the directories.
         let mut failures = self.failures.into_iter().peekable();
-        for (before, (one, dir)) in self.visited.into_iter().zip(dirs).enumerate() {
-            while let Some((_, failure)) = failures.next_if(|(visited, _)| *visited <= before) {
-                looked.failures.push(failure);
+        for (index, (visited, dir)) in self.visited.into_iter().zip(dirs).enumerate() {
+            while let Some((_, failure)) = failures.next_if(|(before, _)| *before <= index) {
+                graph.failures.push(failure);
             }
-            let path = one.place.shown().to_owned();
+            let path = visited.place.shown().to_owned();
             match dir {
                 Ok(dir) => {
-                    looked.dirs.insert(one.place.absolute().to_owned(), dir);
+                    graph.dirs.insert(visited.place.absolute().to_owned(), dir);
                 }
-                Err(cause) => looked.failures.push(RootsError::Unreadable { path, cause }),
+                Err(cause) => graph.failures.push(RootsError::Unreadable { path, cause }),
             }
         }
-        looked.failures.extend(failures.map(|(_, failure)| failure));
-        looked
+        graph.failures.extend(failures.map(|(_, failure)| failure));
+        graph
     }
 }
 
-impl Visited {
+impl VisitedDirectory {
     /// Finds out what the directory is by itself.
-    fn look(&self, search: Search<'_>) -> io::Result<Dir> {
+    fn look(&self, search: RootSearch<'_>) -> io::Result<GlancedDirectory> {
         let Self { place, file, .. } = self;
-        let flavor = (search.flavor)(place.shown(), file.project.flavor);
-        let glance = if self.may_be_configured {
-            config::glance(search.files, place.shown(), flavor)?
+        // Whose rules apply is found out by reading the lock file, which takes time in thousands of units.
+        let (flavor, glance) = if self.may_be_configured {
+            let flavor = (search.flavor)(place.shown(), file.project.flavor);
+            let glance = config::glance(search.files, place.shown(), flavor)?;
+            (Some(flavor), glance)
         } else {
-            Glance::default()
+            (None, Glance::default())
         };
         let below = place.absolute().strip_prefix(&file.base);
         let matches = below.is_ok_and(|below| file.project.roots.contain(below));
         let is_broken = has_errors(&file.diagnostics);
+        // One broken file governs many directories; it is reported once, in its own directory or where the
+        // search began.
         let kind = if is_broken && (self.is_top || file.base == place.absolute()) {
-            Kind::Broken
+            DirectoryKind::Broken
         } else if is_broken {
-            Kind::Unknown
+            DirectoryKind::Unknown
         } else if self.has_lock || (self.is_unit && (matches || search.units == UnitRoots::All)) {
-            Kind::Locked
+            DirectoryKind::Locked
         } else if glance.found && (matches || glance.has_backend) {
-            Kind::Candidate
+            DirectoryKind::Candidate
         } else {
-            Kind::Other
+            DirectoryKind::Other
         };
-        Ok(Dir {
+        Ok(GlancedDirectory {
             shown: place.shown().to_owned(),
             kind,
             flavor,
@@ -348,62 +366,63 @@ impl Visited {
     }
 }
 
-impl Looked<'_> {
+impl CallGraph<'_> {
     /// Decides among all candidates.
     fn decide(mut self) -> FoundRoots {
-        let candidates = self
+        let candidates: Vec<PathBuf> = self
             .dirs
             .iter()
-            .filter(|(_, dir)| matches!(dir.kind, Kind::Locked | Kind::Candidate));
-        let candidates: Vec<PathBuf> = candidates.map(|(path, _)| path.clone()).collect();
+            .filter(|(_, dir)| matches!(dir.kind, DirectoryKind::Locked | DirectoryKind::Candidate))
+            .map(|(path, _)| path.clone())
+            .collect();
+        // A module with a lock file of its own stays a root, even if another root calls it (rules 1.1).
         let mut called = BTreeMap::new();
         for path in &candidates {
             called.insert(path.clone(), self.called_by(path));
         }
-        let mut by_others = BTreeSet::new();
-        for (root, below) in &called {
-            by_others.extend(below.iter().filter(|dir| *dir != root));
-        }
-        // Where directories call each other in a circle, the first one is the root of all.
-        let (rest, roots): (Vec<&PathBuf>, Vec<&PathBuf>) = candidates
+        let called_by_others: BTreeSet<&PathBuf> = called
             .iter()
-            .partition(|path| by_others.contains(path) && self.dirs[*path].kind != Kind::Locked);
+            .flat_map(|(root, dirs)| dirs.iter().filter(move |dir| *dir != root))
+            .collect();
+        let (modules, roots): (Vec<&PathBuf>, Vec<&PathBuf>) =
+            candidates.iter().partition(|path| {
+                let is_locked = self.dirs[*path].kind == DirectoryKind::Locked;
+                !is_locked && called_by_others.contains(path)
+            });
         let mut roots: BTreeSet<&PathBuf> = roots.into_iter().collect();
         let mut covered: BTreeSet<&PathBuf> =
             roots.iter().flat_map(|root| &called[*root]).collect();
-        for path in rest {
+        // Where directories call each other in a circle, the first one is the root of all.
+        for path in modules {
             if !covered.contains(path) {
                 roots.insert(path);
                 covered.extend(&called[path]);
             }
         }
-        let shown = |path: &PathBuf| self.dirs[path].shown.clone();
-        let is_root = |path: &PathBuf, dir: &Dir| dir.kind == Kind::Broken || roots.contains(path);
-        let is_open = |path: &PathBuf, dir: &Dir| {
-            let is_known = dir.kind != Kind::Unknown;
-            let is_configuration = dir.glance.found || dir.is_unit;
-            is_known && is_configuration && !is_root(path, dir) && !covered.contains(path)
-        };
-        let units = self.dirs.iter();
-        let units = units
-            .filter(|(path, dir)| dir.is_unit && is_open(path, dir))
-            .count();
-        let list = |keep: &dyn Fn(&PathBuf, &Dir) -> bool| {
-            let kept = self.dirs.iter().filter(|(path, dir)| keep(path, dir));
-            kept.map(|(path, _)| shown(path)).collect()
-        };
-        FoundRoots {
-            roots: list(&is_root),
-            not_locked: list(&is_open),
-            units,
+        let mut found = FoundRoots {
             failures: std::mem::take(&mut self.failures),
+            ..FoundRoots::default()
+        };
+        for (path, dir) in &self.dirs {
+            if dir.kind == DirectoryKind::Broken || roots.contains(path) {
+                found.roots.push(dir.shown.clone());
+            } else if dir.kind != DirectoryKind::Unknown
+                && (dir.glance.found || dir.is_unit)
+                && !covered.contains(path)
+            {
+                found.units += usize::from(dir.is_unit);
+                found.not_locked.push(dir.shown.clone());
+            }
         }
+        found
     }
 
     /// Lists every directory that a root calls, by itself or through others.
     fn called_by(&mut self, root: &Path) -> BTreeSet<PathBuf> {
         let mut called = BTreeSet::new();
-        let flavor = self.dirs[root].flavor;
+        let Some(flavor) = self.dirs[root].flavor else {
+            return called;
+        };
         let mut open = vec![root.to_owned()];
         while let Some(dir) = open.pop() {
             let calls = match self.dirs.get(&dir) {
@@ -423,21 +442,30 @@ impl Looked<'_> {
     /// Returns what a directory calls that was not walked through. That it cannot be read is reported
     /// when the root is loaded.
     fn outside(&mut self, dir: &Path, flavor: Flavor) -> Vec<PathBuf> {
-        if let Some(known) = self.outside.get(dir) {
-            return known.clone();
+        if let Some(calls) = self.outside.get(dir) {
+            return calls.clone();
         }
-        if self.seen == MAX_DIRECTORIES {
+        if self.listed == MAX_DIRECTORIES {
             return Vec::new();
         }
-        self.seen += 1;
+        self.listed += 1;
+        // The module may lie beside the search, or in a directory that git ignores.
         let glance = config::glance(self.search.files, dir, flavor).unwrap_or_default();
         self.outside.insert(dir.to_owned(), glance.calls.clone());
         glance.calls
     }
 }
 
-/// Returns whether a directory holds a file of a name; `.git` may be a directory, too.
+/// Returns true if a directory holds a file of a name; `.git` may be a directory, too.
 pub(super) fn holds(entries: &[DirEntry], name: &str) -> bool {
-    let mut own = entries.iter().filter(|entry| entry.name == name);
-    own.any(|entry| name == REPOSITORY || entry.kind != FileKind::Directory)
+    entries.iter().any(|entry| {
+        entry.name == name && (name == REPOSITORY || entry.kind != FileKind::Directory)
+    })
+}
+
+/// Returns true for a directory of a program's own records, and for the inside of a repository.
+pub(super) fn is_skipped(place: &ProjectPlace, data_dir: &Path) -> bool {
+    let name = place.absolute().file_name();
+    SKIPPED.iter().any(|skipped| name == Some(skipped.as_ref()))
+        || place.absolute().ends_with(data_dir)
 }

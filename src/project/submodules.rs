@@ -11,7 +11,7 @@ use super::locate::ProjectPlace;
 /// The file at the top of a repository that lists its submodules.
 const FILE_NAME: &str = ".gitmodules";
 
-/// How large it may be, in bytes.
+/// Maximum size of the file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Lists the submodules of a repository that are not checked out; none if the list cannot be read.
@@ -20,10 +20,14 @@ pub fn missing(files: &dyn Files, top: &ProjectPlace) -> Vec<ProjectPlace> {
     let Ok(bytes) = files.read(&top.file(FILE_NAME), MAX_FILE_BYTES) else {
         return Vec::new();
     };
-    let text = String::from_utf8_lossy(&bytes);
-    let paths = text.lines().filter_map(path);
-    let places = paths.filter_map(|path| below(top, Path::new(path)));
-    places.filter(|place| is_empty(files, place)).collect()
+    // `path` is written by `git submodule add` on a line of its own; other forms of git's configuration
+    // (continued lines, escapes) only make a submodule look like a missing directory.
+    String::from_utf8_lossy(&bytes)
+        .lines()
+        .filter_map(path)
+        .filter_map(|path| below(top, Path::new(path)))
+        .filter(|place| is_empty(files, place))
+        .collect()
 }
 
 /// Reads a line `path = PATH`.
@@ -36,6 +40,7 @@ fn path(line: &str) -> Option<&str> {
 /// Finds the place of a path that leads nowhere but down.
 fn below(top: &ProjectPlace, path: &Path) -> Option<ProjectPlace> {
     path.components()
+        // A path that leads out of the repository was not written by git.
         .try_fold(top.clone(), |place, part| match part {
             Component::Normal(name) => Some(place.child(name)),
             Component::CurDir => Some(place),
@@ -44,6 +49,7 @@ fn below(top: &ProjectPlace, path: &Path) -> Option<ProjectPlace> {
 }
 
 fn is_empty(files: &dyn Files, place: &ProjectPlace) -> bool {
+    // git leaves an empty directory for a submodule that is not checked out; it may have been removed.
     match files.list(place.shown()) {
         Ok(entries) => entries.is_empty(),
         Err(error) => error.kind() == ErrorKind::NotFound,
@@ -63,7 +69,7 @@ mod tests {
         let files = MemFiles::with(&[(".gitmodules", list), ("mods/a/main.tf", "")]);
         let top = ProjectPlace::new(Path::new("."), Path::new("/"));
         let missing = missing(&files, &top);
-        let shown: Vec<String> = missing.iter().map(|one| slashed(one.shown())).collect();
+        let shown: Vec<String> = missing.iter().map(|place| slashed(place.shown())).collect();
         assert_eq!(shown, ["mods/b"]);
     }
 }

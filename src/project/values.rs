@@ -1,22 +1,23 @@
 //! Blocks with their names checked, and arguments as plain values.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, Word};
 
-/// What may stand in a body.
-pub(super) struct Known {
-    /// What the body is, in words.
-    pub what: &'static str,
+/// The attributes and blocks that a body may have.
+pub(super) struct BodySchema {
+    /// The body, in words for messages.
+    pub subject: &'static str,
     pub arguments: &'static [&'static str],
     pub blocks: &'static [&'static str],
     /// Names that belong elsewhere, with where that is.
     pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
-/// How many elements a list may have, and how many blocks of one kind a body.
+/// Maximum number of elements of a list, and of blocks of one kind in a body.
 pub(super) const MAX_ITEMS: usize = 1_000;
 
 /// A value with its place.
@@ -26,13 +27,13 @@ pub(super) struct Located<T> {
     pub span: Span,
 }
 
-/// The file at hand with what is wrong about it.
-pub(super) struct Faults {
+/// A reader of one file, with the problems that it found.
+pub(super) struct ProjectReader {
     pub file: FileId,
-    pub found: Vec<Diagnostic>,
+    pub problems: Vec<Diagnostic>,
 }
 
-impl Faults {
+impl ProjectReader {
     /// Adds an error that belongs to no narrower rule.
     pub(super) fn invalid(&mut self, title: &str, at: Span, remark: &str, help: &str) {
         let error = Diagnostic::error(rules::PROJECT_INVALID, title);
@@ -49,45 +50,52 @@ impl Faults {
     }
 
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
-        self.found.push(diagnostic);
+        self.problems.push(diagnostic);
     }
 
     /// Reports everything in a body that has no business there.
-    pub(super) fn names(&mut self, body: &Body, known: &Known) {
+    pub(super) fn names(&mut self, body: &Body, schema: &BodySchema) {
         for argument in body.attributes() {
             let name = &argument.name;
-            if !known.arguments.contains(&&*name.text) {
-                self.unknown(name, known, "Unsupported argument", known.blocks);
+            if !schema.arguments.contains(&&*name.text) {
+                self.unknown(name, schema, "Unsupported argument", schema.blocks);
             }
         }
         for block in body.blocks() {
-            if !known.blocks.contains(&&*block.kind.text) {
+            if !schema.blocks.contains(&&*block.kind.text) {
                 let title = "Unsupported block type";
-                self.unknown(&block.kind, known, title, known.arguments);
+                self.unknown(&block.kind, schema, title, schema.arguments);
             }
         }
     }
 
     /// Reports an unknown name; `others` are those that are known in the other form.
-    fn unknown(&mut self, name: &Word, known: &Known, title: &str, others: &[&str]) {
-        let blocks = known.blocks.iter();
-        let blocks = blocks.filter(|name| !known.arguments.contains(name));
-        let all: Vec<&str> = known.arguments.iter().chain(blocks).copied().collect();
-        let elsewhere = known.elsewhere.iter().find(|(word, _)| *word == name.text);
+    fn unknown(&mut self, name: &Word, schema: &BodySchema, title: &str, others: &[&str]) {
+        let only_blocks = schema
+            .blocks
+            .iter()
+            .filter(|name| !schema.arguments.contains(name));
+        let names: Vec<&str> = schema
+            .arguments
+            .iter()
+            .chain(only_blocks)
+            .copied()
+            .collect();
+        let elsewhere = schema.elsewhere.iter().find(|(word, _)| *word == name.text);
         let help = if let Some((_, place)) = elsewhere {
             Some(format!("write it in {place}"))
         } else if others.contains(&&*name.text) {
-            let is_block = known.blocks.contains(&&*name.text);
+            let is_block = schema.blocks.contains(&&*name.text);
             let form = if is_block { "{ … }" } else { "= …" };
             Some(format!("write {} {form}", name.text))
         } else {
-            did_you_mean(&name.text, &all)
+            did_you_mean(&name.text, &names)
         };
-        let help = help.unwrap_or_else(|| match &*all {
-            [only] => format!("delete it: {} takes {only} only", known.what),
-            all => format!("delete it: {} takes {}", known.what, listed(all)),
+        let help = help.unwrap_or_else(|| match &*names {
+            [only] => format!("delete it: {} takes {only} only", schema.subject),
+            names => format!("delete it: {} takes {}", schema.subject, listed(names)),
         });
-        let remark = format!("{} has no such name", known.what);
+        let remark = format!("{} has no such name", schema.subject);
         let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, title);
         self.push(error.at(self.file, name.span, remark).help(help));
     }
@@ -161,18 +169,18 @@ impl Faults {
             self.flood(&format!("Too many elements of {name}"), first.span);
             texts.truncate(MAX_ITEMS);
         }
-        let mut seen: BTreeMap<String, Span> = BTreeMap::new();
-        texts.retain(|text| match seen.get(&text.value) {
-            Some(first) => {
+        let mut distinct: BTreeMap<String, Span> = BTreeMap::new();
+        texts.retain(|text| match distinct.entry(text.value.clone()) {
+            Entry::Occupied(first) => {
                 let error = Diagnostic::error(rules::PROJECT_INVALID, "Duplicate element")
                     .at(self.file, text.span, "stated again")
-                    .see(self.file, *first, "first stated here")
+                    .see(self.file, *first.get(), "first stated here")
                     .help("delete one of the two; was another one meant?");
                 self.push(error);
                 false
             }
-            None => {
-                seen.insert(text.value.clone(), text.span);
+            Entry::Vacant(new) => {
+                new.insert(text.span);
                 true
             }
         });
@@ -190,26 +198,26 @@ impl Faults {
                 .collect(),
             _ => match self.value(expr)? {
                 Value::Null => return None,
-                Value::Tuple(items) => {
-                    let items = items.into_iter();
-                    items.map(|item| located(item, expr.span)).collect()
-                }
+                Value::Tuple(items) => items
+                    .into_iter()
+                    .map(|item| located(item, expr.span))
+                    .collect(),
                 other => return self.misfit(name, &other, expr.span, "a list of texts in quotes"),
             },
         };
-        let texts = values.into_iter().filter_map(|item| match item.value {
+        let text_of = |item: Located<Value>| match item.value {
             Value::String(value) => Some(located(value, item.span)),
             other => self.misfit(name, &other, item.span, "a text in quotes"),
-        });
-        Some(texts.collect())
+        };
+        Some(values.into_iter().filter_map(text_of).collect())
     }
 
-    /// As [`Faults::texts`], for a list that says nothing without an element.
+    /// As [`ProjectReader::texts`], for a list that says nothing without an element.
     pub(super) fn some_texts(&mut self, body: &Body, name: &str) -> Option<Vec<Located<String>>> {
         let span = body.attribute(name)?.value.span;
-        let before = self.found.len();
+        let before = self.problems.len();
         let texts = self.texts(body, name)?;
-        if texts.is_empty() && self.found.len() == before {
+        if texts.is_empty() && self.problems.len() == before {
             let remark = "at least one element is needed";
             let help = format!("add one, or delete {name}");
             self.invalid("Empty list", span, remark, &help);
@@ -221,7 +229,7 @@ impl Faults {
         match expr::constant(self.file, expr) {
             Ok(value) => Some(value),
             Err(error) => {
-                self.found.extend(error);
+                self.problems.extend(error);
                 None
             }
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::project::roots::{FoundRoots, MAX_DEPTH, RootsError, Search, UnitRoots, find};
+use crate::project::roots::{FoundRoots, MAX_DEPTH, RootSearch, RootsError, UnitRoots, find};
 use crate::project::{ProjectPlace, Projects};
 use crate::world::mem::{MemFiles, slashed};
 
@@ -14,7 +14,7 @@ const PLAIN: &str = "locals {}\n";
 
 fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
     let flavor = |_: &Path, _: FlavorChoice| Flavor::Terraform1_11;
-    let search = Search {
+    let search = RootSearch {
         files,
         flavor: &flavor,
         data_dir: Path::new(".data"),
