@@ -1,4 +1,4 @@
-//! Why a root cannot be opened, read or written.
+//! Reasons why a root cannot be opened, read or written.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,22 +7,22 @@ use crate::flavor::Flavor;
 use crate::lockfile;
 use crate::project::roots::RootsError;
 
-/// Why a root cannot be opened, read or written.
+/// A reason why a root cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkspaceError {
-    /// What was named as a root is something else.
+    /// The path of a root is no directory.
     #[error("{} is not a directory", dir.display())]
     NotADirectory {
-        /// What was named.
+        /// The path as it was typed.
         dir: PathBuf,
     },
-    /// What was named as a root cannot be read.
+    /// The directory of a root cannot be read.
     #[error("{} cannot be read", dir.display())]
     UnreadableDirectory {
-        /// What was named.
+        /// The path as it was typed.
         dir: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -37,7 +37,7 @@ pub enum WorkspaceError {
     UnreadableLock {
         /// The path of the lock file.
         path: PathBuf,
-        /// Why.
+        /// The reason why it cannot be read.
         #[source]
         cause: LockCause,
     },
@@ -50,11 +50,11 @@ pub enum WorkspaceError {
     /// There is no configuration where some is needed.
     #[error("no configuration in {}", named(dir))]
     NoConfiguration {
-        /// The root.
+        /// The directory of the root.
         dir: PathBuf,
         /// Whose files were looked for.
         flavor: Flavor,
-        /// Whether it is a git submodule that is not checked out.
+        /// The directory is a git submodule that is not checked out.
         is_missing_submodule: bool,
     },
     /// The lock file cannot be written.
@@ -62,7 +62,7 @@ pub enum WorkspaceError {
     Unwritable {
         /// The path of the lock file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
@@ -71,7 +71,7 @@ pub enum WorkspaceError {
     TooLarge {
         /// The path of the lock file.
         path: PathBuf,
-        /// How many bytes it would have.
+        /// The size that it would have, in bytes.
         bytes: usize,
     },
     /// Another program writes the lock file at the same time.
@@ -83,18 +83,18 @@ pub enum WorkspaceError {
     /// Relative paths have no meaning.
     #[error("the working directory could not be determined")]
     NoWorkingDirectory {
-        /// Why.
+        /// The error of the system.
         #[source]
         cause: io::Error,
     },
     /// A search found no root.
     #[error("no root in {} or below", listed(tops))]
     NoRoot {
-        /// Where it began.
+        /// The directories in which the search began.
         tops: Vec<PathBuf>,
-        /// How many directories hold configuration all the same.
+        /// Number of directories with configuration.
         not_locked: usize,
-        /// How many of these are units of Terragrunt.
+        /// Number of units of Terragrunt among them.
         units: usize,
     },
     /// A search could not look everywhere.
@@ -102,14 +102,14 @@ pub enum WorkspaceError {
     Search(#[from] RootsError),
 }
 
-/// Why a lock file cannot be read.
+/// A reason why a lock file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockCause {
-    /// It has more bytes than are read.
+    /// The file exceeds [`lockfile::MAX_BYTES`].
     #[error("it has more than {} bytes", lockfile::MAX_BYTES)]
     TooLarge,
-    /// The system refuses.
+    /// The error of the system.
     #[error(transparent)]
     Io(io::Error),
 }
@@ -124,6 +124,8 @@ pub(super) fn named(dir: &Path) -> String {
 }
 
 fn listed(dirs: &[PathBuf]) -> String {
-    let dirs: Vec<String> = dirs.iter().map(|dir| named(dir)).collect();
-    dirs.join(", ")
+    dirs.iter()
+        .map(|dir| named(dir))
+        .collect::<Vec<_>>()
+        .join(", ")
 }

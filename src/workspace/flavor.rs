@@ -13,7 +13,7 @@ use crate::world::{DirEntry, Files};
 
 use super::root::{lock_path, read_lock};
 
-/// What shows whose rules apply to a root.
+/// The evidence for the rules that apply to a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlavorSign {
     /// The command line or the project file states it.
@@ -26,7 +26,7 @@ pub enum FlavorSign {
     Neighbours,
     /// Nothing of the root itself, and the other roots of the repository do not agree.
     Mixed,
-    /// Nothing at all.
+    /// Neither the root nor its repository shows it.
     Nothing,
 }
 
@@ -57,40 +57,49 @@ pub(super) fn own_sign(
     if let Some(program) = lock.and_then(by_lock) {
         return Some((Flavor::newest(program), FlavorSign::Lock));
     }
+    // Terraform ignores `.tofu` files, so whoever writes them uses OpenTofu.
     let entries = files.list(dir).unwrap_or_default();
     holds_tofu_files(&entries).then(|| (Flavor::newest(Program::OpenTofu), FlavorSign::Files))
 }
 
 fn by_lock(bytes: &[u8]) -> Option<Program> {
+    // Both programs write their name into the first line, unless the file was written by hand.
     lockfile::header_of(bytes).or_else(|| by_registries(bytes))
 }
 
 /// Returns the program whose default registry, and only that, a lock file names.
 fn by_registries(bytes: &[u8]) -> Option<Program> {
     let (document, _) = lockfile::parse(FileId::ALONE, bytes, Flavor::newest(Program::Terraform));
-    let names = |program| {
-        let host = Flavor::newest(program).default_host();
-        let mut addrs = document.lock.providers.keys();
-        addrs.any(|addr| addr.hostname().unicode() == host)
+    let names_registry_of = |program: &Program| {
+        let host = Flavor::newest(*program).default_host();
+        let providers = &document.lock.providers;
+        providers
+            .keys()
+            .any(|addr| addr.hostname().unicode() == host)
     };
-    match (names(Program::Terraform), names(Program::OpenTofu)) {
-        (true, false) => Some(Program::Terraform),
-        (false, true) => Some(Program::OpenTofu),
-        _ => None,
+    let mut programs = [Program::Terraform, Program::OpenTofu]
+        .into_iter()
+        .filter(names_registry_of);
+    // A lock file that names both registries was edited, or moved from one program to the other.
+    match (programs.next(), programs.next()) {
+        (program, None) => program,
+        (_, Some(_)) => None,
     }
 }
 
 /// Returns whether a directory holds configuration that only OpenTofu reads.
 pub(super) fn holds_tofu_files(entries: &[DirEntry]) -> bool {
     let is_tofu = |name: &str| name.ends_with(".tofu") || name.ends_with(".tofu.json");
-    let mut names = entries.iter().filter_map(|entry| entry.name.to_str());
-    names.any(is_tofu)
+    entries
+        .iter()
+        .filter_map(|entry| entry.name.to_str())
+        .any(is_tofu)
 }
 
-/// What the roots of each repository have in common, by the absolute path of its top.
+/// The flavors that the roots of each repository have in common, by the absolute path of its top.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
-    known: Memo<PathBuf, (Flavor, FlavorSign)>,
+    by_top: Memo<PathBuf, (Flavor, FlavorSign)>,
 }
 
 impl Neighbours {
@@ -102,9 +111,9 @@ impl Neighbours {
         data_dir: &Path,
         projects: &Projects<'_>,
     ) -> (Flavor, FlavorSign) {
-        let top_path = top.absolute().to_owned();
-        self.known
-            .get(&top_path, || common_flavor(top, files, data_dir, projects))
+        self.by_top.get(&top.absolute().to_owned(), || {
+            common_flavor(top, files, data_dir, projects)
+        })
     }
 }
 
@@ -155,8 +164,8 @@ fn program_of(
     texts: &mut Texts,
 ) -> Option<Program> {
     let file = projects.of(place, texts);
-    if let (FlavorChoice::Stated(stated), false) =
-        (file.project.flavor, has_errors(&file.diagnostics))
+    if let FlavorChoice::Stated(stated) = file.project.flavor
+        && !has_errors(&file.diagnostics)
     {
         return Some(stated.flavor.program());
     }

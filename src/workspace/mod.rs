@@ -1,4 +1,4 @@
-//! What a command works on: a root, opened, and the roots below a directory.
+//! Roots, opened, and the search for roots below a directory.
 //!
 //! A [`Root`] is the directory of a root module with its lock file read, the project file that governs
 //! it and the rules that apply there. [`Workspace`] opens roots and searches for them; a root's
@@ -23,10 +23,10 @@ use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
-use crate::project::roots::{self, RootsError, Search, UnitRoots};
+use crate::project::roots::{self, RootSearch, UnitRoots};
 use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::terragrunt::Documents;
-use crate::world::{Env, FileKind, Files};
+use crate::world::{Env, FileKind, Files, clean};
 use flavor::Neighbours;
 
 pub use error::{LockCause, WorkspaceError};
@@ -40,29 +40,29 @@ pub struct Workspace<'a> {
     /// Whose rules apply, whatever project files say.
     flavor: FlavorChoice,
     projects: Projects<'a>,
-    /// The working directory.
+    /// The working directory, as an absolute path.
     current: PathBuf,
     /// The directory of the program's own records, from a root on.
     data_dir: PathBuf,
-    /// Where roots were searched for.
+    /// The directories where the last search began.
     searched: Vec<ProjectPlace>,
     neighbours: Neighbours,
-    /// What units of Terragrunt share.
+    /// Documents that units of Terragrunt share.
     documents: Arc<Documents>,
     /// The submodules that are not checked out, by the absolute path of the top of the repository.
     submodules: Memo<PathBuf, Arc<[ProjectPlace]>>,
 }
 
-/// How roots are searched for.
+/// Settings of a search for roots.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchSettings {
     /// In how many directories configuration is read at once.
     pub jobs: NonZeroUsize,
-    /// Which units of Terragrunt are roots without a lock file.
+    /// The units of Terragrunt that are roots without a lock file.
     pub units: UnitRoots,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default)]
 pub struct Searched {
     /// The roots, each once.
@@ -71,7 +71,7 @@ pub struct Searched {
     pub not_locked: Vec<PathBuf>,
     /// Git submodules that are not checked out, so that there may be roots.
     pub submodules: Vec<PathBuf>,
-    /// Where the search could not look, and why.
+    /// Directories that could not be searched.
     pub errors: Vec<(PathBuf, WorkspaceError)>,
 }
 
@@ -115,73 +115,82 @@ impl<'a> Workspace<'a> {
     /// Returns directories in the order given, each once, however it is written.
     #[must_use]
     pub fn distinct(&self, dirs: &[PathBuf]) -> Vec<PathBuf> {
-        let mut seen = BTreeSet::new();
-        let is_new = |dir: &&PathBuf| {
-            let place = ProjectPlace::new(dir, &self.current);
-            seen.insert(place.absolute().to_owned())
-        };
-        dirs.iter().filter(is_new).cloned().collect()
+        let mut absolute_dirs = BTreeSet::new();
+        dirs.iter()
+            .filter(|dir| absolute_dirs.insert(clean(&self.current.join(dir))))
+            .cloned()
+            .collect()
     }
 
     /// Finds the roots in directories and below: what holds a lock file or a backend, and what project
     /// files name.
     pub fn search(&mut self, tops: &[PathBuf], how: SearchSettings, texts: &mut Texts) -> Searched {
         let mut searched = Searched::default();
-        let mut good = Vec::new();
+        let mut places = Vec::new();
         for top in tops {
-            match check(self.files, top) {
-                Ok(()) => good.push(ProjectPlace::new(top, &self.current)),
+            match require_directory(self.files, top) {
+                Ok(()) => places.push(ProjectPlace::new(top, &self.current)),
                 Err(error) => searched.errors.push((top.clone(), error)),
             }
         }
-        let (files, typed) = (self.files, self.flavor);
-        let flavor = |dir: &Path, stated| {
-            let lock = read_lock(files, &dir.join(lockfile::FILE_NAME));
-            let lock = lock.ok().flatten();
-            flavor_of(typed.or(stated), files, dir, lock.as_deref())
+        let (files, choice) = (self.files, self.flavor);
+        let flavor = |dir: &Path, of_project| {
+            // A lock file that cannot be read is reported when its root is opened.
+            let lock = read_lock(files, &dir.join(lockfile::FILE_NAME))
+                .ok()
+                .flatten();
+            flavor_of(choice.or(of_project), files, dir, lock.as_deref())
         };
-        let search = Search {
+        let search = RootSearch {
             files,
             flavor: &flavor,
             data_dir: &self.data_dir,
             jobs: how.jobs,
             units: how.units,
         };
-        let found = roots::find(search, &mut self.projects, texts, &good);
-        if let (Some(top), true, true) = (
-            good.first(),
-            found.roots.is_empty(),
-            found.failures.is_empty(),
-        ) {
+        let found = roots::find(search, &mut self.projects, texts, &places);
+        if let Some(top) = places.first()
+            && found.roots.is_empty()
+            && found.failures.is_empty()
+        {
             let error = WorkspaceError::NoRoot {
-                tops: good.iter().map(|top| top.shown().to_owned()).collect(),
+                tops: places.iter().map(|top| top.shown().to_owned()).collect(),
                 not_locked: found.not_locked.len(),
                 units: found.units,
             };
             searched.errors.push((top.shown().to_owned(), error));
         }
         for error in found.failures {
-            searched.errors.push((place_of(&error), error.into()));
+            searched
+                .errors
+                .push((error.path().to_owned(), error.into()));
         }
         searched.not_locked = found.not_locked;
         searched.roots = found.roots;
-        for top in &good {
-            let missing = self.submodules(top);
-            let below = missing.iter().filter_map(|one| one.seen_from(top));
-            searched.submodules.extend(below);
+        for top in &places {
+            let missing = self.missing_submodules(self.repository(top).as_ref());
+            searched
+                .submodules
+                .extend(missing.iter().filter_map(|place| place.seen_from(top)));
         }
         searched.submodules.sort();
         searched.submodules.dedup();
-        self.searched = good;
+        self.searched = places;
         searched
     }
 
-    /// Lists the git submodules that are not checked out in the repository of a directory.
-    fn submodules(&self, place: &ProjectPlace) -> Arc<[ProjectPlace]> {
-        let Some(top) = project::repository(self.files, place) else {
+    /// Returns the top of the repository that a directory is in, if it is in one.
+    fn repository(&self, place: &ProjectPlace) -> Option<ProjectPlace> {
+        project::repository(self.files, place)
+    }
+
+    /// Lists the git submodules of a repository that are not checked out.
+    fn missing_submodules(&self, top: Option<&ProjectPlace>) -> Arc<[ProjectPlace]> {
+        let Some(top) = top else {
             return Arc::default();
         };
-        let missing = || submodules::missing(self.files, &top).into();
+        // `.gitmodules` is read once for each repository, not for each of its roots.
+        let missing = || submodules::missing(self.files, top).into();
         self.submodules.get(&top.absolute().to_owned(), missing)
     }
 
@@ -190,21 +199,23 @@ impl<'a> Workspace<'a> {
         &self,
         choice: FlavorChoice,
         place: &ProjectPlace,
+        repository: Option<&ProjectPlace>,
         lock: Option<&[u8]>,
     ) -> (Flavor, FlavorSign) {
         if let Some(own) = flavor::own_sign(choice, self.files, place.shown(), lock) {
             return own;
         }
-        let top = project::repository(self.files, place).or_else(|| {
-            let mut tops = self.searched.iter();
-            let top = tops.find(|top| place.absolute().starts_with(top.absolute()));
-            top.cloned()
+        // Without a repository, the directory where the search began is the common one.
+        let top = repository.or_else(|| {
+            self.searched
+                .iter()
+                .find(|top| place.absolute().starts_with(top.absolute()))
         });
         match top {
             None => (Flavor::newest(Program::Terraform), FlavorSign::Nothing),
             Some(top) => self
                 .neighbours
-                .below(&top, self.files, &self.data_dir, &self.projects),
+                .below(top, self.files, &self.data_dir, &self.projects),
         }
     }
 
@@ -217,7 +228,7 @@ impl<'a> Workspace<'a> {
         dir: &Path,
         texts: &mut Texts,
     ) -> Result<Arc<ProjectFile>, WorkspaceError> {
-        check(self.files, dir)?;
+        require_directory(self.files, dir)?;
         Ok(self
             .projects
             .of(&ProjectPlace::new(dir, &self.current), texts))
@@ -236,6 +247,7 @@ impl<'a> Workspace<'a> {
         file: Arc<ProjectFile>,
         texts: &mut Texts,
     ) -> Result<Option<Root>, WorkspaceError> {
+        // Nothing of a file with an error counts (`project` rules 2.1), so it is not known what was meant.
         if has_errors(&file.diagnostics) {
             return Ok(None);
         }
@@ -243,23 +255,24 @@ impl<'a> Workspace<'a> {
         let bytes = read_lock(self.files, &lock_path)?;
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);
-        let (flavor, sign) = self.flavor(choice, &place, bytes.as_deref());
-        let unit = unit::unit_file(self.files, dir).map(|name| {
-            let top = project::repository(self.files, &place);
-            UnitFile {
-                name,
-                repository: top.map(|top| top.absolute().to_owned()),
-                documents: Arc::clone(&self.documents),
-            }
+        let repository = self.repository(&place);
+        let (flavor, sign) = self.flavor(choice, &place, repository.as_ref(), bytes.as_deref());
+        let unit = unit::unit_file(self.files, dir).map(|name| UnitFile {
+            name,
+            repository: repository.as_ref().map(|top| top.absolute().to_owned()),
+            documents: Arc::clone(&self.documents),
         });
+        // A lock file without configuration may be kept by a tool that generates the configuration.
         let is_alone = match (&bytes, &unit) {
             (Some(_), None) => config::has_files(self.files, dir, flavor).is_ok_and(|has| !has),
             _ => false,
         };
-        let missing = self.submodules(&place);
-        let missing = missing.iter().map(|one| one.absolute().to_owned());
         let submodules = Submodules {
-            missing: missing.collect(),
+            missing: self
+                .missing_submodules(repository.as_ref())
+                .iter()
+                .map(|submodule| submodule.absolute().to_owned())
+                .collect(),
             root: place.absolute().to_owned(),
         };
         let lock = bytes.map(|bytes| LockText::new(&lock_path, bytes, flavor, texts));
@@ -280,8 +293,7 @@ impl<'a> Workspace<'a> {
 
 impl std::fmt::Debug for Workspace<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = f.debug_struct("Workspace");
-        shown
+        f.debug_struct("Workspace")
             .field("current", &self.current)
             .finish_non_exhaustive()
     }
@@ -290,26 +302,17 @@ impl std::fmt::Debug for Workspace<'_> {
 /// A project file that counts instead of the nearest one of each root.
 #[derive(Clone, Debug)]
 pub struct StatedProject {
-    /// Its path.
+    /// The path as it was typed.
     pub path: PathBuf,
     /// The directory that its patterns of roots start from.
     pub base: PathBuf,
 }
 
-/// Makes sure that a root is a directory.
-fn check(files: &dyn Files, dir: &Path) -> Result<(), WorkspaceError> {
+fn require_directory(files: &dyn Files, dir: &Path) -> Result<(), WorkspaceError> {
     let dir = dir.to_owned();
     match files.kind(&dir) {
         Ok(FileKind::Directory) => Ok(()),
         Ok(_) => Err(WorkspaceError::NotADirectory { dir }),
         Err(cause) => Err(WorkspaceError::UnreadableDirectory { dir, cause }),
-    }
-}
-
-fn place_of(error: &RootsError) -> PathBuf {
-    match error {
-        RootsError::Unreadable { path, .. }
-        | RootsError::TooDeep { path }
-        | RootsError::TooMany { path } => path.clone(),
     }
 }

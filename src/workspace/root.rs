@@ -26,24 +26,27 @@ pub struct Root {
     pub dir: PathBuf,
     /// The path of the lock file, whether it exists or not.
     pub lock_path: PathBuf,
-    /// Whose rules apply.
+    /// The program and version whose rules apply.
     pub flavor: Flavor,
-    /// What was stated about that.
+    /// The flavor that was stated, if any.
     pub choice: FlavorChoice,
-    /// What shows that.
+    /// The evidence for the flavor.
     pub sign: FlavorSign,
     /// The lock file, if there is one.
     pub lock: Option<LockText>,
-    /// Whether there is no configuration beside the lock file, which then counts as not seen (`project`
+    /// There is no configuration beside the lock file, which then counts as not seen (`project`
     /// rules 3.2).
     pub is_alone: bool,
-    /// What makes it a unit of Terragrunt, if it is one.
+    /// The unit file of Terragrunt, if the root is a unit.
     pub unit: Option<UnitFile>,
     /// The git submodules of the repository that are not checked out.
     pub(super) submodules: Submodules,
     /// The project file that governs it, without any error.
     pub(super) file: Arc<ProjectFile>,
 }
+
+/// The variable that keeps OpenTofu from reading providers of Terraform's registry in a state as its own.
+const STATE_TRANSLATION: &str = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
 
 /// The title of the note about a lock file without configuration.
 const ALONE: &str = "No configuration beside the lock file";
@@ -55,28 +58,28 @@ pub struct LockText {
     pub bytes: Arc<[u8]>,
     /// Its place in the table of texts.
     pub file: FileId,
-    /// What was understood of it.
+    /// The entries and the header of the file.
     pub document: Document,
-    /// What is wrong with it.
+    /// All problems of the file, in the order of their places.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// How the configuration of a root is read.
+/// Options for reading the configuration of a root.
 #[derive(Clone, Debug)]
 pub struct Reading {
     /// The directory of test files, if it is not `tests`.
     pub test_directory: Option<PathBuf>,
-    /// Whether a module that cannot be seen is an error.
+    /// A module that cannot be seen is an error.
     pub strict_modules: bool,
-    /// Whether the state is read.
+    /// The state is read, too.
     pub reads_state: bool,
-    /// What the backend matters.
+    /// The use that the command makes of the backend.
     pub backend: BackendUse,
     /// Values of variables from the command line, in their order.
     pub values: Vec<ValueArgument>,
-    /// Whether to say how sources and versions of modules got their values.
+    /// Notes say how sources and versions of modules got their values.
     pub traces_values: bool,
-    /// What a remote module is that could not be fetched.
+    /// The meaning of a remote module that could not be fetched.
     pub unreached: Unreached,
 }
 
@@ -152,8 +155,8 @@ impl Root {
         settings.test_directory = reading.test_directory.clone();
         settings.reads_state = reading.reads_state;
         settings.traces_values = reading.traces_values;
-        let moves = "OPENTOFU_STATEFILE_PROVIDER_ADDRESS_TRANSLATION";
-        settings.moves_state_hosts = variable(env, moves).is_none_or(|value| value != "0");
+        settings.moves_state_hosts =
+            variable(env, STATE_TRANSLATION).is_none_or(|value| value != "0");
         settings.unreached = reading.unreached;
         let mut loaded = match (&self.unit, &self.lock) {
             (Some(unit), _) => {
@@ -197,8 +200,8 @@ impl Root {
             environment: environment_values(env),
             arguments: values.to_vec(),
         };
-        let here = env.current_dir().ok();
-        settings.absolute_root = here.map(|here| clean(&here.join(&self.dir)));
+        let current = env.current_dir().ok();
+        settings.absolute_root = current.map(|current| clean(&current.join(&self.dir)));
         settings
     }
 
@@ -229,8 +232,7 @@ impl Root {
     /// one of Terraform.
     #[must_use]
     pub fn ignores_tofu_files(&self, files: &dyn Files) -> bool {
-        let by_lock = self.sign == FlavorSign::Lock && !self.flavor.is_opentofu();
-        by_lock && self.has_tofu_files(files)
+        self.sign == FlavorSign::Lock && !self.flavor.is_opentofu() && self.has_tofu_files(files)
     }
 
     /// Returns whether the directory holds configuration that only OpenTofu reads.
@@ -280,33 +282,33 @@ impl Root {
 /// Returns the path of the lock file of a directory, without the dot that means the working directory.
 #[must_use]
 pub fn lock_path(dir: &Path) -> PathBuf {
-    shown(dir, lockfile::FILE_NAME)
-}
-
-fn shown(dir: &Path, name: &str) -> PathBuf {
+    // Messages show paths as the programs do, without `./`.
     if dir == Path::new(".") {
-        PathBuf::from(name)
+        PathBuf::from(lockfile::FILE_NAME)
     } else {
-        dir.join(name)
+        dir.join(lockfile::FILE_NAME)
     }
 }
 
 /// Returns the directory of the program's own records, from a root on.
 #[must_use]
 pub fn data_dir(env: &dyn Env) -> PathBuf {
-    let named = env.var("TF_DATA_DIR").filter(|dir| !dir.is_empty());
-    named.unwrap_or_else(|| ".terraform".into()).into()
+    env.var("TF_DATA_DIR")
+        .filter(|dir| !dir.is_empty())
+        .unwrap_or_else(|| ".terraform".into())
+        .into()
 }
 
 /// Returns the values of variables that the environment holds, by their names.
 #[must_use]
 pub fn environment_values(env: &dyn Env) -> BTreeMap<String, String> {
-    let names = env.names(VALUE_PREFIX).into_iter();
-    let values = names.filter_map(|full| {
-        let value = env.var(&full)?.into_string().ok()?;
-        Some((full.strip_prefix(VALUE_PREFIX)?.to_owned(), value))
-    });
-    values.collect()
+    env.names(VALUE_PREFIX)
+        .into_iter()
+        .filter_map(|variable| {
+            let value = env.var(&variable)?.into_string().ok()?;
+            Some((variable.strip_prefix(VALUE_PREFIX)?.to_owned(), value))
+        })
+        .collect()
 }
 
 /// Reads a lock file; returns nothing if there is none.
@@ -314,16 +316,18 @@ pub fn environment_values(env: &dyn Env) -> BTreeMap<String, String> {
 /// # Errors
 /// If there is something that cannot be read, or is too large.
 pub fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
-    let path_owned = || path.to_owned();
     match files.read(path, lockfile::MAX_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
-        // To the system a link that leads nowhere is not there. It was made for something.
+        // The system reports a dangling link as a missing file. Creating one in its place would replace a link
+        // that somebody made on purpose.
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_link(files, path) => {
-            Err(WorkspaceError::DanglingLink { path: path_owned() })
+            Err(WorkspaceError::DanglingLink {
+                path: path.to_owned(),
+            })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(WorkspaceError::UnreadableLock {
-            path: path_owned(),
+            path: path.to_owned(),
             cause: if error.kind() == io::ErrorKind::FileTooLarge {
                 LockCause::TooLarge
             } else {
@@ -336,16 +340,16 @@ pub fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, Work
 /// Returns whether a path is a link, wherever it leads.
 fn is_link(files: &dyn Files, path: &Path) -> bool {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let entries = files.list(dir.unwrap_or(Path::new(".")));
-    let entries = entries.unwrap_or_default();
-    let mut own = entries
+    files
+        .list(dir.unwrap_or(Path::new(".")))
+        .unwrap_or_default()
         .iter()
-        .filter(|entry| Some(&*entry.name) == path.file_name());
-    own.any(|entry| entry.kind == FileKind::Symlink)
+        .any(|entry| Some(&*entry.name) == path.file_name() && entry.kind == FileKind::Symlink)
 }
 
 /// Returns a variable of the environment that is set to a text.
 fn variable(env: &dyn Env, name: &str) -> Option<String> {
+    // Both programs take an empty variable for one that is not set.
     let value = env.var(name)?.into_string().ok()?;
     (!value.is_empty()).then_some(value)
 }

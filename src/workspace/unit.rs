@@ -27,7 +27,7 @@ const NOT_KNOWN: &str = "Terragrunt unit is not visible";
 /// The key of the module of a unit, where a call has the names on the way to it.
 const KEY: &str = "terragrunt";
 
-/// What makes a directory a unit, and what it shares with the others of a run.
+/// The unit file of a directory, and what units share in a run.
 #[derive(Clone, Debug)]
 pub struct UnitFile {
     /// The name of the unit file.
@@ -37,13 +37,13 @@ pub struct UnitFile {
     pub(super) documents: Arc<Documents>,
 }
 
-/// What a run of Terragrunt does with the lock file beside a unit.
+/// The use that a run of Terragrunt makes of the lock file beside a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitLockUse {
-    /// It restores the lock file of an earlier run from [`UNIT_CACHE`], because the unit is its own package
-    /// (`terragrunt` rules 9.4).
+    /// A lock file of an earlier run is restored from [`UNIT_CACHE`], because the unit is its own
+    /// package (`terragrunt` rules 9.4).
     pub is_restored: bool,
-    /// It leaves the lock file in its cache (`copy_terraform_lock_file = false`).
+    /// The lock file stays in the cache (`copy_terraform_lock_file = false`).
     pub stays_in_cache: bool,
 }
 
@@ -57,11 +57,11 @@ pub(super) fn unit_file(files: &dyn Files, dir: &Path) -> Option<&'static str> {
     [UNIT_FILE_JSON, UNIT_FILE].into_iter().find(is_file)
 }
 
-/// What a unit is read from.
+/// The inputs for reading a unit.
 pub(super) struct UnitReading<'a> {
     pub(super) outside: ConfigSources<'a>,
     pub(super) env: &'a dyn Env,
-    /// How the configuration that Terragrunt puts together is read.
+    /// Settings for the configuration that Terragrunt puts together.
     pub(super) settings: Settings,
 }
 
@@ -115,6 +115,7 @@ fn evaluate(
     reading: &UnitReading<'_>,
     texts: &mut Texts,
 ) -> (Unit, Vec<Diagnostic>) {
+    // Terragrunt evaluates a unit for one command of one program; `init` writes the lock file.
     let variable = |name: &str| reading.env.var(name)?.into_string().ok();
     let around = UnitSurroundings {
         variable: &variable,
@@ -124,7 +125,6 @@ fn evaluate(
         },
         working_dir: Some(files.current.to_owned()),
         platform: platform(),
-        // The lock file is written by `init`.
         command: Some(vec!["init".to_owned()]),
         program: variable("TG_TF_PATH"),
         programs: vec![reading.settings.flavor.command().to_owned()],
@@ -135,7 +135,7 @@ fn evaluate(
     terragrunt::evaluate(files, texts, &dir, &around)
 }
 
-/// Why the configuration of a unit cannot be seen.
+/// A reason why the configuration of a unit cannot be seen.
 enum UnseenUnit {
     /// Something of it is not known.
     NotKnown(String, Option<Label>),
@@ -172,17 +172,19 @@ fn put_together(
     };
     let module = assembled.module_dir();
     let settings = Settings {
+        // Paths in the module start from the copy in the cache, not from the unit.
         absolute_root: Some(module.to_owned()),
         ..reading.settings.clone()
     };
     let mut loaded = config::load_with(outside, texts, module, &settings);
+    // Terragrunt before 1.0 runs a unit without a source in its own directory, later ones in a copy.
     if unit.runs_itself() == Some(true)
         && let Some(in_place) = load_in_place(&loaded, unit, files, reading, texts)
     {
         loaded = in_place;
     }
-    let problems = assembled.problems().iter();
-    loaded.diagnostics.extend(problems.cloned());
+    loaded.diagnostics.extend_from_slice(assembled.problems());
+    // Terragrunt copies the lock file of the module only where the unit has none.
     if let LockOrigin::Module(path) = assembled.lock_file() {
         let file = texts.add(files.shown(&unit.file), Vec::new());
         let title = "The lock file of the module counts until the unit has one";
@@ -203,10 +205,10 @@ fn load_in_place(
     reading: &UnitReading<'_>,
     texts: &mut Texts,
 ) -> Option<Loaded> {
-    let leads_out =
-        |one: &&Diagnostic| one.severity == Severity::Error && one.code == rules::MODULE_UNREADABLE;
-    let mut faults = loaded.diagnostics.iter();
-    let place = faults.find(leads_out)?.primary.clone()?;
+    let leads_out = |fault: &&Diagnostic| {
+        fault.severity == Severity::Error && fault.code == rules::MODULE_UNREADABLE
+    };
+    let place = loaded.diagnostics.iter().find(leads_out)?.primary.clone()?;
     let assembled = assemble_in_place(files, unit).ok()?;
     let outside = ConfigSources {
         files: &assembled,
@@ -218,7 +220,7 @@ fn load_in_place(
     };
     let module = assembled.module_dir();
     let mut in_place = config::load_with(outside, texts, module, &settings);
-    if in_place.diagnostics.iter().any(|one| leads_out(&one)) {
+    if in_place.diagnostics.iter().any(|fault| leads_out(&fault)) {
         return None;
     }
     let title = "Only Terragrunt before 1.0 finds this module";
@@ -247,6 +249,7 @@ fn package(unit: &Unit, reading: &UnitReading<'_>) -> Result<Option<FoundModule>
             RequestedSource::Remote(&remote)
         }
         Package::Registry(package) => {
+            // `tfr://HOST/PATH?version=V` names one version; the attribute `version` is a constraint.
             let unfit = |reason: String| UnseenUnit::NotKnown(reason, source.place.clone());
             let text = format!("{}/{}", package.host, package.path);
             let module = ModuleSource::parse(&text, reading.settings.flavor);
@@ -320,7 +323,7 @@ fn platform() -> &'static str {
 struct ShownFrom<'a> {
     files: &'a dyn Files,
     current: &'a Path,
-    /// Whether the unit was named from there.
+    /// The unit was named by a relative path.
     is_relative: bool,
 }
 
