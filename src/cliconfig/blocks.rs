@@ -1,11 +1,11 @@
-//! What the blocks of one file say.
+//! The blocks of one file, decoded.
 
 use std::collections::BTreeMap;
 
 use super::RegistryProtocols;
 use super::installation::{self, Installation};
 use super::language::{MAX_NAMED, TOPS, Top, opentofu_only, unknown_argument};
-use super::node::{Entry, Node};
+use super::node::{ConfigEntry, ConfigValue};
 use super::oci_blocks::{self, OciCredentials, OciDefaults};
 use crate::addr::{Hostname, Url, UrlError};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
@@ -16,8 +16,8 @@ use crate::world::Secret;
 /// Services whose value is always a URL.
 const VERSIONED: [&str; 2] = ["providers.v1", "modules.v1"];
 
-/// What one file says.
-pub(super) struct Contents {
+/// The settings of one file.
+pub(super) struct FileContents {
     pub(super) hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
     pub(super) tokens: BTreeMap<Hostname, Option<Secret>>,
     pub(super) helpers: Vec<NamedHelper>,
@@ -32,7 +32,7 @@ pub(super) struct Contents {
     file: FileId,
 }
 
-/// A credentials helper.
+/// A credentials helper with its arguments.
 pub(super) struct NamedHelper {
     pub(super) name: String,
     pub(super) args: Vec<String>,
@@ -40,8 +40,8 @@ pub(super) struct NamedHelper {
 }
 
 /// Reads the tree of one file.
-pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents {
-    let mut contents = Contents {
+pub(super) fn read(file: FileId, flavor: Flavor, entries: &[ConfigEntry]) -> FileContents {
+    let mut contents = FileContents {
         hosts: BTreeMap::new(),
         tokens: BTreeMap::new(),
         helpers: Vec::new(),
@@ -56,21 +56,23 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
     };
     for entry in entries {
         // HCL 1 looks for these names without regard to case, in JSON too.
-        let same = |name: &str| name.eq_ignore_ascii_case(&entry.key.text);
-        let known = TOPS.iter().find(|(name, _)| same(name));
-        match known.map(|(_, top)| *top) {
-            Some(Top::Host) => contents.each_host(entry, Contents::host),
-            Some(Top::Credentials) => contents.each_host(entry, Contents::credentials),
+        let top = TOPS
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(&entry.key.text));
+        match top.map(|(_, top)| *top) {
+            Some(Top::Host) => contents.each_host(entry, FileContents::host),
+            Some(Top::Credentials) => contents.each_host(entry, FileContents::credentials),
             Some(Top::Helper) => {
-                let named = entry.value.entries().into_iter();
-                let helpers = named.map(|entry| NamedHelper {
-                    name: entry.key.text.clone(),
-                    args: helper_args(&entry.value),
-                    span: entry.key.span,
-                });
-                contents.helpers.extend(helpers);
+                for helper in entry.value.entries() {
+                    contents.helpers.push(NamedHelper {
+                        name: helper.key.text.clone(),
+                        args: helper_args(&helper.value),
+                        span: helper.key.span,
+                    });
+                }
             }
             Some(Top::Installation) if entry.value.is_block() => {
+                // Several blocks are an error of the whole configuration, not of this file (rules 1.5).
                 let (block, mut found) = installation::read(file, flavor, entry);
                 contents.installations.push(block);
                 contents.found.append(&mut found);
@@ -102,9 +104,9 @@ pub(super) fn read(file: FileId, flavor: Flavor, entries: &[Entry]) -> Contents 
     contents
 }
 
-impl Contents {
+impl FileContents {
     /// Reads the blocks of a kind that has a host as its label. Both programs check these names.
-    fn each_host(&mut self, entry: &Entry, read: fn(&mut Self, Hostname, &Node)) {
+    fn each_host(&mut self, entry: &ConfigEntry, read: fn(&mut Self, Hostname, &ConfigValue)) {
         let kind = &entry.key.text;
         if !entry.value.is_block() {
             let title = format!("Invalid {kind} block");
@@ -121,7 +123,7 @@ impl Contents {
         for named in entry.value.entries() {
             let name = &named.key;
             // Without a label, the arguments of the block look like hosts.
-            if !named.value.is_block() && !matches!(&named.value, Node::List(_)) {
+            if !named.value.is_block() && !matches!(&named.value, ConfigValue::List(_)) {
                 self.found.push(
                     Diagnostic::error(rules::LABEL_WRONG, format!("Missing host name for {kind}"))
                         .at(self.file, entry.key.span, "one label is needed")
@@ -149,7 +151,7 @@ impl Contents {
 
     /// Reads a `host` block (rules 1.5, 3.1). The second one for a host in one file adds to the
     /// first, which is how HCL 1 fills a map; between files the later one wins as a whole.
-    fn host(&mut self, host: Hostname, block: &Node) {
+    fn host(&mut self, host: Hostname, block: &ConfigValue) {
         let mut services = BTreeMap::new();
         for argument in block.entries() {
             match argument.key.text.to_ascii_lowercase().as_str() {
@@ -160,12 +162,12 @@ impl Contents {
         self.hosts.entry(host).or_default().append(&mut services);
     }
 
-    fn services(&mut self, host: &Hostname, value: &Node) -> BTreeMap<String, String> {
+    fn services(&mut self, host: &Hostname, value: &ConfigValue) -> BTreeMap<String, String> {
         let mut services = BTreeMap::new();
         for service in value.entries() {
             let name = &service.key;
             let fault = match &service.value {
-                Node::Text(url) => {
+                ConfigValue::Text(url) => {
                     services.insert(name.text.clone(), url.reveal().to_owned());
                     let Err(reason) = service_url(host, url) else {
                         continue;
@@ -173,7 +175,11 @@ impl Contents {
                     (rules::CLI_CONFIGURATION_INVALID, reason)
                 }
                 // `login.v1` is an object, which no request of ours needs.
-                Node::Object(_) | Node::List(_) if !VERSIONED.contains(&&*name.text) => continue,
+                ConfigValue::Object(_) | ConfigValue::List(_)
+                    if !VERSIONED.contains(&&*name.text) =>
+                {
+                    continue;
+                }
                 _ => (rules::WRONG_TYPE, "a URL in quotes must follow".to_owned()),
             };
             self.found.push(
@@ -187,12 +193,12 @@ impl Contents {
 
     /// Reads a `credentials` block (rules 4.1). One without a token still hides the
     /// credentials helper.
-    fn credentials(&mut self, host: Hostname, block: &Node) {
+    fn credentials(&mut self, host: Hostname, block: &ConfigValue) {
         let mut token = None;
         for argument in block.entries() {
             let name = &argument.key;
             match (name.text.as_str(), &argument.value) {
-                ("token", Node::Text(text)) => token = Some(text.clone()),
+                ("token", ConfigValue::Text(text)) => token = Some(text.clone()),
                 ("token", _) => {
                     self.found
                         .push(Diagnostic::warning(rules::WRONG_TYPE, "Invalid token").at(
@@ -204,14 +210,14 @@ impl Contents {
                 _ => self.unknown_argument(name, &["token"]),
             }
         }
-        let known = self.tokens.entry(host).or_default();
-        *known = token.or_else(|| known.take());
+        let of_host = self.tokens.entry(host).or_default();
+        *of_host = token.or_else(|| of_host.take());
     }
 
-    fn cache_dir(&mut self, entry: &Entry) {
+    fn cache_dir(&mut self, entry: &ConfigEntry) {
         match &entry.value {
-            Node::Text(dir) if dir.reveal().is_empty() => {}
-            Node::Text(dir) => self.cache_dir = Some(dir.reveal().to_owned()),
+            ConfigValue::Text(dir) if dir.reveal().is_empty() => {}
+            ConfigValue::Text(dir) => self.cache_dir = Some(dir.reveal().to_owned()),
             _ => self.found.push(
                 Diagnostic::error(rules::WRONG_TYPE, "Invalid plugin_cache_dir").at(
                     self.file,
@@ -222,9 +228,9 @@ impl Contents {
         }
     }
 
-    fn cache_may_break(&mut self, entry: &Entry) {
+    fn cache_may_break(&mut self, entry: &ConfigEntry) {
         let written = match &entry.value {
-            Node::Scalar(text) => text.reveal(),
+            ConfigValue::Scalar(text) => text.reveal(),
             _ => "",
         };
         match written {
@@ -241,15 +247,15 @@ impl Contents {
 
     /// The programs ignore unknown names (rules 1.6); `lockctl` reports them. A block was
     /// meant to have an effect, so it is an error; an argument may be a leftover.
-    fn unknown_top(&mut self, entry: &Entry) {
-        let known: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();
+    fn unknown_top(&mut self, entry: &ConfigEntry) {
+        let names: Vec<&str> = TOPS.iter().map(|(name, _)| *name).collect();
         if !entry.value.is_block() {
-            return self.unknown_argument(&entry.key, &known);
+            return self.unknown_argument(&entry.key, &names);
         }
         let error = Diagnostic::error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
         let note = "neither Terraform nor OpenTofu has such a block; they ignore it silently";
-        let help = did_you_mean(&entry.key.text, &known);
-        let help = help.unwrap_or_else(|| "delete the block".to_owned());
+        let help =
+            did_you_mean(&entry.key.text, &names).unwrap_or_else(|| "delete the block".to_owned());
         self.found
             .push(error.at(self.file, entry.key.span, note).help(help));
     }
@@ -258,13 +264,13 @@ impl Contents {
         self.found.push(unknown_argument(self.file, name, known));
     }
 
-    /// Reads how registries are asked (`sources` rules 4.7).
-    fn protocols(&mut self, entry: &Entry) {
+    /// Reads retries and time limits of requests to registries (`sources` rules 4.7).
+    fn protocols(&mut self, entry: &ConfigEntry) {
         for argument in entry.value.entries() {
-            let known = ["retry_count", "request_timeout_seconds"];
+            let names = ["retry_count", "request_timeout_seconds"];
             let number = argument.value.scalar().and_then(|text| text.parse().ok());
             match (&*argument.key.text, number) {
-                (name, None) if known.contains(&name) => {
+                (name, None) if names.contains(&name) => {
                     let error = Diagnostic::error(rules::WRONG_TYPE, format!("Invalid {name}"));
                     let note = "a whole number must follow";
                     self.found
@@ -272,25 +278,29 @@ impl Contents {
                 }
                 ("retry_count", retries) => self.protocols.retries = retries,
                 ("request_timeout_seconds", seconds) => self.protocols.timeout_seconds = seconds,
-                _ => self.unknown_argument(&argument.key, &known),
+                _ => self.unknown_argument(&argument.key, &names),
             }
         }
     }
 }
 
-/// Returns what a credentials helper is given before the verb; what is no text is left out.
-fn helper_args(block: &Node) -> Vec<String> {
+/// Returns the arguments of a credentials helper before the verb; values that are no text are left out.
+fn helper_args(block: &ConfigValue) -> Vec<String> {
     let mut args = Vec::new();
     for argument in block.entries() {
-        if let ("args", Node::List(nodes)) = (&*argument.key.text, &argument.value) {
-            let texts = nodes.iter().filter_map(Node::scalar);
-            args.extend(texts.map(str::to_owned));
+        if let ("args", ConfigValue::List(nodes)) = (&*argument.key.text, &argument.value) {
+            args.extend(
+                nodes
+                    .iter()
+                    .filter_map(ConfigValue::scalar)
+                    .map(str::to_owned),
+            );
         }
     }
     args
 }
 
-/// Checks what a service says, which is resolved as a link on the discovery document would be.
+/// Checks the URL of a service, which is resolved as a link on the discovery document would be.
 ///
 /// The reason shows nothing of the text, which may hold a password.
 fn service_url(host: &Hostname, text: &Secret) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Which token a host is sent (rules 4).
+//! The token that is sent to a host (rules 4).
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::CliConfig;
 use crate::addr::Hostname;
 use crate::world::{Env, Secret};
 
-/// How the names of variables with tokens begin.
+/// The beginning of the names of variables with tokens.
 const PREFIX: &str = "TF_TOKEN_";
 
 impl CliConfig {
@@ -28,19 +28,18 @@ impl CliConfig {
 
 /// Collects the variables that hold tokens; names that are no hosts are passed over.
 pub(super) fn from_env(env: &dyn Env) -> BTreeMap<Hostname, Secret> {
-    let names = env.names(PREFIX).into_iter();
-    let token = |name: String| {
-        let host = Hostname::parse_either(&decode(name.strip_prefix(PREFIX)?)).ok()?;
-        // A token that is no text could not be sent.
-        let token = env.var(&name)?.into_string().ok()?;
-        Some((host, Secret::new(token)))
-    };
-    names.filter_map(token).collect()
-}
-
-/// Turns what follows the prefix into a host name: `__` is a hyphen, `_` a dot.
-fn decode(name: &str) -> String {
-    name.replace("__", "-").replace('_', ".")
+    env.names(PREFIX)
+        .into_iter()
+        .filter_map(|variable| {
+            // Shells set no variables with hyphens and dots, so these are encoded (rules 4.2).
+            let name = variable.strip_prefix(PREFIX)?;
+            let name = name.replace("__", "-").replace('_', ".");
+            let host = Hostname::parse_either(&name).ok()?;
+            // A token that is no text could not be sent.
+            let token = env.var(&variable)?.into_string().ok()?;
+            Some((host, Secret::new(token)))
+        })
+        .collect()
 }
 
 #[cfg(test)]

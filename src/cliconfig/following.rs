@@ -1,4 +1,4 @@
-//! Whether and how the installation methods are followed (rules 5).
+//! Installation methods that are not followed, and why (rules 5).
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -26,15 +26,12 @@ impl CliConfig {
         let note =
             format!("packages come from registries here, as with `{program} providers lock`");
         let title = "provider_installation is not followed";
-        let direct = self.installations.iter().any(Installation::is_direct);
-        let mut diagnostic = if direct {
+        // Without `direct`, the user meant that no registry is asked: that is worth a warning.
+        let mut diagnostic = if self.installations.iter().any(Installation::is_direct) {
             Diagnostic::note(NOT_FOLLOWED, title).at(first.file, first.span, note)
         } else {
-            Diagnostic::warning(NOT_FOLLOWED, title).at(
-                first.file,
-                first.span,
-                format!("{note}, though it has no `direct` method"),
-            )
+            let note = format!("{note}, though it has no `direct` method");
+            Diagnostic::warning(NOT_FOLLOWED, title).at(first.file, first.span, note)
         };
         for other in others {
             diagnostic = diagnostic.see(other.file, other.span, "neither is this");
@@ -68,11 +65,14 @@ impl CliConfig {
     /// Lists the providers that are run from a directory.
     #[must_use]
     pub fn overridden(&self) -> BTreeSet<ProviderAddr> {
-        let methods = self.installations.iter().flat_map(|block| &block.methods);
-        let overrides = methods.filter_map(|method| match &method.kind {
-            MethodKind::DevOverrides(overrides) => Some(overrides.keys().cloned()),
-            _ => None,
-        });
-        overrides.flatten().collect()
+        self.installations
+            .iter()
+            .flat_map(|block| &block.methods)
+            .filter_map(|method| match &method.kind {
+                MethodKind::DevOverrides(overrides) => Some(overrides.keys().cloned()),
+                _ => None,
+            })
+            .flatten()
+            .collect()
     }
 }

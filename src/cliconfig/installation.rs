@@ -1,19 +1,19 @@
-//! How packages are installed: the `provider_installation` blocks (rules 5).
+//! Installation methods of packages: the `provider_installation` blocks (rules 5).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::language::{MAX_NAMED, opentofu_only, unknown_argument};
-use super::node::{Entry, Node};
+use super::node::{ConfigEntry, ConfigValue};
 use super::template::RepositoryTemplate;
 use crate::addr::{ProviderAddr, ProviderFilter, ProviderPattern, Url};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::flavor::Flavor;
 
-/// A `provider_installation` block.
+/// A `provider_installation` block with its methods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installation {
-    /// The file.
+    /// The file that holds it.
     pub file: FileId,
     /// The word that begins the block.
     pub span: Span,
@@ -24,11 +24,11 @@ pub struct Installation {
 /// One way to install packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// Which way.
+    /// The kind of source.
     pub kind: MethodKind,
-    /// For which providers.
+    /// The providers that it serves.
     pub providers: ProviderFilter,
-    /// How often a package is asked for again, where that is stated; OpenTofu only.
+    /// Number of further requests for a package, where that is stated; OpenTofu only.
     pub download_retries: Option<usize>,
     /// The word that begins it.
     pub span: Span,
@@ -47,17 +47,17 @@ pub enum MethodKind {
     NetworkMirror {
         /// Below which URL; https.
         url: Url,
-        /// Whether OpenTofu records what it states of all platforms.
+        /// OpenTofu records the hashes that it states for all platforms.
         trusts_all_hashes: bool,
     },
     /// From repositories of OCI artifacts; OpenTofu only.
     OciMirror {
-        /// Which repository holds the packages of a provider.
+        /// The address of the repository for each provider.
         template: RepositoryTemplate,
     },
 }
 
-/// What each kind of method is called, and the argument that it cannot do without.
+/// The name of each kind of method, and its required argument.
 const KINDS: [(&str, Option<&str>); 5] = [
     ("dev_overrides", None),
     ("direct", None),
@@ -73,32 +73,38 @@ impl Installation {
     /// Returns whether it has a `direct` method, whatever that includes.
     #[must_use]
     pub fn is_direct(&self) -> bool {
-        let mut kinds = self.methods.iter().map(|method| &method.kind);
-        kinds.any(|kind| *kind == MethodKind::Direct)
+        self.methods
+            .iter()
+            .any(|method| method.kind == MethodKind::Direct)
     }
 
     /// Returns whether it changes nothing: packages come from registries without it, too.
     #[must_use]
     pub fn is_usual(&self) -> bool {
-        let mut methods = self.methods.iter();
-        let any = ProviderFilter::default();
-        !self.methods.is_empty()
-            && methods.all(|one| one.kind == MethodKind::Direct && one.providers == any)
+        let all_providers = ProviderFilter::default();
+        let is_usual = |method: &Method| {
+            method.kind == MethodKind::Direct && method.providers == all_providers
+        };
+        !self.methods.is_empty() && self.methods.iter().all(is_usual)
     }
 }
 
 /// Reads a block; what cannot be meant is left out and reported, as the programs do.
-pub(super) fn read(file: FileId, flavor: Flavor, entry: &Entry) -> (Installation, Vec<Diagnostic>) {
-    let mut reader = Reader {
+pub(super) fn read(
+    file: FileId,
+    flavor: Flavor,
+    entry: &ConfigEntry,
+) -> (Installation, Vec<Diagnostic>) {
+    let mut reader = MethodReader {
         file,
         flavor,
-        found: Vec::new(),
+        problems: Vec::new(),
     };
     let mut methods = Vec::new();
     for method in entry.value.entries() {
         // In JSON several methods of one kind are a list below one name.
         let nodes = match &method.value {
-            Node::List(nodes) => nodes.iter().collect(),
+            ConfigValue::List(nodes) => nodes.iter().collect(),
             node => vec![node],
         };
         for node in nodes {
@@ -118,27 +124,30 @@ pub(super) fn read(file: FileId, flavor: Flavor, entry: &Entry) -> (Installation
         span: entry.key.span,
         methods,
     };
-    (block, reader.found)
+    (block, reader.problems)
 }
 
-struct Reader {
+struct MethodReader {
     file: FileId,
     flavor: Flavor,
-    found: Vec<Diagnostic>,
+    problems: Vec<Diagnostic>,
 }
 
-impl Reader {
-    fn method(&mut self, entry: &Entry, node: &Node) -> Option<Method> {
+impl MethodReader {
+    fn method(&mut self, entry: &ConfigEntry, node: &ConfigValue) -> Option<Method> {
         let name = &entry.key.text;
-        let known = KINDS.iter().find(|(known, _)| known == name);
-        let Some((_, needed)) = known.filter(|_| self.is_known(name)) else {
+        let Some((_, required)) = KINDS
+            .iter()
+            .find(|(kind, _)| kind == name && self.is_method(kind))
+        else {
             self.unknown_method(entry);
             return None;
         };
-        let Node::Object(arguments) = node else {
+        let ConfigValue::Object(arguments) = node else {
             self.wrong(entry.key.span, "Invalid provider_installation method block");
             return None;
         };
+        // It names directories instead of providers, and has neither `include` nor `exclude`.
         if name == "dev_overrides" {
             return Some(Method {
                 kind: MethodKind::DevOverrides(self.overrides(arguments)?),
@@ -162,7 +171,7 @@ impl Reader {
                     Some(patterns) => providers.exclude = patterns,
                     None => is_sound = false,
                 },
-                (other, _) if Some(other) == *needed => place = text(&argument.value),
+                (other, _) if Some(other) == *required => place = text(&argument.value),
                 ("download_retry_count", "direct" | "network_mirror") => {
                     if self.is_read(argument) {
                         download_retries = self.number(argument);
@@ -173,15 +182,15 @@ impl Reader {
                         self.is_read(argument) && argument.value.scalar() == Some("true");
                 }
                 _ => {
-                    let known: Vec<&str> = needed.iter().copied().chain(EVERYWHERE).collect();
-                    let finding = unknown_argument(self.file, &argument.key, &known);
-                    self.found.push(finding);
+                    let names: Vec<&str> = required.iter().copied().chain(EVERYWHERE).collect();
+                    self.problems
+                        .push(unknown_argument(self.file, &argument.key, &names));
                 }
             }
         }
         let place = place.filter(|place| !place.is_empty());
-        if let (Some(needed), None) = (needed, &place) {
-            let title = format!("Invalid {name} method block: {needed} is required");
+        if let (Some(required), None) = (required, &place) {
+            let title = format!("Invalid {name} method block: {required} is required");
             self.wrong(entry.key.span, title);
             return None;
         }
@@ -197,6 +206,7 @@ impl Reader {
             },
             _ => MethodKind::Direct,
         };
+        // A method with an invalid pattern is dropped as a whole (rules 5.4).
         is_sound.then_some(Method {
             kind,
             providers,
@@ -207,7 +217,7 @@ impl Reader {
 
     /// Reads the directories of providers; `None` if a name is no address, since then the programs drop
     /// them all.
-    fn overrides(&mut self, entries: &[Entry]) -> Option<BTreeMap<ProviderAddr, PathBuf>> {
+    fn overrides(&mut self, entries: &[ConfigEntry]) -> Option<BTreeMap<ProviderAddr, PathBuf>> {
         let mut overrides = BTreeMap::new();
         for entry in entries {
             let addr = ProviderAddr::parse(&entry.key.text, self.flavor);
@@ -222,14 +232,15 @@ impl Reader {
     }
 
     /// Reads the URL of a network mirror, which must be https. What is shown of it holds no secret.
-    fn url(&mut self, entry: &Entry, text: &str) -> Option<Url> {
+    fn url(&mut self, entry: &ConfigEntry, text: &str) -> Option<Url> {
         let title = "Invalid URL for provider installation source";
         match text.parse::<Url>() {
             Ok(url) if url.origin().encrypted => Some(url),
             _ => {
                 let note = "the program drops this method, since its URL is no https URL";
                 let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-                self.found.push(error.at(self.file, entry.key.span, note));
+                self.problems
+                    .push(error.at(self.file, entry.key.span, note));
                 None
             }
         }
@@ -239,7 +250,7 @@ impl Reader {
     /// the method is dropped in any case.
     fn template(
         &mut self,
-        entry: &Entry,
+        entry: &ConfigEntry,
         text: &str,
         include: Option<&[ProviderPattern]>,
     ) -> Option<RepositoryTemplate> {
@@ -251,7 +262,7 @@ impl Reader {
             let title = "Invalid oci_mirror repository template";
             let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
             let error = error.at(self.file, entry.key.span, fault.to_string());
-            self.found.push(error.help(
+            self.problems.push(error.help(
                 "write a template as in \"ghcr.io/acme/${namespace}/${type}\"; what it does not use \
                  must be the same in all patterns of include",
             ));
@@ -260,15 +271,15 @@ impl Reader {
     }
 
     /// Returns whether the program reads an argument that only OpenTofu has.
-    fn is_read(&mut self, argument: &Entry) -> bool {
+    fn is_read(&mut self, argument: &ConfigEntry) -> bool {
         if !self.flavor.is_opentofu() {
             let finding = opentofu_only(self.file, &argument.key, "argument");
-            self.found.push(finding);
+            self.problems.push(finding);
         }
         self.flavor.is_opentofu()
     }
 
-    fn number(&mut self, argument: &Entry) -> Option<usize> {
+    fn number(&mut self, argument: &ConfigEntry) -> Option<usize> {
         let number = argument.value.scalar().and_then(|text| text.parse().ok());
         if number.is_none() {
             self.wrong(argument.key.span, "A whole number is required");
@@ -276,31 +287,33 @@ impl Reader {
         number
     }
 
-    fn is_known(&self, name: &str) -> bool {
+    fn is_method(&self, name: &str) -> bool {
         name != "oci_mirror" || self.flavor.is_opentofu()
     }
 
-    fn unknown_method(&mut self, entry: &Entry) {
+    fn unknown_method(&mut self, entry: &ConfigEntry) {
         let name = &entry.key.text;
-        let known: Vec<&str> = KINDS.iter().map(|(known, _)| *known).collect();
-        let known: Vec<&str> = known.into_iter().filter(|one| self.is_known(one)).collect();
+        let kinds: Vec<&str> = KINDS
+            .iter()
+            .map(|(kind, _)| *kind)
+            .filter(|kind| self.is_method(kind))
+            .collect();
         let title = "Unknown provider installation method";
         let note = if name == "oci_mirror" {
             "only OpenTofu has this method"
         } else {
             "neither Terraform nor OpenTofu has such a method"
         };
-        let help = did_you_mean(name, &known);
-        let help = help.unwrap_or_else(|| "delete the block".to_owned());
+        let help = did_you_mean(name, &kinds).unwrap_or_else(|| "delete the block".to_owned());
         let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-        self.found
+        self.problems
             .push(error.at(self.file, entry.key.span, note).help(help));
     }
 
     /// Reads a list of patterns; `None` if one of them is none, since then the programs drop the
     /// method.
-    fn patterns(&mut self, argument: &Entry) -> Option<Vec<ProviderPattern>> {
-        let Node::List(nodes) = &argument.value else {
+    fn patterns(&mut self, argument: &ConfigEntry) -> Option<Vec<ProviderPattern>> {
+        let ConfigValue::List(nodes) = &argument.value else {
             self.wrong(argument.key.span, "A list of provider patterns is required");
             return None;
         };
@@ -329,14 +342,14 @@ impl Reader {
 
     fn wrong(&mut self, span: Span, title: impl Into<String>) {
         let error = Diagnostic::error(rules::CLI_CONFIGURATION_INVALID, title);
-        self.found
+        self.problems
             .push(error.at(self.file, span, "the program drops this method"));
     }
 }
 
-fn text(node: &Node) -> Option<String> {
+fn text(node: &ConfigValue) -> Option<String> {
     match node {
-        Node::Text(text) => Some(text.reveal().to_owned()),
+        ConfigValue::Text(text) => Some(text.reveal().to_owned()),
         _ => None,
     }
 }

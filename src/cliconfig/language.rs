@@ -1,9 +1,9 @@
-//! Which names a CLI configuration may hold.
+//! The names that a CLI configuration may hold.
 
 use crate::diag::{Diagnostic, FileId, did_you_mean, rules};
 use crate::hcl::tree::Word;
 
-/// What stands at the top of a file.
+/// A name at the top of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Top {
     Host,
@@ -16,9 +16,9 @@ pub(super) enum Top {
     Unread,
     /// Credentials for registries of OCI artifacts; OpenTofu only.
     OciCredentials,
-    /// Where else those are looked for; OpenTofu only.
+    /// Other places for those; OpenTofu only.
     OciDefaults,
-    /// How registries are asked; OpenTofu only.
+    /// Requests to registries; OpenTofu only.
     Protocols,
 }
 
@@ -42,7 +42,7 @@ pub(super) const TOPS: [(&str, Top); 13] = [
     ("registry_protocols", Top::Protocols),
 ];
 
-/// How long a wrong name may be to be repeated in a message, in bytes.
+/// Maximum length of a wrong name that a message repeats, in bytes.
 pub(super) const MAX_NAMED: usize = 256;
 
 /// Reports an argument that the programs ignore silently.

@@ -1,8 +1,8 @@
-//! Which directories of this machine hold packages (rules 5 and 6).
+//! Directories of this machine that hold packages (rules 5 and 6).
 
 use std::path::{Path, PathBuf};
 
-use super::locate::{Habits, Place};
+use super::locate::{ConfigPlace, Habits};
 use super::{CliConfig, MethodKind};
 use crate::addr::ProviderFilter;
 use crate::diag::{FileId, Span};
@@ -13,9 +13,10 @@ use crate::flavor::Flavor;
 pub struct LocalMirror {
     /// The directory, as seen from that in which the program runs.
     pub dir: PathBuf,
-    /// For which providers.
+    /// The providers that it serves.
     pub providers: ProviderFilter,
-    /// Where it is named; then it has to exist. `None` for one that the program looks for by itself.
+    /// The place that names it; then it has to exist. `None` for one that the program looks for by
+    /// itself.
     pub named: Option<(FileId, Span)>,
 }
 
@@ -25,19 +26,19 @@ impl CliConfig {
     #[must_use]
     pub fn local_mirrors(&self) -> Vec<LocalMirror> {
         if self.installations.is_empty() {
-            let implied = self.implied.iter().map(|dir| LocalMirror {
-                dir: dir.clone(),
-                providers: ProviderFilter::default(),
-                named: None,
-            });
-            return implied.collect();
+            return self
+                .implied
+                .iter()
+                .map(|dir| LocalMirror {
+                    dir: dir.clone(),
+                    providers: ProviderFilter::default(),
+                    named: None,
+                })
+                .collect();
         }
-        let blocks = self.installations.iter();
-        let methods = blocks.flat_map(|block| {
-            let methods = block.methods.iter();
-            methods.map(|method| (block.file, method))
-        });
-        methods
+        self.installations
+            .iter()
+            .flat_map(|block| block.methods.iter().map(|method| (block.file, method)))
             .filter_map(|(file, method)| match &method.kind {
                 MethodKind::FilesystemMirror(dir) => Some(LocalMirror {
                     dir: dir.clone(),
@@ -53,7 +54,7 @@ impl CliConfig {
 /// Below each data directory of the system. OpenTofu kept the name.
 const PLUGINS: &str = "terraform/plugins";
 
-impl Place<'_> {
+impl ConfigPlace<'_> {
     /// Lists the directories that the program looks into by itself (rules 5.1), in its order.
     /// Those that other systems than Unix have beside the first two are not known.
     pub(super) fn implied_mirrors(self, flavor: Flavor) -> Vec<PathBuf> {
@@ -63,18 +64,26 @@ impl Place<'_> {
                 .map(|dir| dir.join("plugins")),
         );
         if self.habits == Habits::Unix {
-            let home = self.path("HOME");
-            let of_home = || home.map(|home| home.join(".local/share"));
-            let own = self.path("XDG_DATA_HOME").or_else(of_home);
-            let shared = self
+            // Defaults of the XDG Base Directory Specification.
+            let data_home = self
+                .path("XDG_DATA_HOME")
+                .or_else(|| Some(self.path("HOME")?.join(".local/share")));
+            let data_dirs = self
                 .env
                 .var("XDG_DATA_DIRS")
-                .filter(|dirs| !dirs.is_empty());
-            let shared = shared.unwrap_or_else(|| "/usr/local/share:/usr/share".into());
-            let shared = shared.to_string_lossy();
-            let shared = shared.split(':').filter(|dir| !dir.is_empty());
-            let all = own.into_iter().chain(shared.map(PathBuf::from));
-            dirs.extend(all.map(|dir| dir.join(PLUGINS)));
+                .filter(|dirs| !dirs.is_empty())
+                .unwrap_or_else(|| "/usr/local/share:/usr/share".into());
+            let data_dirs = data_dirs.to_string_lossy();
+            let shared = data_dirs
+                .split(':')
+                .filter(|dir| !dir.is_empty())
+                .map(PathBuf::from);
+            dirs.extend(
+                data_home
+                    .into_iter()
+                    .chain(shared)
+                    .map(|dir| dir.join(PLUGINS)),
+            );
         }
         dirs
     }
@@ -94,6 +103,7 @@ impl Place<'_> {
             out += before;
             let (name, after) = variable(behind);
             match name {
+                // A dollar sign without a name stands for itself.
                 None => out.push('$'),
                 Some(name) => {
                     let value = self.env.var(name).unwrap_or_default();
@@ -125,7 +135,7 @@ mod tests {
     use super::*;
     use crate::world::mem::{MemEnv, MemFiles};
 
-    fn with<T>(vars: &[(&str, &str)], work: impl FnOnce(Place<'_>) -> T) -> T {
+    fn with<T>(vars: &[(&str, &str)], work: impl FnOnce(ConfigPlace<'_>) -> T) -> T {
         let vars = vars.iter();
         let env = MemEnv {
             vars: vars
@@ -133,7 +143,7 @@ mod tests {
                 .collect(),
             ..MemEnv::default()
         };
-        work(Place {
+        work(ConfigPlace {
             files: &MemFiles::default(),
             env: &env,
             habits: Habits::Unix,

@@ -1,4 +1,4 @@
-//! Which files hold the CLI configuration (rules 1).
+//! The files that hold the CLI configuration (rules 1).
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -6,21 +6,21 @@ use std::path::{Path, PathBuf};
 use crate::flavor::Flavor;
 use crate::world::{Env, Files, is_outside};
 
-/// What it means that the main file is not there.
+/// The meaning of a missing main file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Missing {
+pub(super) enum MissingFile {
     /// The user named it on our command line.
     Fault,
     /// A variable names it; the programs warn and go on.
     Remark,
-    /// It is a default that need not be there.
+    /// The path is a default, and the file may be missing.
     Fine,
 }
 
 /// The files to read, in the order in which later ones win.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Located {
-    pub(super) main: Option<(PathBuf, Missing)>,
+pub(super) struct ConfigPaths {
+    pub(super) main: Option<(PathBuf, MissingFile)>,
     /// The configuration directory, where it counts.
     pub(super) directory: Option<PathBuf>,
 }
@@ -43,7 +43,7 @@ impl Habits {
 
 /// The outside as far as it decides where files are.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ConfigPlace<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) env: &'a dyn Env,
     pub(super) habits: Habits,
@@ -51,23 +51,27 @@ pub(super) struct Place<'a> {
 
 /// Finds the files: the one that the caller names, else the one that a variable names, else the
 /// default ones with the configuration directory.
-pub(super) fn locate(place: Place<'_>, flavor: Flavor, named: Option<&Path>) -> Located {
-    let only = |path: PathBuf, missing| Located {
+pub(super) fn locate(place: ConfigPlace<'_>, flavor: Flavor, named: Option<&Path>) -> ConfigPaths {
+    let only = |path: PathBuf, missing| ConfigPaths {
         main: Some((path, missing)),
         directory: None,
     };
+    // A file that the user names on the command line has to exist; one that a variable names is only a
+    // warning of the programs (rules 1.1).
     if let Some(path) = named {
-        return only(path.to_owned(), Missing::Fault);
+        return only(path.to_owned(), MissingFile::Fault);
     }
     // An empty variable counts as none.
     let variables = ["TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"];
     if let Some(path) = variables.iter().find_map(|name| place.path(name)) {
-        return only(path, Missing::Remark);
+        return only(path, MissingFile::Remark);
     }
-    let defaults = place.default_files(flavor);
-    let main = defaults.into_iter().find(|path| place.exists(path));
-    Located {
-        main: main.map(|path| (path, Missing::Fine)),
+    ConfigPaths {
+        main: place
+            .default_files(flavor)
+            .into_iter()
+            .find(|path| place.exists(path))
+            .map(|path| (path, MissingFile::Fine)),
         directory: place.default_directory(flavor),
     }
 }
@@ -77,7 +81,7 @@ pub(super) fn is_read(name: &str) -> bool {
     name.ends_with(".tfrc") || name.ends_with(".tfrc.json")
 }
 
-impl Place<'_> {
+impl ConfigPlace<'_> {
     /// Returns a variable that holds a path; an empty one holds none.
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         let value = self.env.var(name).filter(|value| !value.is_empty());
@@ -94,14 +98,13 @@ impl Place<'_> {
         let Some(base) = self.path(base) else {
             return Vec::new();
         };
-        match flavor.is_opentofu() {
-            false => vec![base.join(legacy)],
-            true => {
-                let mut files = vec![base.join(ours), base.join(legacy)];
-                files.extend(self.xdg("tofurc"));
-                files
-            }
+        if !flavor.is_opentofu() {
+            return vec![base.join(legacy)];
         }
+        // OpenTofu reads one file only: the one of Terraform hides the one below XDG_CONFIG_HOME (rules 1.3).
+        let mut files = vec![base.join(ours), base.join(legacy)];
+        files.extend(self.xdg("tofurc"));
+        files
     }
 
     pub(super) fn default_directory(&self, flavor: Flavor) -> Option<PathBuf> {
@@ -147,7 +150,12 @@ mod tests {
     const TERRAFORM: Flavor = Flavor::Terraform1_11;
     const TOFU: Flavor = Flavor::OpenTofu1_12;
 
-    fn located(flavor: Flavor, habits: Habits, vars: &[(&str, &str)], files: &[&str]) -> Located {
+    fn located(
+        flavor: Flavor,
+        habits: Habits,
+        vars: &[(&str, &str)],
+        files: &[&str],
+    ) -> ConfigPaths {
         let files: Vec<(&str, &str)> = files.iter().map(|name| (*name, "")).collect();
         let env = MemEnv {
             vars: vars
@@ -156,7 +164,7 @@ mod tests {
                 .collect(),
             ..MemEnv::default()
         };
-        let place = Place {
+        let place = ConfigPlace {
             files: &MemFiles::with(&files),
             env: &env,
             habits,
@@ -171,7 +179,11 @@ mod tests {
             format!(
                 "{}{}",
                 slashed(path),
-                if missing == Missing::Remark { "?" } else { "" }
+                if missing == MissingFile::Remark {
+                    "?"
+                } else {
+                    ""
+                }
             )
         });
         let directory = slashed(found.directory.unwrap_or_default());
@@ -226,13 +238,13 @@ mod tests {
     #[test]
     fn the_caller_names_a_file_that_must_be_there() {
         let env = MemEnv::default();
-        let place = Place {
+        let place = ConfigPlace {
             files: &MemFiles::default(),
             env: &env,
             habits: Habits::HERE,
         };
         let found = locate(place, TOFU, Some(Path::new("mine")));
-        assert_eq!(found.main, Some(("mine".into(), Missing::Fault)));
+        assert_eq!(found.main, Some(("mine".into(), MissingFile::Fault)));
         assert_eq!(found.directory, None);
     }
 
@@ -240,9 +252,12 @@ mod tests {
     fn windows_has_its_own_names() {
         let vars = [("APPDATA", "/a"), ("XDG_CONFIG_HOME", "/x")];
         let found = located(TOFU, Habits::Windows, &vars, &["/a/tofu.rc"]);
-        assert_eq!(found.main, Some(("/a/tofu.rc".into(), Missing::Fine)));
+        assert_eq!(found.main, Some(("/a/tofu.rc".into(), MissingFile::Fine)));
         assert_eq!(found.directory, Some("/a/terraform.d".into()));
         let found = located(TERRAFORM, Habits::Windows, &vars, &["/a/terraform.rc"]);
-        assert_eq!(found.main, Some(("/a/terraform.rc".into(), Missing::Fine)));
+        assert_eq!(
+            found.main,
+            Some(("/a/terraform.rc".into(), MissingFile::Fine))
+        );
     }
 }

@@ -51,34 +51,34 @@ use crate::world::{Env, Files, Secret, is_outside};
 use blocks::NamedHelper;
 pub use installation::{Installation, Method, MethodKind};
 pub use local::LocalMirror;
-use locate::{Habits, Missing, Place};
-use native::Fault;
+use locate::{ConfigPlace, Habits, MissingFile};
+use native::ConfigFault;
 pub use netrc::Netrc;
 pub use oci_blocks::OciLogin;
 use oci_blocks::{OciCredentials, OciDefaults};
 pub use oci_logins::OciLogins;
 pub use template::{RepositoryTemplate, TemplateError};
 
-/// How large one file may be, in bytes; reading stops there.
+/// Maximum size of one file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// How many files of the configuration directory are read.
+/// Maximum number of files in the configuration directory.
 pub const MAX_DIRECTORY_FILES: usize = 100;
 
-/// What the system says about a path at which nothing is.
+/// Errors of the system for a path at which nothing exists.
 const ABSENT: [ErrorKind; 2] = [ErrorKind::NotFound, ErrorKind::NotADirectory];
 
-/// Whose configuration is read.
+/// The files and blocks of the CLI configuration that are read.
 #[derive(Clone, Copy, Debug)]
 pub struct ConfigChoice<'a> {
-    /// Whose files and blocks count.
+    /// The program whose files and blocks count.
     pub flavor: Flavor,
     /// The one file that the user names, which must be there; `None` for those that the program
     /// would read.
     pub file: Option<&'a Path>,
 }
 
-/// What the files and the environment say.
+/// The settings of the files and of the environment.
 ///
 /// Its `Debug` leaves out the URLs of services, which may hold passwords.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -88,16 +88,16 @@ pub struct CliConfig {
     pub hosts: BTreeMap<Hostname, BTreeMap<String, String>>,
     /// The configured credentials helper.
     pub helper: Option<HelperProgram>,
-    /// How registries are asked.
+    /// Retries and time limits of requests to registries.
     pub protocols: RegistryProtocols,
     /// The files that were read, in the order in which later ones win.
     pub files: Vec<PathBuf>,
     /// The `provider_installation` blocks, in the order of the files.
     pub installations: Vec<Installation>,
-    /// Where unpacked packages are shared, as seen from the directory in which the program runs
+    /// The directory in which unpacked packages are shared, as seen from the directory in which the program runs
     /// (rules 6).
     pub cache_dir: Option<PathBuf>,
-    /// Whether a package of that directory may be used although the lock file does not hold its hash
+    /// A package of that directory may be used although the lock file does not hold its hash
     /// (rules 6.2).
     pub cache_may_break: bool,
     /// The directories that count as mirrors where no block says otherwise (rules 5.1),
@@ -105,29 +105,29 @@ pub struct CliConfig {
     implied: Vec<PathBuf>,
     /// The credentials for registries of OCI artifacts, in the order of the files.
     oci_credentials: Vec<OciCredentials>,
-    /// Where else such credentials are looked for, if that is stated.
+    /// Other places of such credentials, if they are stated.
     oci_defaults: Option<OciDefaults>,
-    /// What is sent to each host; nothing where a block without a token hides other sources.
+    /// The token for each host; `None` where a block without a token hides other sources.
     tokens: BTreeMap<Hostname, Option<Secret>>,
 }
 
 /// A credentials helper (rules 4.3).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelperProgram {
-    /// Its name in the CLI configuration.
+    /// The label in the CLI configuration.
     pub name: String,
-    /// What it is given before the verb.
+    /// The arguments before the verb.
     pub args: Vec<String>,
     /// The directories in which the program may be, in the order in which they are searched.
     pub dirs: Vec<PathBuf>,
 }
 
-/// What the block `registry_protocols` states (`sources` rules 4.7).
+/// The settings of the block `registry_protocols` (`sources` rules 4.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegistryProtocols {
-    /// How often a document is asked for again.
+    /// Number of further requests for a document.
     pub retries: Option<u64>,
-    /// How long a document may take, in seconds.
+    /// Time limit for a document, in seconds.
     pub timeout_seconds: Option<u64>,
 }
 
@@ -158,7 +158,7 @@ pub fn read(
     texts: &mut Texts,
     wanted: ConfigChoice<'_>,
 ) -> (CliConfig, Vec<Diagnostic>) {
-    let place = Place {
+    let place = ConfigPlace {
         files,
         env,
         habits: Habits::HERE,
@@ -168,19 +168,19 @@ pub fn read(
 
 /// Reads the CLI configuration as on a system with the habits of the place.
 fn read_at(
-    place: Place<'_>,
+    place: ConfigPlace<'_>,
     texts: &mut Texts,
     wanted: ConfigChoice<'_>,
 ) -> (CliConfig, Vec<Diagnostic>) {
     let located = locate::locate(place, wanted.flavor, wanted.file);
-    let mut reader = Reader {
+    let mut reader = ConfigReader {
         place,
         texts,
         flavor: wanted.flavor,
         config: CliConfig::default(),
         helper_at: None,
         oci_at: BTreeMap::new(),
-        found: Vec::new(),
+        problems: Vec::new(),
     };
     if let Some((path, missing)) = located.main {
         reader.main(&path, missing);
@@ -196,29 +196,28 @@ fn read_at(
         .env
         .var("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
     config.cache_may_break |= may_break.is_some_and(|value| !value.is_empty() && value != "0");
-    // Variables beat all files (rules 4.1).
-    let tokens = credentials::from_env(place.env).into_iter();
-    config
-        .tokens
-        .extend(tokens.map(|(host, token)| (host, Some(token))));
-    (config, reader.found)
+    // A variable beats all files, even if it is empty (rules 4.1).
+    for (host, token) in credentials::from_env(place.env) {
+        config.tokens.insert(host, Some(token));
+    }
+    (config, reader.problems)
 }
 
 /// The files in the course of being read.
-struct Reader<'a> {
-    place: Place<'a>,
+struct ConfigReader<'a> {
+    place: ConfigPlace<'a>,
     texts: &'a mut Texts,
     flavor: Flavor,
     config: CliConfig,
-    /// Where the credentials helper was named.
+    /// The place of the block that named the credentials helper.
     helper_at: Option<(FileId, Span)>,
-    /// Where the blocks about registries of OCI artifacts are, by label.
+    /// The places of the blocks about registries of OCI artifacts, by label.
     oci_at: BTreeMap<String, (FileId, Span)>,
-    found: Vec<Diagnostic>,
+    problems: Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
-    fn main(&mut self, path: &Path, missing: Missing) {
+impl ConfigReader<'_> {
+    fn main(&mut self, path: &Path, missing: MissingFile) {
         // The usual way to have no configuration; it is no file that `Files` reads.
         if path == Path::new("/dev/null") {
             return;
@@ -226,9 +225,9 @@ impl Reader<'_> {
         match self.place.files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => self.contents(path, &bytes),
             Err(error) if ABSENT.contains(&error.kind()) => match missing {
-                Missing::Fine => {}
-                Missing::Fault => self.unreadable(path, &error),
-                Missing::Remark => {
+                MissingFile::Fine => {}
+                MissingFile::Fault => self.unreadable(path, &error),
+                MissingFile::Remark => {
                     let title = "Unable to open CLI configuration file";
                     let warning =
                         Diagnostic::warning(diag::rules::CLI_CONFIGURATION_MISSING, title)
@@ -237,7 +236,7 @@ impl Reader<'_> {
                 }
             },
             // It was not named: a run that must not look there goes on without it.
-            Err(error) if is_outside(&error) && missing == Missing::Fine => {}
+            Err(error) if is_outside(&error) && missing == MissingFile::Fine => {}
             Err(error) => self.unreadable(path, &error),
         }
     }
@@ -254,8 +253,11 @@ impl Reader<'_> {
                 return;
             }
         };
-        let names = entries.iter().filter_map(|entry| entry.name.to_str());
-        let names: Vec<&str> = names.filter(|name| locate::is_read(name)).collect();
+        let names: Vec<&str> = entries
+            .iter()
+            .filter_map(|entry| entry.name.to_str())
+            .filter(|name| locate::is_read(name))
+            .collect();
         if names.len() > MAX_DIRECTORY_FILES {
             let error = format!("more than {MAX_DIRECTORY_FILES} configuration files");
             return self.unreadable(directory, &io::Error::other(error));
@@ -278,22 +280,25 @@ impl Reader<'_> {
             Err(faults) => {
                 let flavor = self.flavor;
                 let broken = faults.into_iter().map(|fault| broken(file, fault, flavor));
-                return self.found.extend(broken);
+                return self.problems.extend(broken);
             }
         };
         let mut contents = blocks::read(file, self.flavor, &entries);
         crate::diag::in_order(&mut contents.found);
-        self.found.append(&mut contents.found);
+        self.problems.append(&mut contents.found);
         // A later file wins as a whole for each host.
         self.config.hosts.append(&mut contents.hosts);
         self.config.tokens.append(&mut contents.tokens);
         self.config
             .installations
             .append(&mut contents.installations);
+        // The first file that states a directory counts, and the setting that can break the lock file can only
+        // be turned on (rules 2.1 and 2.2).
         if let (None, Some(dir)) = (&self.config.cache_dir, contents.cache_dir) {
             self.config.cache_dir = self.place.expanded(&dir);
         }
         self.config.cache_may_break |= contents.cache_may_break;
+        // Each setting counts by itself, unlike the services of a host.
         let protocols = &mut self.config.protocols;
         protocols.retries = contents.protocols.retries.or(protocols.retries);
         let seconds = contents.protocols.timeout_seconds;
@@ -319,7 +324,7 @@ impl Reader<'_> {
                     .at(at.0, at.1, "this is another one")
                     .see(place.0, place.1, "the first one is here")
                     .help("delete one of the two blocks");
-                self.found.push(error);
+                self.problems.push(error);
             }
             _ => {
                 self.config.helper = Some(HelperProgram {
@@ -333,13 +338,13 @@ impl Reader<'_> {
     }
 
     /// Keeps the first credentials for a prefix; others are an error (rules 7.4).
-    fn oci_credentials(&mut self, one: OciCredentials, file: FileId) {
+    fn oci_credentials(&mut self, block: OciCredentials, file: FileId) {
         let title = format!(
             "No more than one oci_credentials block for {:?}",
-            one.prefix
+            block.prefix
         );
-        if self.is_first(&one.prefix, (file, one.span), title) {
-            self.config.oci_credentials.push(one);
+        if self.is_first(&block.prefix, (file, block.span), title) {
+            self.config.oci_credentials.push(block);
         }
     }
 
@@ -360,7 +365,7 @@ impl Reader<'_> {
             .at(at.0, at.1, "this is another one")
             .see(first.0, first.1, "the first one is here")
             .help("delete one of the two blocks");
-        self.found.push(error);
+        self.problems.push(error);
         false
     }
 
@@ -374,12 +379,13 @@ impl Reader<'_> {
     /// Reports something about a whole file or directory.
     fn report(&mut self, path: &Path, diagnostic: Diagnostic, remark: &str) {
         let id = self.texts.add(path.display().to_string(), Vec::new());
-        self.found.push(diagnostic.at(id, Span::default(), remark));
+        self.problems
+            .push(diagnostic.at(id, Span::default(), remark));
     }
 }
 
 /// Reports why a file cannot be parsed.
-fn broken(file: FileId, fault: Fault, flavor: Flavor) -> Diagnostic {
+fn broken(file: FileId, fault: ConfigFault, flavor: Flavor) -> Diagnostic {
     let program = flavor.program();
     let mut error = Diagnostic::error(
         diag::rules::SYNTAX_ERROR,
@@ -409,10 +415,11 @@ fn remedy(kind: ErrorKind) -> &'static str {
 
 impl fmt::Debug for CliConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = |(host, services): (_, &BTreeMap<String, String>)| {
-            (host, services.keys().cloned().collect::<Vec<_>>())
-        };
-        let hosts: BTreeMap<&Hostname, Vec<String>> = self.hosts.iter().map(names).collect();
+        let hosts: BTreeMap<&Hostname, Vec<&String>> = self
+            .hosts
+            .iter()
+            .map(|(host, services)| (host, services.keys().collect()))
+            .collect();
         f.debug_struct("CliConfig")
             .field("hosts", &hosts)
             .field("helper", &self.helper)

@@ -8,38 +8,37 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::tokens::{Kind, Token, Tokens};
+use super::tokens::{ConfigToken, TokenKind, TokenScanner};
 use super::veil;
 use crate::diag::Span;
 use crate::world::Secret;
 
-/// How many braces and brackets may be nested.
+/// Maximum nesting of braces and brackets.
 const MAX_DEPTH: usize = 32;
 
-/// What the walk over a text in HCL 1 gives.
+/// The result of the walk over a text in HCL 1.
 pub(super) struct Prepared {
     /// The structure, in HCL 2.
     pub(super) structure: String,
-    /// What each name and value of the structure stands for, by its offset there.
-    pub(super) origins: BTreeMap<usize, Origin>,
+    /// The origin of each name and value of the structure, by its offset there.
+    pub(super) origins: BTreeMap<usize, ValueOrigin>,
     /// As long as the text: for people, with `*` for whatever may be secret.
     pub(super) shown: Vec<u8>,
-    /// Where the text stops being HCL 1, and why; behind it nothing was read.
-    pub(super) fault: Option<Fault>,
+    /// The place where the text stops being HCL 1; behind it nothing was read.
+    pub(super) fault: Option<ConfigFault>,
 }
 
-/// Why a file cannot be parsed.
+/// A reason why a file cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Fault {
-    /// Where.
+pub(super) struct ConfigFault {
     pub(super) span: Span,
-    /// What is wrong there; it shows nothing of the file but names of the programs.
+    /// The reason; it shows nothing of the file but names of the programs.
     pub(super) note: String,
     /// The beginning of what is never closed.
     pub(super) opened: Option<Span>,
 }
 
-impl Fault {
+impl ConfigFault {
     pub(super) fn new(span: Span, note: impl Into<String>) -> Self {
         Self {
             span,
@@ -49,19 +48,19 @@ impl Fault {
     }
 }
 
-/// Where a name or a value comes from.
-pub(super) struct Origin {
+/// The origin of a name or a value.
+pub(super) struct ValueOrigin {
     /// Its place in the file.
     pub(super) span: Span,
-    /// What it says; `None` for lists and objects.
+    /// The text; `None` for lists and objects.
     pub(super) text: Option<Secret>,
-    /// Whether it is a number or a truth value.
+    /// The value is a number or a truth value.
     pub(super) is_scalar: bool,
 }
 
-/// What surrounds a place.
+/// The surroundings of a place in the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Frame {
+enum NativeFrame {
     /// The file, or a block.
     Body,
     /// Braces that are a value.
@@ -71,38 +70,36 @@ enum Frame {
 
 /// A place that is open, with what was seen of its current item.
 #[derive(Clone, Copy)]
-struct Open {
-    frame: Frame,
-    state: State,
+struct OpenFrame {
+    frame: NativeFrame,
+    state: ItemState,
     /// The first word of the current item, where it has one.
     item: Option<Span>,
-    /// What opened it, from its first word on.
+    /// The opening, from its first word on.
     from: Span,
 }
 
-impl Open {
-    fn new(frame: Frame, from: Span) -> Self {
+impl OpenFrame {
+    fn new(frame: NativeFrame, from: Span) -> Self {
         Self {
             frame,
-            state: State::Start,
+            state: ItemState::Start,
             item: None,
             from,
         }
     }
 }
 
-/// What was seen of an item.
+/// The part of an item that was read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Nothing.
+enum ItemState {
+    /// Nothing of it yet.
     Start,
     /// Its first word.
     Key,
     /// A label as well.
     Label,
-    /// The `=`.
     Value,
-    /// All of it.
     Done,
 }
 
@@ -115,7 +112,7 @@ pub(super) fn prepare(text: &str) -> Prepared {
             b'*'
         }
     };
-    let mut walk = Walk {
+    let mut walk = NativeWalk {
         text,
         out: Prepared {
             structure: String::new(),
@@ -123,13 +120,13 @@ pub(super) fn prepare(text: &str) -> Prepared {
             shown: text.bytes().map(veil).collect(),
             fault: None,
         },
-        frames: vec![Open::new(Frame::Body, Span::default())],
+        frames: vec![OpenFrame::new(NativeFrame::Body, Span::default())],
     };
-    let mut tokens = Tokens::new(text).peekable();
+    let mut tokens = TokenScanner::new(text).peekable();
     while let Some(token) = tokens.next() {
         let next = tokens.peek().map(|token| token.kind);
         if let Err(fault) = walk.token(&token, next) {
-            walk.out.fault = Some(Fault::new(token.span(), fault));
+            walk.out.fault = Some(ConfigFault::new(token.span(), fault));
             return walk.out;
         }
     }
@@ -137,44 +134,47 @@ pub(super) fn prepare(text: &str) -> Prepared {
     walk.out
 }
 
-struct Walk<'t> {
+struct NativeWalk<'t> {
     text: &'t str,
     out: Prepared,
-    /// Never empty.
-    frames: Vec<Open>,
+    frames: Vec<OpenFrame>,
 }
 
-impl Walk<'_> {
-    fn top(&mut self) -> &mut Open {
+impl NativeWalk<'_> {
+    fn top(&mut self) -> &mut OpenFrame {
         self.frames.last_mut().expect("the file is always open")
     }
 
     /// Returns what is missing at the end of the text.
-    fn unfinished(&self) -> Option<Fault> {
+    fn unfinished(&self) -> Option<ConfigFault> {
         let end = Span::new(self.text.len(), self.text.len());
         match self.frames.as_slice() {
-            [.., _, open] => Some(Fault {
+            // The innermost place is the one to close first.
+            [.., _, open] => Some(ConfigFault {
                 opened: Some(open.from),
-                ..Fault::new(end, self.unclosed(open))
+                ..ConfigFault::new(end, self.unclosed(open))
             }),
             [file] => match file.state {
-                State::Start | State::Done => None,
-                State::Key | State::Label => Some(Fault::new(
+                ItemState::Start | ItemState::Done => None,
+                ItemState::Key | ItemState::Label => Some(ConfigFault::new(
                     end,
                     "the file ends where `=` or `{` is expected",
                 )),
-                State::Value => Some(Fault::new(end, "the file ends where a value is expected")),
+                ItemState::Value => Some(ConfigFault::new(
+                    end,
+                    "the file ends where a value is expected",
+                )),
             },
             [] => None,
         }
     }
 
     /// Says what is never closed; its name, where that is no secret.
-    fn unclosed(&self, open: &Open) -> String {
+    fn unclosed(&self, open: &OpenFrame) -> String {
         let what = match open.frame {
-            Frame::Body => "block",
-            Frame::Object => "object",
-            Frame::List => "list",
+            NativeFrame::Body => "block",
+            NativeFrame::Object => "object",
+            NativeFrame::List => "list",
         };
         let line = 1 + self.text[..open.from.start].matches('\n').count();
         let first = &self.text[open.from.start..open.from.end];
@@ -186,41 +186,42 @@ impl Walk<'_> {
         }
     }
 
-    fn token(&mut self, token: &Token, next: Option<Kind>) -> Result<(), &'static str> {
-        let Open { frame, state, .. } = *self.top();
+    fn token(&mut self, token: &ConfigToken, next: Option<TokenKind>) -> Result<(), &'static str> {
+        let OpenFrame { frame, state, .. } = *self.top();
         match (frame, state, token.kind) {
-            (_, _, Kind::Fault(reason)) => Err(reason),
-            (Frame::List, ..) => self.in_list(token, state),
-            (_, State::Start | State::Done, _) => self.between(token, next),
-            (_, State::Key | State::Label, _) => self.header(token),
-            (_, State::Value, _) => self.value(token),
+            (_, _, TokenKind::Fault(reason)) => Err(reason),
+            (NativeFrame::List, ..) => self.in_list(token, state),
+            (_, ItemState::Start | ItemState::Done, _) => self.between(token, next),
+            (_, ItemState::Key | ItemState::Label, _) => self.header(token),
+            (_, ItemState::Value, _) => self.value(token),
         }
     }
 
-    fn in_list(&mut self, token: &Token, state: State) -> Result<(), &'static str> {
+    fn in_list(&mut self, token: &ConfigToken, state: ItemState) -> Result<(), &'static str> {
         match (token.kind, state) {
-            (Kind::CloseBracket, _) => self.close(token, "]"),
-            (Kind::Comma, State::Done) => {
+            (TokenKind::CloseBracket, _) => self.close(token, "]"),
+            (TokenKind::Comma, ItemState::Done) => {
                 self.write(token, ", ");
-                self.top().state = State::Start;
+                self.top().state = ItemState::Start;
             }
-            (_, State::Done) => return Err("`,` or `]` is expected here"),
+            (_, ItemState::Done) => return Err("`,` or `]` is expected here"),
             _ => return self.value(token),
         }
         Ok(())
     }
 
-    fn value(&mut self, token: &Token) -> Result<(), &'static str> {
+    fn value(&mut self, token: &ConfigToken) -> Result<(), &'static str> {
         match token.kind {
-            Kind::OpenBrace => return self.open(token, Frame::Object, "{\n"),
-            Kind::OpenBracket => return self.open(token, Frame::List, "["),
-            Kind::Quoted | Kind::Heredoc => {
+            TokenKind::OpenBrace => return self.open(token, NativeFrame::Object, "{\n"),
+            TokenKind::OpenBracket => return self.open(token, NativeFrame::List, "["),
+            TokenKind::Quoted | TokenKind::Heredoc => {
                 self.origin(token, Some(Secret::new(token.text(self.text))));
+                // Only the origin holds the text: errors of `hcl` quote what they read.
                 self.out.structure.push_str("\"\"");
             }
-            Kind::Number => self.scalar(token),
-            Kind::Word if &self.text[token.start..token.end] == "true" => self.scalar(token),
-            Kind::Word if &self.text[token.start..token.end] == "false" => {
+            TokenKind::Number => self.scalar(token),
+            TokenKind::Word if &self.text[token.start..token.end] == "true" => self.scalar(token),
+            TokenKind::Word if &self.text[token.start..token.end] == "false" => {
                 self.scalar(token);
             }
             _ => return Err("a value is expected here: text in quotes, a number, true or false"),
@@ -229,102 +230,120 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn scalar(&mut self, token: &Token) {
+    fn scalar(&mut self, token: &ConfigToken) {
         self.origin(token, Some(Secret::new(token.text(self.text))));
+        // The value itself may be a token without quotes, so the structure holds a number instead.
         self.out.structure.push('0');
     }
 
     /// Reads what stands before, between or behind items.
-    fn between(&mut self, token: &Token, next: Option<Kind>) -> Result<(), &'static str> {
+    fn between(
+        &mut self,
+        token: &ConfigToken,
+        next: Option<TokenKind>,
+    ) -> Result<(), &'static str> {
         let state = self.top().state;
         match token.kind {
-            Kind::Word | Kind::Quoted => {
+            TokenKind::Word | TokenKind::Quoted => {
                 // A word that begins no item, or is not ours, may be a piece of a token.
-                let begins = matches!(next, Some(Kind::Equal | Kind::OpenBrace | Kind::Quoted));
+                let begins = matches!(
+                    next,
+                    Some(TokenKind::Equal | TokenKind::OpenBrace | TokenKind::Quoted)
+                );
                 if begins && veil::is_known(&self.text[token.start..token.end]) {
                     self.show(token);
                 }
                 self.top().item = Some(token.span());
                 self.out.structure.push('\n');
                 self.name(token);
-                self.top().state = State::Key;
+                self.top().state = ItemState::Key;
             }
-            Kind::Comma if state == State::Done => {
+            TokenKind::Comma if state == ItemState::Done => {
                 self.show(token);
-                self.top().state = State::Start;
+                self.top().state = ItemState::Start;
             }
-            Kind::CloseBrace if self.frames.len() > 1 => self.close(token, "\n}"),
-            Kind::CloseBrace => return Err("nothing is open that this could close"),
+            TokenKind::CloseBrace if self.frames.len() > 1 => self.close(token, "\n}"),
+            TokenKind::CloseBrace => return Err("nothing is open that this could close"),
             _ => return Err("a name is expected here"),
         }
         Ok(())
     }
 
     /// Reads what follows the first word of an item.
-    fn header(&mut self, token: &Token) -> Result<(), &'static str> {
-        let Open { frame, state, .. } = *self.top();
+    fn header(&mut self, token: &ConfigToken) -> Result<(), &'static str> {
+        let OpenFrame { frame, state, .. } = *self.top();
         match (token.kind, frame) {
-            (Kind::Quoted | Kind::Word, Frame::Body) => {
+            (TokenKind::Quoted | TokenKind::Word, NativeFrame::Body) => {
                 self.out.structure.push(' ');
                 self.name(token);
-                self.top().state = State::Label;
+                self.top().state = ItemState::Label;
             }
-            (Kind::Equal, _) if state == State::Key => {
+            (TokenKind::Equal, _) if state == ItemState::Key => {
                 self.write(token, " = ");
-                self.top().state = State::Value;
+                self.top().state = ItemState::Value;
             }
-            (Kind::OpenBrace, Frame::Body) => return self.open(token, Frame::Body, " {\n"),
-            (Kind::OpenBrace, _) => return self.open(token, Frame::Object, " = {\n"),
+            (TokenKind::OpenBrace, NativeFrame::Body) => {
+                return self.open(token, NativeFrame::Body, " {\n");
+            }
+            (TokenKind::OpenBrace, _) => return self.open(token, NativeFrame::Object, " = {\n"),
             _ => return Err("`=`, `{` or a label is expected here"),
         }
         Ok(())
     }
 
-    fn open(&mut self, token: &Token, frame: Frame, text: &str) -> Result<(), &'static str> {
+    fn open(
+        &mut self,
+        token: &ConfigToken,
+        frame: NativeFrame,
+        text: &str,
+    ) -> Result<(), &'static str> {
+        // `hcl` reads the structure by recursion.
         if self.frames.len() > MAX_DEPTH {
             return Err("nested too deep");
         }
-        if frame != Frame::Body {
+        if frame != NativeFrame::Body {
             self.origin(token, None);
         }
         self.write(token, text);
         let from = self.top().item.unwrap_or(token.span());
         let from = Span::new(from.start, token.end);
-        self.frames.push(Open::new(frame, from));
+        self.frames.push(OpenFrame::new(frame, from));
         Ok(())
     }
 
-    fn close(&mut self, token: &Token, text: &str) {
+    fn close(&mut self, token: &ConfigToken, text: &str) {
         self.write(token, text);
         self.frames.pop();
         self.finish();
     }
 
     fn finish(&mut self) {
-        self.top().state = State::Done;
+        self.top().state = ItemState::Done;
     }
 
     /// Writes a name that is unlike any other: here a later value may replace an earlier one.
-    fn name(&mut self, token: &Token) {
+    fn name(&mut self, token: &ConfigToken) {
         self.origin(token, Some(Secret::new(token.text(self.text))));
         let number = self.out.origins.len();
         write!(self.out.structure, "n{number}").expect("a string takes everything");
     }
 
     /// Remembers where the next piece of the structure comes from.
-    fn origin(&mut self, token: &Token, text: Option<Secret>) {
-        if token.kind == Kind::Quoted {
+    fn origin(&mut self, token: &ConfigToken, text: Option<Secret>) {
+        if token.kind == TokenKind::Quoted {
             self.out.shown[token.start] = b'"';
             self.out.shown[token.end - 1] = b'"';
         }
         let span = token.span();
         let at = self.out.structure.len();
         let is_scalar = match token.kind {
-            Kind::Number => true,
-            Kind::Word => self.top().state == State::Value || self.top().frame == Frame::List,
+            TokenKind::Number => true,
+            TokenKind::Word => {
+                self.top().state == ItemState::Value || self.top().frame == NativeFrame::List
+            }
             _ => false,
         };
-        let origin = Origin {
+        let origin = ValueOrigin {
             span,
             text,
             is_scalar,
@@ -332,12 +351,12 @@ impl Walk<'_> {
         self.out.origins.insert(at, origin);
     }
 
-    fn write(&mut self, token: &Token, text: &str) {
+    fn write(&mut self, token: &ConfigToken, text: &str) {
         self.out.structure.push_str(text);
         self.show(token);
     }
 
-    fn show(&mut self, token: &Token) {
+    fn show(&mut self, token: &ConfigToken) {
         let bytes = &self.text.as_bytes()[token.start..token.end];
         self.out.shown[token.start..token.end].copy_from_slice(bytes);
     }

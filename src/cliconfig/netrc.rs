@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-use super::locate::{Habits, Place};
+use super::locate::{ConfigPlace, Habits};
 use crate::world::{Credentials, Env, Files, Secret};
 
-/// How large a `.netrc` may be, in bytes; a larger one counts as none.
+/// Maximum size of a `.netrc`, in bytes; a larger one counts as none.
 const MAX_NETRC_BYTES: u64 = 1024 * 1024;
 
 /// Logins and passwords by machine.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Netrc {
-    machines: Vec<Machine>,
+    machines: Vec<NetrcMachine>,
 }
 
 /// One `machine`, or `default` if it has no name.
 #[derive(Clone, PartialEq, Eq)]
-struct Machine {
+struct NetrcMachine {
     name: Option<String>,
     login: String,
     password: Secret,
@@ -29,7 +29,7 @@ impl Netrc {
     /// downloads only, and a server that refuses them says so.
     #[must_use]
     pub fn read(files: &dyn Files, env: &dyn Env) -> Self {
-        let place = Place {
+        let place = ConfigPlace {
             files,
             env,
             habits: Habits::HERE,
@@ -62,17 +62,20 @@ impl Netrc {
     /// ```
     #[must_use]
     pub fn parse(text: &str) -> Self {
-        let mut machines: Vec<Machine> = Vec::new();
+        let mut machines: Vec<NetrcMachine> = Vec::new();
         let mut words = Words { rest: text };
         while let Some(keyword) = words.keyword() {
             match keyword.as_str() {
                 "macdef" => words.skip_macro(),
-                "default" => machines.push(Machine::named(None)),
-                "machine" => machines.extend(words.value().map(|name| Machine::named(Some(name)))),
+                "default" => machines.push(NetrcMachine::named(None)),
+                "machine" => {
+                    machines.extend(words.value().map(|name| NetrcMachine::named(Some(name))))
+                }
                 "login" | "password" | "account" => {
                     let (Some(value), Some(machine)) = (words.value(), machines.last_mut()) else {
                         continue;
                     };
+                    // `account` is for FTP; its value must not be read as a keyword.
                     match keyword.as_str() {
                         "login" => machine.login = value,
                         "password" => machine.password = Secret::new(value),
@@ -90,8 +93,9 @@ impl Netrc {
     #[must_use]
     pub fn find(&self, host_and_port: &str) -> Option<Credentials> {
         let named = |name: Option<&str>| {
-            let mut machines = self.machines.iter();
-            machines.find(|machine| machine.name.as_deref() == name)
+            self.machines
+                .iter()
+                .find(|machine| machine.name.as_deref() == name)
         };
         let machine = named(Some(host_and_port)).or_else(|| named(None))?;
         Some(Credentials::Basic {
@@ -101,7 +105,7 @@ impl Netrc {
     }
 }
 
-/// Says how much is there, never what: a file out of step shows a password as a name.
+/// Shows the number of machines only: where a word is missing, a password is read as a name.
 impl fmt::Debug for Netrc {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Netrc")
@@ -110,7 +114,7 @@ impl fmt::Debug for Netrc {
     }
 }
 
-impl Machine {
+impl NetrcMachine {
     fn named(name: Option<String>) -> Self {
         Self {
             name,
@@ -159,9 +163,12 @@ impl Words<'_> {
     }
 
     fn skip_macro(&mut self) {
-        let end = ["\n\n", "\n\r\n"].iter();
-        let end = end.filter_map(|end| self.rest.find(end)).min();
-        self.rest = end.map_or("", |at| &self.rest[at..]);
+        // A macro ends with an empty line; what is in it may look like a machine.
+        let end = ["\n\n", "\n\r\n"]
+            .iter()
+            .filter_map(|end| self.rest.find(end))
+            .min();
+        self.rest = end.map_or("", |index| &self.rest[index..]);
     }
 }
 

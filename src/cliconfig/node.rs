@@ -4,23 +4,23 @@ use crate::hcl::tree::Word;
 use crate::world::Secret;
 
 /// A key with its value.
-pub(super) struct Entry {
+pub(super) struct ConfigEntry {
     pub(super) key: Word,
-    pub(super) value: Node,
+    pub(super) value: ConfigValue,
 }
 
-/// A value.
-pub(super) enum Node {
+/// A value of HCL 1 or JSON.
+pub(super) enum ConfigValue {
     Text(Secret),
     /// A number, a truth value or `null`, as it is written.
     Scalar(Secret),
     List(Vec<Self>),
-    Object(Vec<Entry>),
+    Object(Vec<ConfigEntry>),
 }
 
-impl Node {
+impl ConfigValue {
     /// Lists the entries of an object, or of a list of objects, which means the same.
-    pub(super) fn entries(&self) -> Vec<&Entry> {
+    pub(super) fn entries(&self) -> Vec<&ConfigEntry> {
         let mut found = Vec::new();
         let mut open = vec![self];
         while let Some(node) = open.pop() {

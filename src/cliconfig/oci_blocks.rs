@@ -3,19 +3,19 @@
 use std::path::{Path, PathBuf};
 
 use super::language::{MAX_NAMED, unknown_argument};
-use super::node::{Entry, Node};
+use super::node::{ConfigEntry, ConfigValue};
 use crate::addr::RepositoryAddr;
 use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
 use crate::world::Secret;
 
-/// How requests to a registry of OCI artifacts are authenticated.
+/// The authentication of requests to a registry of OCI artifacts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OciLogin {
     /// By a user with a password.
     Basic {
         /// The name of the user.
         user: String,
-        /// The password.
+        /// The password, which may be empty.
         password: Secret,
     },
     /// By a token that is sent as it is.
@@ -24,7 +24,7 @@ pub enum OciLogin {
     Helper(String),
 }
 
-/// A block `oci_credentials`.
+/// A block `oci_credentials`, for one domain or repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OciCredentials {
     /// A domain, or a domain with the beginning of the names of repositories.
@@ -33,12 +33,12 @@ pub(super) struct OciCredentials {
     pub(super) span: Span,
 }
 
-/// What the block `oci_default_credentials` states.
+/// The settings of the block `oci_default_credentials`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OciDefaults {
-    /// Whether files of other tools are read.
+    /// Files of other tools are read.
     pub(super) discovers: bool,
-    /// Which ones, if that is stated; as written, seen from the directory of this file.
+    /// Paths of these files, if they are stated; as written, seen from the directory of this file.
     pub(super) files: Option<Vec<PathBuf>>,
     /// The Docker credential helper for every domain that has none of its own.
     pub(super) helper: Option<String>,
@@ -70,7 +70,10 @@ impl OciDefaults {
 }
 
 /// Reads the blocks `oci_credentials` behind one name; what cannot be meant is left out and reported.
-pub(super) fn credentials(file: FileId, entry: &Entry) -> (Vec<OciCredentials>, Vec<Diagnostic>) {
+pub(super) fn credentials(
+    file: FileId,
+    entry: &ConfigEntry,
+) -> (Vec<OciCredentials>, Vec<Diagnostic>) {
     let mut reader = Reader::new(file, "oci_credentials");
     let mut read = Vec::new();
     for named in entry.value.entries() {
@@ -102,7 +105,10 @@ pub(super) fn credentials(file: FileId, entry: &Entry) -> (Vec<OciCredentials>, 
 }
 
 /// Reads a block `oci_default_credentials`.
-pub(super) fn defaults(file: FileId, entry: &Entry) -> (Option<OciDefaults>, Vec<Diagnostic>) {
+pub(super) fn defaults(
+    file: FileId,
+    entry: &ConfigEntry,
+) -> (Option<OciDefaults>, Vec<Diagnostic>) {
     let mut reader = Reader::new(file, "oci_default_credentials");
     let read = entry.value.is_block().then(|| reader.defaults(entry));
     if read.is_none() {
@@ -136,7 +142,7 @@ impl Reader {
         }
     }
 
-    fn login(&mut self, block: &Entry) -> Option<OciLogin> {
+    fn login(&mut self, block: &ConfigEntry) -> Option<OciLogin> {
         let known = [
             "username",
             "password",
@@ -159,7 +165,7 @@ impl Reader {
                 }
             };
             match &argument.value {
-                Node::Text(text) => *place = Some(text.clone()),
+                ConfigValue::Text(text) => *place = Some(text.clone()),
                 _ => {
                     self.wrong(argument.key.span, "text in quotes must follow");
                     return None;
@@ -179,7 +185,7 @@ impl Reader {
         helper(name).map_err(|note| self.wrong(at, note)).ok()
     }
 
-    fn defaults(&mut self, entry: &Entry) -> Option<OciDefaults> {
+    fn defaults(&mut self, entry: &ConfigEntry) -> Option<OciDefaults> {
         let mut read = OciDefaults {
             span: entry.key.span,
             ..OciDefaults::usual()
@@ -197,18 +203,20 @@ impl Reader {
                     Some("false") => read.discovers = false,
                     _ => self.wrong(at, "`true` or `false` must follow"),
                 },
-                ("docker_style_config_files", Node::List(nodes)) => {
-                    let paths = nodes.iter().map(|node| match node {
-                        Node::Text(path) => Some(PathBuf::from(path.reveal())),
-                        _ => None,
-                    });
-                    read.files = paths.collect();
+                ("docker_style_config_files", ConfigValue::List(nodes)) => {
+                    read.files = nodes
+                        .iter()
+                        .map(|node| match node {
+                            ConfigValue::Text(path) => Some(PathBuf::from(path.reveal())),
+                            _ => None,
+                        })
+                        .collect();
                     if read.files.is_none() {
                         self.wrong(at, "paths in quotes must follow");
                     }
                 }
                 ("docker_style_config_files", _) => self.wrong(at, "a list of paths must follow"),
-                (HELPER, Node::Text(name)) => read.helper = self.helper(at, name),
+                (HELPER, ConfigValue::Text(name)) => read.helper = self.helper(at, name),
                 (HELPER, _) => self.wrong(at, "text in quotes must follow"),
                 _ => {
                     let finding = unknown_argument(self.file, &argument.key, &known);

@@ -1,4 +1,4 @@
-//! Which credentials a repository of OCI artifacts is sent (rules 7.4 to 7.6).
+//! The credentials that are sent to a repository of OCI artifacts (rules 7.4 to 7.6).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,24 +7,25 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 
-use super::locate::{Habits, Place};
+use super::locate::{ConfigPlace, Habits};
 use super::oci_blocks::{OciCredentials, OciDefaults, OciLogin};
 use super::{ABSENT, CliConfig, MAX_FILE_BYTES};
 use crate::addr::RepositoryAddr;
 use crate::world::{Env, Files, Secret, is_outside};
 
-/// How many entries one file may have for domains and repositories.
+/// Maximum number of entries of one file for domains and repositories.
 const MAX_ENTRIES: usize = 10_000;
 
 /// The credentials of the CLI configuration, and those that other tools keep.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OciLogins {
-    /// What is given for a domain or the beginning of an address, in the order in which the first of
+    /// The credentials for a domain or the beginning of an address, in the order in which the first
+    /// of
     /// several counts.
     stated: Vec<(String, OciLogin)>,
     /// Credential helpers for every domain, in the same order.
     helpers: Vec<OciLogin>,
-    /// Why files were left out.
+    /// Reasons why files were left out.
     faults: Vec<String>,
 }
 
@@ -39,7 +40,7 @@ struct DockerFile {
     store: Option<String>,
 }
 
-/// What it holds for one domain or repository.
+/// The entry of one domain or repository.
 #[derive(Deserialize)]
 struct DockerAuth {
     #[serde(default)]
@@ -53,7 +54,7 @@ impl OciLogins {
     /// then [`faults`](Self::faults) says why there are none.
     #[must_use]
     pub fn read(files: &dyn Files, env: &dyn Env, config: &CliConfig) -> Self {
-        let place = Place {
+        let place = ConfigPlace {
             files,
             env,
             habits: Habits::HERE,
@@ -67,6 +68,7 @@ impl OciLogins {
         logins
             .helpers
             .extend(defaults.helper.clone().map(OciLogin::Helper));
+        // `discover_ambient_credentials = false` leaves the blocks and the helper (rules 7.5).
         if !defaults.discovers {
             return logins;
         }
@@ -89,17 +91,17 @@ impl OciLogins {
     /// for every domain; of several the first.
     #[must_use]
     pub fn find(&self, repository: &RepositoryAddr) -> Option<&OciLogin> {
-        let mut found: Option<(usize, &OciLogin)> = None;
+        let mut longest: Option<(usize, &OciLogin)> = None;
         for (prefix, login) in &self.stated {
-            let Some(parts) = repository.matched_parts(prefix) else {
-                continue;
-            };
-            if found.is_none_or(|(most, _)| parts > most) {
-                found = Some((parts, login));
+            if let Some(parts) = repository.matched_parts(prefix)
+                && longest.is_none_or(|(most, _)| parts > most)
+            {
+                longest = Some((parts, login));
             }
         }
-        let found = found.map(|(_, login)| login);
-        found.or_else(|| self.helpers.first())
+        longest
+            .map(|(_, login)| login)
+            .or_else(|| self.helpers.first())
     }
 
     /// Says why files were left out.
@@ -121,6 +123,7 @@ impl OciLogins {
             }
         };
         // What is wrong with it is not repeated, since that may be a piece of a password.
+        // `serde` also reads a list as the fields of a structure.
         let is_object = bytes.trim_ascii_start().starts_with(b"{");
         let file = serde_json::from_slice::<DockerFile>(&bytes);
         let Some(file) = file.ok().filter(|_| is_object) else {
@@ -135,7 +138,7 @@ impl OciLogins {
         }
         for (prefix, auth) in auths {
             // Tools write empty entries where a credential helper keeps the password.
-            let text = auth.and_then(|one| one.auth).unwrap_or_default();
+            let text = auth.and_then(|entry| entry.auth).unwrap_or_default();
             if text.is_empty() {
                 continue;
             }
@@ -147,20 +150,17 @@ impl OciLogins {
                 }
             }
         }
-        let named = |name: &String| is_program_part(name.as_str());
-        let helpers = helpers.into_iter().filter(|(_, name)| named(name));
-        // They are for domains only.
-        let helpers = helpers.filter(|(domain, _)| !domain.contains('/'));
-        self.stated
-            .extend(helpers.map(|(domain, name)| (domain, OciLogin::Helper(name))));
-        let store = file.store.filter(named);
-        self.helpers.extend(store.map(OciLogin::Helper));
+        // The name becomes a part of the name of a program, which must not be in another directory.
+        let is_program_part = |name: &String| !name.is_empty() && !name.contains(['/', '\\']);
+        for (domain, name) in helpers {
+            // Docker takes these for domains only.
+            if is_program_part(&name) && !domain.contains('/') {
+                self.stated.push((domain, OciLogin::Helper(name)));
+            }
+        }
+        self.helpers
+            .extend(file.store.filter(is_program_part).map(OciLogin::Helper));
     }
-}
-
-/// Returns whether a name can be a part of the name of a program, and leads to no other directory.
-fn is_program_part(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['/', '\\'])
 }
 
 /// Decodes a user with a password.
@@ -174,7 +174,7 @@ fn decoded(text: &str) -> Option<OciLogin> {
     })
 }
 
-impl Place<'_> {
+impl ConfigPlace<'_> {
     /// Lists the files in which other tools keep credentials, the first one first (rules 7.5).
     fn docker_files(self) -> Vec<PathBuf> {
         let home = match self.habits {
@@ -183,19 +183,24 @@ impl Place<'_> {
         };
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
         let is_linux = self.habits == Habits::Unix && !cfg!(target_os = "macos");
-        let first = match is_linux {
-            true => self.path("XDG_RUNTIME_DIR"),
-            false => below_home(".config"),
+        let runtime_dir = if is_linux {
+            self.path("XDG_RUNTIME_DIR")
+        } else {
+            below_home(".config")
         };
-        let second = self
+        let config_home = self
             .path("XDG_CONFIG_HOME")
             .or_else(|| below_home(".config"));
-        let containers = [first, second].into_iter().flatten();
-        let containers = containers.map(|dir| dir.join("containers/auth.json"));
         let docker = [".docker/config.json", ".dockercfg"]
             .into_iter()
             .filter_map(below_home);
-        let mut paths: Vec<PathBuf> = containers.chain(docker).collect();
+        let mut paths: Vec<PathBuf> = [runtime_dir, config_home]
+            .into_iter()
+            .flatten()
+            .map(|dir| dir.join("containers/auth.json"))
+            .chain(docker)
+            .collect();
+        // `XDG_CONFIG_HOME` may be `~/.config`.
         paths.dedup();
         paths
     }

@@ -1,4 +1,4 @@
-//! Which repository of OCI artifacts holds the packages of a provider (rules 7.1 to 7.3).
+//! The repository of OCI artifacts that holds the packages of a provider (rules 7.1 to 7.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::hcl::{self, tree::Expr};
 /// The names that a template may use.
 const NAMES: [&str; 3] = ["hostname", "namespace", "type"];
 
-/// How long a template may be, in bytes.
+/// Maximum length of a template, in bytes.
 const MAX_BYTES: usize = 4096;
 
-/// What of an address a template is tried with.
+/// Parts of an address with which a template is tried.
 const EXAMPLE: [&str; 3] = ["example.com", "example-namespace", "example-type"];
 
 /// A template of repository addresses, as in `ghcr.io/acme/${namespace}/${type}`.
@@ -35,46 +35,46 @@ const EXAMPLE: [&str; 3] = ["example.com", "example-namespace", "example-type"];
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTemplate {
     text: Box<str>, // Invariant: it can be read, and makes an address of the example.
-    language: Language,
+    language: TemplateLanguage,
 }
 
-/// How a template spells names.
+/// The syntax of names in a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Language {
+enum TemplateLanguage {
     /// As a template of HCL: `${namespace}`.
     Hcl,
     /// As a URI template of level 1 (RFC 6570): `{namespace}`.
     Uri,
 }
 
-/// Why a text is no template, or makes no address.
+/// A reason why a text is no template, or makes no address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TemplateError {
-    /// It is too long.
+    /// The template is longer than any real one.
     #[error("it is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// It is no template.
+    /// The text is no template.
     #[error("it is no template: {reason}")]
     Syntax {
-        /// What is wrong with it.
+        /// The message of the parser.
         reason: String,
     },
-    /// It uses another name.
+    /// The template uses an unknown name.
     #[error("it uses {name:?}: only hostname, namespace and type have a value")]
     Name {
-        /// Which one.
+        /// The name as it is written.
         name: String,
     },
-    /// It does not use a name that stands for several things.
+    /// The template does not use a name that stands for several things.
     #[error("it does not use {name}, and `include` does not state exactly one {subject}")]
     Unused {
-        /// The name.
+        /// The name that is missing.
         name: &'static str,
-        /// What that stands for.
+        /// The part of the address that it stands for.
         subject: &'static str,
     },
-    /// What it makes is no address of a repository.
+    /// The result is no address of a repository.
     #[error(transparent)]
     Address(#[from] RepositoryAddrError),
 }
@@ -88,7 +88,7 @@ impl RepositoryTemplate {
         if text.len() > MAX_BYTES {
             return Err(vec![TemplateError::TooLong]);
         }
-        let template = Self::unchecked(text, Language::Hcl);
+        let template = Self::unchecked(text, TemplateLanguage::Hcl);
         let expr = template.expr().map_err(|error| vec![error])?;
         let used = names(&expr);
         let mut faults = unknown(&used);
@@ -109,7 +109,7 @@ impl RepositoryTemplate {
         self.filled([hostname, provider.namespace(), provider.type_name()])
     }
 
-    fn unchecked(text: &str, language: Language) -> Self {
+    fn unchecked(text: &str, language: TemplateLanguage) -> Self {
         Self {
             text: text.into(),
             language,
@@ -122,8 +122,8 @@ impl RepositoryTemplate {
 
     fn filled(&self, values: [&str; 3]) -> Result<RepositoryAddr, TemplateError> {
         let text = match self.language {
-            Language::Hcl => self.evaluated(values)?,
-            Language::Uri => expanded(&self.text, values)?,
+            TemplateLanguage::Hcl => self.evaluated(values)?,
+            TemplateLanguage::Uri => expanded(&self.text, values)?,
         };
         Ok(text.parse()?)
     }
@@ -134,13 +134,12 @@ impl RepositoryTemplate {
 
     fn evaluated(&self, values: [&str; 3]) -> Result<String, TemplateError> {
         let expr = self.expr()?;
-        let names = NAMES.iter().zip(values);
-        let names = names.map(|(name, value)| {
-            let value: NameValue = Typed::string(value).into();
-            ((*name).to_owned(), value)
-        });
+        let mut names: BTreeMap<String, NameValue> = BTreeMap::new();
+        for (name, value) in NAMES.iter().zip(values) {
+            names.insert((*name).to_owned(), Typed::string(value).into());
+        }
         let scope = EvalScope {
-            names: names.collect::<BTreeMap<_, _>>(),
+            names,
             functions: None,
         };
         let value = expr::evaluate(FileId::ALONE, &expr, &scope, &mut Budget::default());
@@ -160,11 +159,12 @@ impl FromStr for RepositoryTemplate {
         if text.len() > MAX_BYTES {
             return Err(TemplateError::TooLong);
         }
+        // A URI template has single braces; a text without any is the same in both languages.
         let is_hcl = text.contains("${") || text.contains("%{") || !text.contains('{');
         if !is_hcl {
-            return Self::unchecked(text, Language::Uri).checked();
+            return Self::unchecked(text, TemplateLanguage::Uri).checked();
         }
-        let template = Self::unchecked(text, Language::Hcl);
+        let template = Self::unchecked(text, TemplateLanguage::Hcl);
         let faults = unknown(&names(&template.expr()?));
         match faults.into_iter().next() {
             Some(fault) => Err(fault),
@@ -179,41 +179,47 @@ impl fmt::Display for RepositoryTemplate {
     }
 }
 
-/// Returns the first thing that is wrong with a template.
-fn syntax(found: impl IntoIterator<Item = Diagnostic>) -> TemplateError {
-    let first = found.into_iter().next();
+/// Returns the first problem of a template.
+fn syntax(problems: impl IntoIterator<Item = Diagnostic>) -> TemplateError {
+    let first = problems.into_iter().next();
     TemplateError::Syntax {
-        reason: first.map_or_else(|| "it has no value".to_owned(), |one| one.title),
+        reason: first.map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
     }
 }
 
 /// Collects the names that a template uses.
 fn names(expr: &Expr) -> BTreeSet<String> {
-    let references = hcl::references::inside(expr);
-    references.iter().map(|one| one.root.to_owned()).collect()
+    hcl::references::inside(expr)
+        .iter()
+        .map(|reference| reference.root.to_owned())
+        .collect()
 }
 
 fn unknown(used: &BTreeSet<String>) -> Vec<TemplateError> {
-    let other = used.iter().filter(|name| !NAMES.contains(&&***name));
-    let fault = |name: &String| TemplateError::Name { name: name.clone() };
-    other.map(fault).collect()
+    used.iter()
+        .filter(|name| !NAMES.contains(&&***name))
+        .map(|name| TemplateError::Name { name: name.clone() })
+        .collect()
 }
 
 /// Finds the names that a template must use and does not.
 fn unused(used: &BTreeSet<String>, include: &[ProviderPattern]) -> Vec<TemplateError> {
-    let hosts: BTreeSet<_> = include.iter().filter_map(|one| one.hostname()).collect();
-    let namespaces: BTreeSet<_> = include.iter().filter_map(|one| one.namespace()).collect();
-    let types: BTreeSet<_> = include.iter().filter_map(|one| one.type_name()).collect();
+    let include = || include.iter();
+    let hosts: BTreeSet<_> = include().filter_map(ProviderPattern::hostname).collect();
+    let namespaces: BTreeSet<_> = include().filter_map(ProviderPattern::namespace).collect();
+    let types: BTreeSet<_> = include().filter_map(ProviderPattern::type_name).collect();
     let counts = [
         (hosts.len(), "registry host"),
         (namespaces.len(), "namespace"),
         (types.len(), "type"),
     ];
-    let fault = |(name, (count, subject)): (&'static str, (usize, &'static str))| {
-        let is_missing = count != 1 && !used.contains(name);
-        is_missing.then_some(TemplateError::Unused { name, subject })
-    };
-    NAMES.into_iter().zip(counts).filter_map(fault).collect()
+    NAMES
+        .into_iter()
+        .zip(counts)
+        // A part that is the same for all providers need not be in the address of the repository.
+        .filter(|(name, (count, _))| *count != 1 && !used.contains(*name))
+        .map(|(name, (_, subject))| TemplateError::Unused { name, subject })
+        .collect()
 }
 
 /// Expands a URI template of level 1: values are encoded, but what repositories may be called needs none
@@ -226,12 +232,11 @@ fn expanded(template: &str, values: [&str; 3]) -> Result<String, TemplateError> 
             let reason = "a brace is not closed".to_owned();
             return Err(TemplateError::Syntax { reason });
         };
-        let known = NAMES.iter().position(|known| *known == name);
-        let Some(known) = known else {
+        let Some(index) = NAMES.iter().position(|known| *known == name) else {
             let name = name.to_owned();
             return Err(TemplateError::Name { name });
         };
-        expanded.extend([before, values[known]]);
+        expanded.extend([before, values[index]]);
         rest = after;
     }
     Ok(expanded + rest)

@@ -23,7 +23,7 @@ pub(super) fn run(flavor: Flavor, vars: &[(&str, &str)], files: &[(&str, &str)])
     let mut texts = Texts::default();
     let wanted = ConfigChoice { flavor, file: None };
     // What Windows has of its own is tested in `locate`.
-    let place = Place {
+    let place = ConfigPlace {
         files: &MemFiles::with(files),
         env: &env,
         habits: Habits::Unix,

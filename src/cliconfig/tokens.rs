@@ -2,9 +2,9 @@
 
 use crate::diag::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// Letters, digits, `_`, `-` and `.`
     Word,
     Number,
@@ -22,13 +22,13 @@ pub(super) enum Kind {
 
 /// A piece of the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
+pub(super) struct ConfigToken {
+    pub(super) kind: TokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-impl Token {
+impl ConfigToken {
     pub(super) fn span(&self) -> Span {
         Span::new(self.start, self.end)
     }
@@ -37,8 +37,8 @@ impl Token {
     pub(super) fn text(&self, text: &str) -> String {
         let raw = &text[self.start..self.end];
         match self.kind {
-            Kind::Quoted => decode(&raw[1..raw.len() - 1]).unwrap_or_default(),
-            Kind::Heredoc => {
+            TokenKind::Quoted => decode(&raw[1..raw.len() - 1]).unwrap_or_default(),
+            TokenKind::Heredoc => {
                 let content = raw.split_once('\n').map_or("", |(_, content)| content);
                 let end = content.trim_end_matches('\n').rfind('\n');
                 content[..end.map_or(0, |at| at + 1)].to_owned()
@@ -49,23 +49,24 @@ impl Token {
 }
 
 /// The tokens of a text, in order; nothing comes behind a fault. Comments are left out.
-pub(super) struct Tokens<'t> {
+pub(super) struct TokenScanner<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl<'t> Tokens<'t> {
+impl<'t> TokenScanner<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self { text, at: 0 }
     }
 
-    fn token(&mut self, kind: Kind, len: usize) -> Token {
+    fn token(&mut self, kind: TokenKind, len: usize) -> ConfigToken {
         let start = self.at;
         self.at = match kind {
-            Kind::Fault(_) => self.text.len(),
+            // Behind a fault nothing can be told apart; a piece of a secret must not look like a name.
+            TokenKind::Fault(_) => self.text.len(),
             _ => start + len,
         };
-        Token {
+        ConfigToken {
             kind,
             start,
             end: start + len,
@@ -87,28 +88,28 @@ impl<'t> Tokens<'t> {
     }
 }
 
-impl Iterator for Tokens<'_> {
-    type Item = Token;
+impl Iterator for TokenScanner<'_> {
+    type Item = ConfigToken;
 
-    fn next(&mut self) -> Option<Token> {
+    fn next(&mut self) -> Option<ConfigToken> {
         if let Err(reason) = self.skip() {
-            return Some(self.token(Kind::Fault(reason), 2));
+            return Some(self.token(TokenKind::Fault(reason), 2));
         }
         let rest = &self.text[self.at..];
         let first = rest.chars().next()?;
         let (kind, len) = match first {
-            '{' => (Kind::OpenBrace, 1),
-            '}' => (Kind::CloseBrace, 1),
-            '[' => (Kind::OpenBracket, 1),
-            ']' => (Kind::CloseBracket, 1),
-            '=' => (Kind::Equal, 1),
-            ',' => (Kind::Comma, 1),
+            '{' => (TokenKind::OpenBrace, 1),
+            '}' => (TokenKind::CloseBrace, 1),
+            '[' => (TokenKind::OpenBracket, 1),
+            ']' => (TokenKind::CloseBracket, 1),
+            '=' => (TokenKind::Equal, 1),
+            ',' => (TokenKind::Comma, 1),
             '"' => quoted(rest),
             '<' => heredoc(rest),
             '-' | '0'..='9' => number(rest),
-            c if c.is_alphabetic() || c == '_' => (Kind::Word, word_len(rest)),
+            c if c.is_alphabetic() || c == '_' => (TokenKind::Word, word_len(rest)),
             c => (
-                Kind::Fault("this character has no meaning here"),
+                TokenKind::Fault("this character has no meaning here"),
                 c.len_utf8(),
             ),
         };
@@ -121,7 +122,7 @@ fn word_len(text: &str) -> usize {
     text.find(ends).unwrap_or(text.len())
 }
 
-fn number(text: &str) -> (Kind, usize) {
+fn number(text: &str) -> (TokenKind, usize) {
     let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.'));
     let len = text.find(ends).unwrap_or(text.len());
     let digits = text[..len].strip_prefix('-').unwrap_or(&text[..len]);
@@ -131,23 +132,23 @@ fn number(text: &str) -> (Kind, usize) {
         None => digits.starts_with(|c: char| c.is_ascii_digit()) && digits.parse::<f64>().is_ok(),
     };
     if is_number {
-        (Kind::Number, len)
+        (TokenKind::Number, len)
     } else {
-        (Kind::Fault("this is no number"), len)
+        (TokenKind::Fault("this is no number"), len)
     }
 }
 
 /// Measures a quoted string. Inside `${ … }` quotes and line ends mean nothing.
-fn quoted(text: &str) -> (Kind, usize) {
+fn quoted(text: &str) -> (TokenKind, usize) {
     let mut depth = 0_usize;
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
     while let Some((at, byte)) = bytes.next() {
         match byte {
             b'"' if depth == 0 => {
                 return match decode(&text[1..at]) {
-                    Some(_) => (Kind::Quoted, at + 1),
+                    Some(_) => (TokenKind::Quoted, at + 1),
                     None => (
-                        Kind::Fault("an escape in this string means nothing"),
+                        TokenKind::Fault("an escape in this string means nothing"),
                         at + 1,
                     ),
                 };
@@ -165,13 +166,13 @@ fn quoted(text: &str) -> (Kind, usize) {
             _ => {}
         }
     }
-    (Kind::Fault("this string is not closed"), 1)
+    (TokenKind::Fault("this string is not closed"), 1)
 }
 
 /// Measures a heredoc, up to the end of its marker.
-fn heredoc(text: &str) -> (Kind, usize) {
+fn heredoc(text: &str) -> (TokenKind, usize) {
     let fault = (
-        Kind::Fault("this heredoc never ends: its marker must be alone on a line"),
+        TokenKind::Fault("this heredoc never ends: its marker must be alone on a line"),
         1,
     );
     let Some((head, body)) = text.split_once('\n') else {
@@ -188,7 +189,7 @@ fn heredoc(text: &str) -> (Kind, usize) {
     for line in body.split_inclusive('\n') {
         // The line of the marker must end, too.
         if line.trim() == marker && line.ends_with('\n') {
-            return (Kind::Heredoc, at + line.trim_end().len());
+            return (TokenKind::Heredoc, at + line.trim_end().len());
         }
         at += line.len();
     }
@@ -201,6 +202,7 @@ fn decode(raw: &str) -> Option<String> {
     let mut depth = 0_usize;
     let mut rest = raw;
     while let Some(c) = rest.chars().next() {
+        // HCL 1 leaves interpolations to its caller, escapes included.
         if depth == 0 && c == '\\' {
             let (bytes, len) = escape(rest)?;
             decoded.extend_from_slice(bytes.as_bytes());
@@ -255,31 +257,31 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, kinds: &[Kind]) {
-        let found: Vec<Kind> = Tokens::new(text).map(|token| token.kind).collect();
+    fn check(text: &str, kinds: &[TokenKind]) {
+        let found: Vec<TokenKind> = TokenScanner::new(text).map(|token| token.kind).collect();
         assert_eq!(found, kinds, "{text:?}");
     }
 
     #[test]
     fn words_strings_and_heredocs_are_those_of_hcl_1() {
-        check("a.b-c # x", &[Kind::Word]);
-        check("a /* \n */ b", &[Kind::Word, Kind::Word]);
+        check("a.b-c # x", &[TokenKind::Word]);
+        check("a /* \n */ b", &[TokenKind::Word, TokenKind::Word]);
         check(
             "\u{feff}a",
-            &[Kind::Fault("this character has no meaning here")],
+            &[TokenKind::Fault("this character has no meaning here")],
         );
-        check("1a", &[Kind::Fault("this is no number")]);
-        check("\"a ${ \"b\" } c\"", &[Kind::Quoted]);
-        check("<<E\nx\n E\n", &[Kind::Heredoc]);
-        check("-1 0x1F 1.5e+3", &[Kind::Number; 3]);
-        let closed = Kind::Fault("this string is not closed");
+        check("1a", &[TokenKind::Fault("this is no number")]);
+        check("\"a ${ \"b\" } c\"", &[TokenKind::Quoted]);
+        check("<<E\nx\n E\n", &[TokenKind::Heredoc]);
+        check("-1 0x1F 1.5e+3", &[TokenKind::Number; 3]);
+        let closed = TokenKind::Fault("this string is not closed");
         check("\"a\n\"", &[closed]);
         check("\"a\\\"", &[closed]);
     }
 
     #[test]
     fn text_is_decoded() {
-        let text = |raw: &str| Tokens::new(raw).next().map(|token| token.text(raw));
+        let text = |raw: &str| TokenScanner::new(raw).next().map(|token| token.text(raw));
         assert_eq!(
             text(r#""a\"\\\n\u00e9\x41\101""#).as_deref(),
             Some("a\"\\\néAA")

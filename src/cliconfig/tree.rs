@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::native::{Fault, Origin, prepare};
-use super::node::{Entry, Node};
+use super::native::{ConfigFault, ValueOrigin, prepare};
+use super::node::{ConfigEntry, ConfigValue};
 use super::veil;
 use crate::diag::{self, FileId, Span};
 use crate::hcl::{
@@ -21,8 +21,8 @@ pub(super) struct Parsed {
     /// The text for [`crate::diag::Texts`]: as long as the file, with `*` over whatever may be
     /// secret.
     pub(super) shown: Vec<u8>,
-    /// What the file says; as in the programs, nothing holds where it cannot be parsed.
-    pub(super) tree: Result<Vec<Entry>, Vec<Fault>>,
+    /// The entries of the file; as in the programs, nothing holds where it cannot be parsed.
+    pub(super) tree: Result<Vec<ConfigEntry>, Vec<ConfigFault>>,
 }
 
 /// Takes a file apart. What begins with `{` is JSON, whatever the name of the file says
@@ -33,7 +33,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
         Ok(text) => native(text),
         Err(error) => {
             let at = error.valid_up_to();
-            let fault = Fault::new(Span::new(at, at), "this is not UTF-8");
+            let fault = ConfigFault::new(Span::new(at, at), "this is not UTF-8");
             (veil::outline(bytes), Err(vec![fault]))
         }
     };
@@ -43,27 +43,28 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
     Parsed { shown, tree }
 }
 
-fn json(text: &str) -> Result<Vec<Entry>, Vec<Fault>> {
+fn json(text: &str) -> Result<Vec<ConfigEntry>, Vec<ConfigFault>> {
     match json::parse(text.as_bytes()).map(|value| value.kind) {
         Ok(ValueKind::Object(members)) => Ok(entries(members)),
         Ok(_) => Ok(Vec::new()),
-        Err(found) => {
+        Err(mut faults) => {
             // Behind the first end of the text, the others say the same.
-            let last = found.iter().position(|fault| fault.ends_in.is_some());
-            let found = &found[..last.map_or(found.len(), |last| last + 1)];
-            Err(found.iter().map(|fault| json_fault(fault, text)).collect())
+            if let Some(end) = faults.iter().position(|fault| fault.ends_in.is_some()) {
+                faults.truncate(end + 1);
+            }
+            Err(faults.iter().map(|fault| json_fault(fault, text)).collect())
         }
     }
 }
 
 /// Says what is wrong with a text in JSON: fixed texts, which show nothing of the file.
-fn json_fault(fault: &json::JsonFault, text: &str) -> Fault {
+fn json_fault(fault: &json::JsonFault, text: &str) -> ConfigFault {
     let (at, note) = match (fault.ends_in, fault.remark) {
         (Some(ends_in), _) => (text.len(), unfinished(ends_in)),
         (None, "") => (fault.span.start, fault.title),
         (None, remark) => (fault.span.start, remark),
     };
-    Fault::new(Span::new(at, at), note)
+    ConfigFault::new(Span::new(at, at), note)
 }
 
 fn unfinished(ends_in: Unfinished) -> &'static str {
@@ -75,29 +76,31 @@ fn unfinished(ends_in: Unfinished) -> &'static str {
     }
 }
 
-fn entries(members: Vec<Member>) -> Vec<Entry> {
-    let entry = |member: Member| Entry {
-        key: Word {
-            text: member.name,
-            span: member.name_span,
-        },
-        value: node(member.value),
-    };
-    members.into_iter().map(entry).collect()
+fn entries(members: Vec<Member>) -> Vec<ConfigEntry> {
+    members
+        .into_iter()
+        .map(|member| ConfigEntry {
+            key: Word {
+                text: member.name,
+                span: member.name_span,
+            },
+            value: node(member.value),
+        })
+        .collect()
 }
 
-fn node(value: JsonValue) -> Node {
+fn node(value: JsonValue) -> ConfigValue {
     match value.kind {
-        ValueKind::String(text) => Node::Text(Secret::new(text)),
-        ValueKind::Null => Node::Scalar(Secret::new("null")),
-        ValueKind::Bool(value) => Node::Scalar(Secret::new(value.to_string())),
-        ValueKind::Number(text) => Node::Scalar(Secret::new(text)),
-        ValueKind::Array(elements) => Node::List(elements.into_iter().map(node).collect()),
-        ValueKind::Object(members) => Node::Object(entries(members)),
+        ValueKind::String(text) => ConfigValue::Text(Secret::new(text)),
+        ValueKind::Null => ConfigValue::Scalar(Secret::new("null")),
+        ValueKind::Bool(value) => ConfigValue::Scalar(Secret::new(value.to_string())),
+        ValueKind::Number(text) => ConfigValue::Scalar(Secret::new(text)),
+        ValueKind::Array(elements) => ConfigValue::List(elements.into_iter().map(node).collect()),
+        ValueKind::Object(members) => ConfigValue::Object(entries(members)),
     }
 }
 
-fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
+fn native(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, Vec<ConfigFault>>) {
     let prepared = prepare(text);
     if let Some(fault) = prepared.fault {
         return (prepared.shown, Err(vec![fault]));
@@ -106,13 +109,15 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
         origins: prepared.origins,
     };
     // The places in the structure are no places in the file, so it has a table of its own.
-    let (body, mut found) = hcl::parse(FileId::ALONE, prepared.structure.as_bytes());
-    found.retain(|problem| problem.severity == diag::Severity::Error);
-    let fault = |problem: diag::Diagnostic| {
-        let span = problem.primary.map(|label| convert.place(label.span));
-        Fault::new(span.unwrap_or_default(), problem.title)
-    };
-    let faults: Vec<Fault> = found.into_iter().map(fault).collect();
+    let (body, problems) = hcl::parse(FileId::ALONE, prepared.structure.as_bytes());
+    let faults: Vec<ConfigFault> = problems
+        .into_iter()
+        .filter(|problem| problem.severity == diag::Severity::Error)
+        .map(|problem| {
+            let span = problem.primary.map(|label| convert.place(label.span));
+            ConfigFault::new(span.unwrap_or_default(), problem.title)
+        })
+        .collect();
     let tree = if faults.is_empty() {
         Ok(convert.body(&body))
     } else {
@@ -123,21 +128,21 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<Entry>, Vec<Fault>>) {
 
 /// From the tree of `hcl` to ours, with the texts put back.
 struct Convert {
-    origins: BTreeMap<usize, Origin>,
+    origins: BTreeMap<usize, ValueOrigin>,
 }
 
 impl Convert {
     /// Finds the place in the file of what stands at or before a place in the structure.
     fn place(&self, span: Span) -> Span {
-        let mut before = self.origins.range(..=span.start);
-        before
+        self.origins
+            .range(..=span.start)
             .next_back()
             .map_or(Span::default(), |(_, origin)| origin.span)
     }
 
-    fn body(&self, body: &Body) -> Vec<Entry> {
+    fn body(&self, body: &Body) -> Vec<ConfigEntry> {
         let item = |item: &Item| match item {
-            Item::Attribute(Attribute { name, value, .. }) => Entry {
+            Item::Attribute(Attribute { name, value, .. }) => ConfigEntry {
                 key: self.word(name),
                 value: self.node(value),
             },
@@ -147,16 +152,15 @@ impl Convert {
     }
 
     /// A label is the key of an object within.
-    fn block(&self, block: &Block) -> Entry {
-        let inner = Node::Object(self.body(&block.body));
-        let labels = block.labels.iter().rev();
-        let value = labels.fold(inner, |value, label| {
-            Node::Object(vec![Entry {
+    fn block(&self, block: &Block) -> ConfigEntry {
+        let mut value = ConfigValue::Object(self.body(&block.body));
+        for label in block.labels.iter().rev() {
+            value = ConfigValue::Object(vec![ConfigEntry {
                 key: self.word(label),
                 value,
-            }])
-        });
-        Entry {
+            }]);
+        }
+        ConfigEntry {
             key: self.word(&block.kind),
             value,
         }
@@ -172,32 +176,32 @@ impl Convert {
     }
 
     /// As deep as the walk before let it become.
-    fn node(&self, expr: &Expr) -> Node {
+    fn node(&self, expr: &Expr) -> ConfigValue {
         match &expr.kind {
             ExprKind::Tuple(nodes) => {
-                Node::List(nodes.iter().map(|node| self.node(node)).collect())
+                ConfigValue::List(nodes.iter().map(|node| self.node(node)).collect())
             }
             ExprKind::Object(items) => {
-                Node::Object(items.iter().filter_map(|item| self.item(item)).collect())
+                ConfigValue::Object(items.iter().filter_map(|item| self.item(item)).collect())
             }
             _ => {
                 let origin = self.origins.get(&expr.span.start);
                 let text = origin.and_then(|origin| origin.text.clone());
                 let text = text.unwrap_or_else(|| Secret::new(""));
                 match origin {
-                    Some(origin) if !origin.is_scalar => Node::Text(text),
-                    _ => Node::Scalar(text),
+                    Some(origin) if !origin.is_scalar => ConfigValue::Text(text),
+                    _ => ConfigValue::Scalar(text),
                 }
             }
         }
     }
 
     /// Keys are names by now, whatever they were before.
-    fn item(&self, item: &ObjectItem) -> Option<Entry> {
+    fn item(&self, item: &ObjectItem) -> Option<ConfigEntry> {
         let ObjectKey::Name(name) = &item.key else {
             return None;
         };
-        Some(Entry {
+        Some(ConfigEntry {
             key: self.word(name),
             value: self.node(&item.value),
         })

@@ -1,7 +1,7 @@
-//! What of a file people may see: its outline and its names, never a value.
+//! The part of a file that people may see: its outline and its names, never a value.
 
 use super::language::TOPS;
-use super::node::{Entry, Node};
+use super::node::{ConfigEntry, ConfigValue};
 
 /// Names inside blocks that hide nothing, also in a file that cannot be parsed.
 const INNER: [&str; 6] = [
@@ -15,6 +15,7 @@ const INNER: [&str; 6] = [
 
 /// Hides all but the outline.
 pub(super) fn outline(bytes: &[u8]) -> Vec<u8> {
+    // Offsets stay as they are, so that a diagnostic points to the right place.
     let outline = |byte: &u8| b"{}[]:, \t\r\n\"".contains(byte);
     let veil = |byte: &u8| if outline(byte) { *byte } else { b'*' };
     bytes.iter().map(veil).collect()
@@ -31,8 +32,8 @@ pub(super) fn is_known(word: &str) -> bool {
 /// `host`, `credentials` and `oci_credentials` blocks, the names of services, and those of installation methods.
 ///
 /// What stands deeper has no name that could be known, and stays hidden.
-pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
-    let mut show = |entry: &Entry| {
+pub(super) fn show_names(entries: &[ConfigEntry], bytes: &[u8], shown: &mut [u8]) {
+    let mut show = |entry: &ConfigEntry| {
         let span = entry.key.span.start..entry.key.span.end;
         if let (Some(from), Some(to)) = (bytes.get(span.clone()), shown.get_mut(span)) {
             to.copy_from_slice(from);
@@ -65,7 +66,7 @@ pub(super) fn show_names(entries: &[Entry], bytes: &[u8], shown: &mut [u8]) {
     }
 }
 
-fn services(value: &Node, show: &mut impl FnMut(&Entry)) {
+fn services(value: &ConfigValue, show: &mut impl FnMut(&ConfigEntry)) {
     for service in value.entries() {
         show(service);
     }
