@@ -54,7 +54,7 @@ pub struct Gate {
 
 /// A thread's right to go on; it ends with this value.
 #[derive(Debug)]
-pub struct Turn<'a> {
+pub struct GateTurn<'a> {
     gate: &'a Gate,
 }
 
@@ -70,15 +70,15 @@ impl Gate {
 
     /// Waits until a turn is free.
     #[must_use]
-    pub fn enter(&self) -> Turn<'_> {
+    pub fn enter(&self) -> GateTurn<'_> {
         let left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
         let left = self.freed.wait_while(left, |left| *left == 0);
         *left.unwrap_or_else(PoisonError::into_inner) -= 1;
-        Turn { gate: self }
+        GateTurn { gate: self }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for GateTurn<'_> {
     fn drop(&mut self) {
         let left = self.gate.left.lock();
         *left.unwrap_or_else(PoisonError::into_inner) += 1;

@@ -11,7 +11,7 @@ use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span, rules};
 use crate::flavor::Flavor;
 #[cfg(feature = "fetch")]
 use crate::locker::SignatureDemands;
-use crate::project::{Allow, Place, Policy, Project};
+use crate::project::{Allow, Policy, Project, SettingPlace};
 use crate::requirement::Requirements;
 use crate::version::Version;
 
@@ -80,7 +80,7 @@ pub fn not_lockable<'p>(
         if let Some(place) = required.and_then(|places| places.first()) {
             diagnostic = diagnostic.see(place.file, place.span, "required here");
         }
-        let Place { file, span } = allow.place;
+        let SettingPlace { file, span } = allow.place;
         let diagnostic = diagnostic.at(file, span, "only these are allowed");
         findings.push(Finding::about(provider, diagnostic));
     }

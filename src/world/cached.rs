@@ -45,11 +45,11 @@ struct Memory {
 /// The answers that were given about a directory and the names in it.
 #[derive(Default)]
 struct KnownDirectory {
-    listed: Option<Result<Listing, ErrorCode>>,
+    listed: Option<Result<CachedListing, ErrorCode>>,
     kinds: BTreeMap<OsString, Result<FileKind, ErrorCode>>,
 }
 
-struct Listing {
+struct CachedListing {
     entries: Arc<[DirEntry]>,
     /// Indices of the entries, in the order of their names in lower case.
     folded: Box<[u32]>,
@@ -66,7 +66,7 @@ enum ErrorCode {
 }
 
 /// A path as its directory and its name, both without `.` and `..`.
-struct Location {
+struct PathKey {
     dir: PathBuf,
     name: OsString,
 }
@@ -134,6 +134,7 @@ impl<'a> CachedDisk<'a> {
         let mut memory = self.memory();
         match memory.locate(&self.current, path) {
             Some(location) => memory.forget(&location.dir),
+            // Through a link it may be any directory.
             None => *memory = Memory::keeping(std::mem::take(&mut memory.private)),
         }
     }
@@ -149,7 +150,7 @@ impl Memory {
 
     /// Makes one key of all spellings of a path. Returns nothing if links could give it another meaning, or
     /// nothing may be remembered of it.
-    fn locate(&self, current: &Path, path: &Path) -> Option<Location> {
+    fn locate(&self, current: &Path, path: &Path) -> Option<PathKey> {
         let bytes = path.as_os_str().as_encoded_bytes();
         // The system refuses an empty path, and takes the others for directories.
         if bytes.is_empty() || bytes.ends_with(b"/") || bytes.ends_with(b"/.") {
@@ -179,7 +180,7 @@ impl Memory {
         }
         let name = dir.file_name()?.to_owned();
         dir.pop();
-        Some(Location { dir, name })
+        Some(PathKey { dir, name })
     }
 
     fn is_listed_directory(&self, path: &Path) -> bool {
@@ -196,8 +197,8 @@ impl Memory {
         listing.find(name) == Some(Ok(FileKind::Directory))
     }
 
-    fn kind(&self, location: &Location) -> Option<Result<FileKind, ErrorCode>> {
-        let Location { dir, name } = location;
+    fn kind(&self, location: &PathKey) -> Option<Result<FileKind, ErrorCode>> {
+        let PathKey { dir, name } = location;
         if let Some(answer) = self
             .dirs
             .get(dir.as_os_str())
@@ -242,7 +243,7 @@ impl KnownDirectory {
         let listing = self.listed.as_ref().and_then(|listed| listed.as_ref().ok());
         match listing.and_then(|listing| listing.find(name)) {
             Some(Ok(kind)) => Some(Ok(kind)),
-            Some(Err(Missing)) => Some(Err(ErrorCode::System(NO_SUCH_FILE))),
+            Some(Err(AbsentName)) => Some(Err(ErrorCode::System(NO_SUCH_FILE))),
             None => self.kinds.get(name).copied(),
         }
     }
@@ -250,9 +251,9 @@ impl KnownDirectory {
 
 /// A name that a complete listing does not hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Missing;
+struct AbsentName;
 
-impl Listing {
+impl CachedListing {
     fn new(entries: Vec<DirEntry>, can_be_entered: bool) -> Self {
         let mut folded: Vec<u32> = (0..).take(entries.len()).collect();
         folded.sort_by(|a, b| {
@@ -271,7 +272,7 @@ impl Listing {
     }
 
     /// Returns the kind of a name, or that it is missing; nothing where only the system can say it.
-    fn find(&self, name: &OsStr) -> Option<Result<FileKind, Missing>> {
+    fn find(&self, name: &OsStr) -> Option<Result<FileKind, AbsentName>> {
         // Without the permission to enter a directory, the system refuses the names in it, missing ones too.
         if !self.can_be_entered {
             return None;
@@ -286,7 +287,7 @@ impl Listing {
             .take_while(|entry| compare_folded(&entry.name, name).is_eq())
             .peekable();
         if alike.peek().is_none() {
-            return (self.is_exhaustive && is_ascii(name)).then_some(Err(Missing));
+            return (self.is_exhaustive && is_ascii(name)).then_some(Err(AbsentName));
         }
         // A name in other letters may be this one: macOS does not tell them apart. The entry of a link does
         // not say what it leads to.
@@ -333,6 +334,7 @@ fn compare_folded(a: &OsStr, b: &OsStr) -> Ordering {
 impl Files for CachedDisk<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.refuse_missing(path)?;
+        // The content is read each time: a user may edit a file while a command asks registries.
         let bytes = self.disk.read(path, limit);
         if let Err(error) = &bytes
             && error.kind() == ErrorKind::NotFound
@@ -362,6 +364,7 @@ impl Files for CachedDisk<'_> {
                     Some(Some(Err(code))) => return Err((*code).into()),
                     _ => {}
                 }
+                // Each root is asked for directories that most roots do not have, as `.terraform/modules`.
                 if let Some(Err(code)) = memory.kind(location)
                     && code.kind() == ErrorKind::NotFound
                 {
@@ -380,7 +383,7 @@ impl Files for CachedDisk<'_> {
                 let probed = self.disk.kind(&dir.join(probe));
                 let is_refused =
                     probed.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
-                Ok(Listing::new(entries.clone(), !is_refused))
+                Ok(CachedListing::new(entries.clone(), !is_refused))
             }
             Err(error) => match ErrorCode::of(error) {
                 Some(code) => Err(code),
@@ -388,6 +391,7 @@ impl Files for CachedDisk<'_> {
             },
         };
         let mut memory = self.memory();
+        // Beyond the limit nothing more is remembered, and every question goes to the disk.
         if memory.reserve(listed.as_ref().map_or(0, Vec::len)) {
             let path = location.dir.join(&location.name);
             memory.dirs.entry(path.into_os_string()).or_default().listed = Some(answer);

@@ -10,7 +10,7 @@ use super::{
     Scratch,
 };
 
-/// How many links in a row are followed; Linux has the same limit.
+/// Maximum number of links in a row that are followed; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
 /// Files for a run that must not read or write outside of some places.
@@ -31,7 +31,7 @@ pub struct Confined<'a> {
 struct AllowedPlace {
     /// As it was named, but absolute.
     named: PathBuf,
-    /// Without links.
+    /// The path with all links followed.
     real: PathBuf,
 }
 
@@ -78,16 +78,11 @@ impl<'a> Confined<'a> {
             places: Vec::new(),
             named: top.to_owned(),
         };
-        let all = std::iter::once(top).chain(beside.iter().map(PathBuf::as_path));
-        let places: io::Result<Vec<AllowedPlace>> = all
-            .map(|path| {
-                Ok(AllowedPlace {
-                    named: confined.current.join(path),
-                    real: confined.follow(path, |_| Step::Look)?,
-                })
-            })
-            .collect();
-        confined.places = places?;
+        for path in std::iter::once(top).chain(beside.iter().map(PathBuf::as_path)) {
+            let real = confined.follow(path, |_| LinkStep::Look)?;
+            let named = confined.current.join(path);
+            confined.places.push(AllowedPlace { named, real });
+        }
         Ok(confined)
     }
 
@@ -95,19 +90,19 @@ impl<'a> Confined<'a> {
     fn inside(&self, path: &Path) -> io::Result<PathBuf> {
         let path = self.current.join(path);
         // The links on the way to a place are those of the user who named it.
-        let known = self.places.iter().find_map(|place| {
+        let of_place = self.places.iter().find_map(|place| {
             let below = path.strip_prefix(&place.named).ok()?;
             Some(place.real.join(below))
         });
         let reals = || self.places.iter().map(|place| place.real.as_path());
-        let found = self.follow(known.as_deref().unwrap_or(&path), |at| {
+        let found = self.follow(of_place.as_deref().unwrap_or(&path), |at| {
             if reals().any(|real| at.starts_with(real)) {
-                Step::Look
+                LinkStep::Look
             } else if reals().any(|real| real.starts_with(at)) {
                 // The way to a place was followed when the place was.
-                Step::Pass
+                LinkStep::Pass
             } else {
-                Step::Refuse
+                LinkStep::Refuse
             }
         })?;
         if reals().any(|real| found.starts_with(real)) {
@@ -128,23 +123,24 @@ impl<'a> Confined<'a> {
     }
 
     /// Follows a path link by link; at each of its parts `may` says what may be done.
-    fn follow(&self, path: &Path, may: impl Fn(&Path) -> Step) -> io::Result<PathBuf> {
+    fn follow(&self, path: &Path, may: impl Fn(&Path) -> LinkStep) -> io::Result<PathBuf> {
         let path = self.current.join(path);
-        let mut left: VecDeque<Part> = parts(&path).collect();
+        let mut left: VecDeque<PathPart> = parts(&path).collect();
         let mut at = PathBuf::new();
         let mut links = 0;
         while let Some(part) = left.pop_front() {
             match part {
-                Part::Root(root) => at = PathBuf::from(root),
+                PathPart::Root(root) => at = PathBuf::from(root),
                 // Above the root is the root.
-                Part::Up => drop(at.pop()),
-                Part::Name(name) => {
+                PathPart::Up => drop(at.pop()),
+                PathPart::Name(name) => {
                     at.push(name);
+                    // Before the part is looked at: an error must not tell whether something exists outside.
                     let step = may(&at);
-                    if step == Step::Refuse {
+                    if step == LinkStep::Refuse {
                         return Err(self.outside());
                     }
-                    if step == Step::Pass {
+                    if step == LinkStep::Pass {
                         continue;
                     }
                     if let Some(target) = self.disk.link(&at)? {
@@ -152,6 +148,7 @@ impl<'a> Confined<'a> {
                         if links > MAX_LINKS {
                             return Err(io::Error::other("too many links in a row"));
                         }
+                        // The target starts from the directory of the link, or from the top if it is absolute.
                         at.pop();
                         let rest = std::mem::take(&mut left);
                         left = parts(&target).chain(rest).collect();
@@ -168,33 +165,33 @@ impl<'a> Confined<'a> {
     }
 }
 
-/// What may be done at a part of a path.
+/// The access that is allowed at a part of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Step {
-    /// It may be a link.
+enum LinkStep {
+    /// The part may be a link.
     Look,
-    /// It is known to be none.
+    /// The part is known to be no link.
     Pass,
     Refuse,
 }
 
 /// A part of a path.
-enum Part {
-    /// What an absolute path begins with.
+enum PathPart {
+    /// The beginning of an absolute path.
     Root(OsString),
     Up,
     Name(OsString),
 }
 
-fn parts(path: &Path) -> impl Iterator<Item = Part> {
+fn parts(path: &Path) -> impl Iterator<Item = PathPart> {
     let mut root = OsString::new();
     let parts = path.components().filter_map(move |part| match part {
         Component::CurDir => None,
-        Component::ParentDir => Some(Part::Up),
-        Component::Normal(name) => Some(Part::Name(name.to_owned())),
+        Component::ParentDir => Some(PathPart::Up),
+        Component::Normal(name) => Some(PathPart::Name(name.to_owned())),
         Component::Prefix(_) | Component::RootDir => {
             root.push(part.as_os_str());
-            Some(Part::Root(root.clone()))
+            Some(PathPart::Root(root.clone()))
         }
     });
     parts.collect::<Vec<_>>().into_iter()
@@ -227,7 +224,7 @@ impl Disk for Confined<'_> {
         self
     }
 
-    /// Where a link leads is written inside, even if that is outside.
+    /// Reads a link that is written inside, even if it leads outside.
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         match self.inside_itself(path)? {
             Some(path) => self.disk.without_links().link(&path),

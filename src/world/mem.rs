@@ -417,8 +417,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Env for MemEnv {
     fn names(&self, prefix: &str) -> Vec<String> {
-        let names = self.vars.keys();
-        names
+        self.vars
+            .keys()
             .filter(|name| name.starts_with(prefix))
             .cloned()
             .collect()

@@ -19,7 +19,7 @@ pub use cached::CachedDisk;
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{ObjectSize, Objects, is_key_word};
-pub use run::{DirectoryRoom, Ended, Invocation, Program, Run};
+pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
 
 /// The kind of a directory entry or of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -285,6 +285,49 @@ pub trait Env: Sync {
     /// Returns how many columns the terminal has that a stream goes to; `None` if it goes to none, or
     /// to one of unknown width.
     fn columns(&self, stream: Stream) -> Option<usize>;
+}
+
+/// An environment with another working directory, as for the files of a revision.
+#[derive(Clone)]
+pub struct EnvAt<'a> {
+    /// The environment with everything else.
+    pub env: &'a dyn Env,
+    /// The working directory, as an absolute path.
+    pub current_dir: PathBuf,
+}
+
+impl std::fmt::Debug for EnvAt<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EnvAt")
+            .field("current_dir", &self.current_dir)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Env for EnvAt<'_> {
+    fn var(&self, name: &str) -> Option<OsString> {
+        self.env.var(name)
+    }
+
+    fn names(&self, prefix: &str) -> Vec<String> {
+        self.env.names(prefix)
+    }
+
+    fn current_dir(&self) -> io::Result<PathBuf> {
+        Ok(self.current_dir.clone())
+    }
+
+    fn terminal(&self, stream: Stream) -> bool {
+        self.env.terminal(stream)
+    }
+
+    fn input(&self, limit: u64) -> io::Result<Vec<u8>> {
+        self.env.input(limit)
+    }
+
+    fn columns(&self, stream: Stream) -> Option<usize> {
+        self.env.columns(stream)
+    }
 }
 
 /// Resolves `.` and `..` by text alone.

@@ -13,56 +13,56 @@ pub struct Secret(String);
 /// Credentials, as HTTP sends them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credentials {
-    /// `Authorization: Bearer TOKEN`.
+    /// A token in `Authorization: Bearer TOKEN`.
     Bearer(Secret),
-    /// `Authorization: Basic …`.
+    /// A user and password in `Authorization: Basic …`.
     Basic {
         /// The name of the user.
         user: String,
-        /// The password.
+        /// The password, which may be empty.
         password: Secret,
     },
 }
 
-/// One GET request.
+/// A GET request with its time limits.
 #[derive(Clone, Debug)]
 pub struct HttpRequest<'a> {
-    /// Where to; a user and password in it are sent as Basic authentication.
+    /// The address; a user and password in it are sent as Basic authentication.
     pub url: &'a Url,
     /// Header fields beside those that HTTP itself needs.
     pub headers: &'a [(&'a str, &'a str)],
     /// The credentials to send, if any.
     pub credentials: Option<&'a Credentials>,
-    /// How long the whole exchange may take, body included; `None` for as long as it goes on.
+    /// Time limit of the whole exchange, body included; `None` for no limit.
     pub timeout: Option<Duration>,
-    /// How long it may take until the first byte of the body arrives.
+    /// Time limit until the first byte of the body arrives.
     pub first_byte: Duration,
-    /// How long nothing may arrive after that.
+    /// Time limit between two parts of the body.
     pub idle: Duration,
-    /// Whether the body may be decompressed on the way: never for what is hashed.
+    /// The body may be compressed on the way: never for what is hashed.
     pub compressed: bool,
 }
 
 /// The answer to a request: the head, and the body as it comes.
 pub struct HttpResponse {
-    /// The status code.
+    /// The HTTP status code, as in `404`.
     pub status: u16,
     /// The header fields, the names in lower case; values that are no text are left out.
     pub headers: Vec<(String, String)>,
-    /// How long it took from the request's turn to this head.
+    /// Time from the start of the request, without waiting for its turn, to this head.
     pub took: Duration,
     /// The body. Reading it gives [`HttpError`] inside [`io::Error`] when it breaks off.
     pub body: Box<dyn Read + Send>,
 }
 
-/// Why there is no answer, or only a part of one.
+/// A failure to get an answer, or all of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
     /// No server answers there.
     #[error("no connection{}: {reason}", through(proxy.as_deref()))]
     Connect {
-        /// What the system says.
+        /// The message of the system or of the TLS library.
         reason: String,
         /// The proxy that was to take the request there, with its port.
         proxy: Option<String>,
@@ -70,10 +70,10 @@ pub enum HttpError {
     /// The server could not prove who it is.
     #[error("its certificate cannot be trusted: {reason}")]
     Certificate {
-        /// What is wrong with it.
+        /// The message of the library.
         reason: String,
     },
-    /// It took too long.
+    /// A time limit of the request was exceeded.
     #[error("no answer within {} s", tenths(*limit))]
     Timeout {
         /// The limit that was passed.
@@ -82,24 +82,24 @@ pub enum HttpError {
     /// The connection broke before the end.
     #[error("the connection broke: {reason}")]
     Broken {
-        /// What the library says.
+        /// The message of the library.
         reason: String,
     },
     /// A variable about certificates or proxies is not in order, so nothing is asked.
     #[error("{reason}")]
     Environment {
-        /// What is wrong, with the name of the variable.
+        /// The problem, with the name of the variable.
         reason: String,
     },
     /// No request can be made, for a reason of this program or machine.
     #[error("{reason}")]
     Setup {
-        /// What is wrong.
+        /// The problem, with the path of the file.
         reason: String,
     },
 }
 
-/// Asking web servers.
+/// HTTP requests to web servers.
 pub trait Http: Sync {
     /// Sends one GET request and waits for the head of the answer.
     ///
@@ -113,12 +113,12 @@ pub trait Http: Sync {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError>;
 }
 
-/// Time.
+/// The time of day, and waiting.
 pub trait Clock: Sync {
     /// Returns the time of day.
     fn now(&self) -> SystemTime;
 
-    /// Waits.
+    /// Waits for at least `duration`.
     fn sleep(&self, duration: Duration);
 }
 
@@ -155,10 +155,10 @@ impl HttpResponse {
     /// Makes an answer of parts that are known; header names are in lower case.
     #[must_use]
     pub fn of(status: u16, headers: &[(&str, &str)], body: impl Into<Vec<u8>>) -> Self {
-        let headers = headers.iter();
         Self {
             status,
             headers: headers
+                .iter()
                 .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
                 .collect(),
             took: Duration::ZERO,
@@ -169,8 +169,10 @@ impl HttpResponse {
     /// Returns the first header field of a name, which is given in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let mut fields = self.headers.iter();
-        fields.find(|(n, _)| n == name).map(|(_, value)| &**value)
+        self.headers
+            .iter()
+            .find(|(field, _)| field == name)
+            .map(|(_, value)| &**value)
     }
 }
 

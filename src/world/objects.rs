@@ -41,8 +41,8 @@ pub trait Objects: Sync {
     /// # Errors
     /// If they cannot be listed.
     fn list(&self, above: &str) -> io::Result<Vec<String>> {
-        let found = self.measure(above)?.into_iter();
-        Ok(found.map(|object| object.key).collect())
+        let objects = self.measure(above)?;
+        Ok(objects.into_iter().map(|object| object.key).collect())
     }
 
     /// Removes an object, if there is one, whatever it is.
@@ -55,7 +55,7 @@ pub trait Objects: Sync {
 /// An object that is there.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ObjectSize {
-    /// Its key.
+    /// The key under which it was put.
     pub key: String,
     /// Its length in bytes.
     pub bytes: u64,

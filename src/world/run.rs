@@ -1,4 +1,4 @@
-//! Other programs.
+//! Other programs, and the limits under which they run.
 
 use std::ffi::OsString;
 use std::io;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A program that may be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program<'a> {
+pub enum Executable<'a> {
     /// `git`, found by `PATH`.
     Git,
     /// The file at a path.
@@ -17,19 +17,19 @@ pub enum Program<'a> {
 /// One run of a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Invocation<'a> {
-    /// Which program.
-    pub program: Program<'a>,
+    /// The program to start.
+    pub program: Executable<'a>,
     /// Its arguments, without its name; no shell ever sees them.
     pub args: &'a [OsString],
     /// The directory that it is started in.
     pub dir: &'a Path,
     /// Environment variables beside those of this process, or instead of them.
     pub vars: &'a [(&'a str, &'a str)],
-    /// What it is given on standard input.
+    /// The bytes for standard input.
     pub stdin: &'a [u8],
-    /// How many bytes it may print on standard output.
+    /// Maximum size of standard output, in bytes.
     pub limit: u64,
-    /// How long it may take; `None` if that has no limit.
+    /// Time limit; `None` for no limit.
     pub timeout: Option<Duration>,
     /// Variables of this process that it does not get.
     pub without: &'a [&'a str],
@@ -38,27 +38,27 @@ pub struct Invocation<'a> {
     pub room: Option<DirectoryRoom<'a>>,
 }
 
-/// How much may be in a directory.
+/// A limit for the size of a directory.
 #[derive(Clone, Copy, Debug)]
 pub struct DirectoryRoom<'a> {
-    /// The directory.
+    /// The directory, as an absolute path.
     pub dir: &'a Path,
-    /// How many bytes all files below it may have together.
+    /// Maximum size of all files below it together, in bytes.
     pub limit: u64,
 }
 
-/// How a program ended.
+/// The exit code and output of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
-    /// What it printed on standard output.
+    /// The bytes of standard output.
     pub stdout: Vec<u8>,
-    /// What it printed on standard error, possibly cut off.
+    /// The bytes of standard error, possibly cut off.
     pub stderr: Vec<u8>,
 }
 
-/// Running other programs.
+/// Starting other programs, and waiting for their end.
 pub trait Run: Sync {
     /// Runs a program and waits for its end; a failure of its own is no error here.
     ///

@@ -7,14 +7,14 @@ use crate::cli::advice::{self, selection};
 use crate::diag::{self, Diagnostic, Finding, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
-use crate::project::Place;
+use crate::project::SettingPlace;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, FindingDisplay, ResultEntry, RootResult};
 use crate::resolve::SelectError;
 
 impl Required<'_> {
     /// Returns the demand of the project file that an error is about, in words and with its place.
-    fn demand(&self, error: &LockError, flavor: Flavor) -> Option<(String, Place)> {
+    fn demand(&self, error: &LockError, flavor: Flavor) -> Option<(String, SettingPlace)> {
         let pinned = |provider: &ProviderAddr| {
             let pin = self
                 .project
@@ -36,7 +36,7 @@ impl Required<'_> {
     }
 
     /// Says where the project file states a demand.
-    fn stated(&self, (demand, place): (String, Place)) -> String {
+    fn stated(&self, (demand, place): (String, SettingPlace)) -> String {
         let line = self.texts.position(place.file, place.span.start).line;
         format!("{demand} in {}:{line}", self.texts.name(place.file))
     }
@@ -55,7 +55,7 @@ pub(in crate::cli) fn errors(
                 help: advice(error, flavor).map(Into::into),
                 ..diag::named(alarm.rule).diagnostic(error.to_string())
             };
-            if let Some((demand, Place { file, span })) = required.demand(error, flavor) {
+            if let Some((demand, SettingPlace { file, span })) = required.demand(error, flavor) {
                 diagnostic = diagnostic.at(file, span, demand);
             }
             let finding = Finding {

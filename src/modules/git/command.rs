@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::address::{AddressOrigin, GitAddress};
 use super::error::GitFailure;
 use super::{GitLimits, GitWorld};
-use crate::world::{DirectoryRoom, Ended, Invocation, PrivateDirectory, Program};
+use crate::world::{DirectoryRoom, Ended, Executable, Invocation, PrivateDirectory};
 
 /// Settings that override those of the user, whatever they are.
 const OPTIONS: [&str; 17] = [
@@ -233,7 +233,7 @@ impl<'a> GitPlace<'a> {
         let vars: Vec<(&str, &str)> = vars.iter().map(|(name, value)| (*name, &**value)).collect();
         let all: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
         self.world.run.run(&Invocation {
-            program: Program::Git,
+            program: Executable::Git,
             args: &all,
             dir,
             vars: &vars,

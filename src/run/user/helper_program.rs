@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::run::World;
-use crate::world::{Ended, Invocation, Program};
+use crate::world::{Ended, Executable, Invocation};
 
 /// Time limit of a helper: it may have to ask a server, but it has no input to wait for.
 pub(crate) const HELPER_TIME: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub(crate) fn run(
     let here = world.env.current_dir();
     let dir = here.map_err(|error| format!("cannot be run: {error}"))?;
     let invocation = Invocation {
-        program: Program::File(path),
+        program: Executable::File(path),
         args,
         dir: &dir,
         vars: &[],

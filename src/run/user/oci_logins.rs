@@ -137,7 +137,7 @@ mod tests {
     use crate::flavor::Flavor;
     use crate::run::user::helper_program::HELPER_TIME;
     use crate::world::mem::{MemClock, MemEnv, MemFiles, MemHttp, MemRun};
-    use crate::world::{Ended, Program};
+    use crate::world::{Ended, Executable};
 
     const RC: &str = "oci_credentials \"r.example\" { docker_credentials_helper = \"vault\" }\n\
                       oci_default_credentials { docker_credentials_helper = \"all\" }\n";
@@ -158,7 +158,7 @@ mod tests {
         let run = MemRun::new(|invocation| {
             assert_eq!(invocation.timeout, Some(HELPER_TIME));
             let input = String::from_utf8_lossy(invocation.stdin).into_owned();
-            let Program::File(path) = invocation.program else {
+            let Executable::File(path) = invocation.program else {
                 panic!("{invocation:?}");
             };
             let args: Vec<_> = invocation

@@ -6,6 +6,7 @@
 
 #![cfg(unix)]
 
+mod calls;
 mod find;
 mod hostile;
 mod lab;
