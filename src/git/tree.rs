@@ -77,6 +77,11 @@ impl<'a> Tree<'a> {
         self
     }
 
+    /// Adds content that was read already, so that git is not started for it again.
+    pub fn remember(&self, blob: ObjectId, content: Content) {
+        self.objects().contents.insert(blob, content);
+    }
+
     /// Walks down a path; the last link of it is followed, too.
     fn find(&self, path: &Path) -> io::Result<ResolvedPath> {
         // Terragrunt and local modules above a root are read by absolute paths.
@@ -248,10 +253,19 @@ impl Files for Tree<'_> {
 
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let resolved = self.find(path)?.path;
+        // A relative and an absolute path to the same file resolve to the same one.
         Ok(match &self.top_path {
-            Some(top) if path.is_absolute() => top.join(resolved),
-            _ => resolved,
+            Some(top) => top.join(resolved),
+            None => resolved,
         })
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        let below_top = self
+            .top_path
+            .as_ref()
+            .and_then(|top| path.strip_prefix(top).ok());
+        below_top.unwrap_or(path).display().to_string()
     }
 }
 

@@ -1,8 +1,6 @@
 //! The configuration beside a lock file, on disk or in a revision.
 
-mod revision;
-
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::cli::World;
@@ -17,16 +15,15 @@ use crate::requirement::{Requirement, RequirementOrigin, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::run::user::modules;
 use crate::workspace::{Reading, Workspace};
-use crate::world::Env;
-use revision::{EnvAtTop, RevisionFiles};
+use crate::world::{Env, EnvAt};
 
 /// The place of the configuration of a side.
 #[derive(Clone)]
 pub(in crate::cli) enum Configured<'a> {
     /// In a directory on disk.
     Disk(&'a Path),
-    /// In a directory of a revision, where there is no state; the last path is the top of the repository.
-    Revision(&'a git::Tree<'a>, &'a Path, PathBuf),
+    /// In a directory of a revision, where there is no state; the last path is that of its top.
+    Revision(&'a git::Tree<'a>, &'a Path, &'a Path),
 }
 
 /// Reads the configuration of both sides, and adds what it says about each change.
@@ -89,10 +86,12 @@ fn load(
             load_root(dir, outside, world.env, flavor, true, texts)
         }
         Configured::Revision(tree, dir, top) => {
-            let env = EnvAtTop::new(world.env, top.clone());
-            let files = RevisionFiles::new(tree, top);
+            let env = EnvAt {
+                env: world.env,
+                current_dir: top.to_owned(),
+            };
             let outside = ConfigSources {
-                files: &files,
+                files: tree,
                 modules,
             };
             // A state that lies in the work tree is one of now, not of the revision.

@@ -14,7 +14,7 @@ use crate::report::{self, Failure, FileResult};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::root;
 use crate::workspace::flavor_of;
-use crate::world::FileKind;
+use crate::world::{FileKind, clean};
 
 /// The states that are compared, and the means to read them.
 struct RevisionReader<'a> {
@@ -25,6 +25,8 @@ struct RevisionReader<'a> {
     names: [String; 2],
     /// The files of those states that are revisions.
     trees: [Option<git::Tree<'a>>; 2],
+    /// The absolute path of the top of the repository.
+    top: PathBuf,
 }
 
 /// Compares every lock file that differs between the states that were typed.
@@ -43,14 +45,22 @@ pub(in crate::cli) fn compare(
     let changes = repository
         .changes(&sides.0, &sides.1)
         .map_err(|error| advice::git::failure(&error))?;
+    // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
+    let top = match (repository.top(), world.env.current_dir()) {
+        (Some(top), Ok(current)) => clean(&current.join(top)),
+        _ => PathBuf::from("/"),
+    };
     let tree = |side: &git::Side| match side {
-        git::Side::At(revision) => Some(git::Tree::new(&repository, revision)),
+        git::Side::At(revision) => {
+            Some(git::Tree::new(&repository, revision).placed_at(top.clone()))
+        }
         git::Side::Index | git::Side::WorkTree => None,
     };
     let reading = RevisionReader {
         common,
         world,
         trees: [tree(&sides.0), tree(&sides.1)],
+        top,
         repository,
         names: [named(&sides.0), named(&sides.1)],
     };
@@ -116,11 +126,17 @@ impl RevisionReader<'_> {
             .flatten()
             .filter_map(|entry| entry.blob.clone())
             .collect();
-        let mut contents = self
+        let contents = self
             .repository
             .read(&blobs, lockfile::MAX_BYTES)
-            .map_err(|error| advice::git::failure(&error))?
-            .into_iter();
+            .map_err(|error| advice::git::failure(&error))?;
+        // To open a root reads its lock file, for which git would be started twice more.
+        for tree in self.trees.iter().flatten() {
+            for (blob, content) in blobs.iter().zip(&contents) {
+                tree.remember(blob.clone(), content.clone());
+            }
+        }
+        let mut contents = contents.into_iter();
         let mut all = Vec::new();
         for change in changes {
             let mut failures = Vec::new();
@@ -166,15 +182,8 @@ impl RevisionReader<'_> {
         };
         let [old, new] = [path(&change.old), path(&change.new)];
         let on_disk = self.repository.top().map(|top| top.join(&new));
-        // A bare repository has no work tree; its revisions are read as if they lay in the root directory.
-        let top = self.repository.top().unwrap_or(Path::new("/"));
-        let committed = |tree, path| {
-            Some(Configured::Revision(
-                tree,
-                Path::parent(path)?,
-                top.to_owned(),
-            ))
-        };
+        let committed =
+            |tree, path| Some(Configured::Revision(tree, Path::parent(path)?, &self.top));
         let old = old_tree.as_ref().and_then(|tree| committed(tree, &old));
         let new = match (new_tree, &on_disk) {
             (Some(tree), _) => committed(tree, &new),
