@@ -21,7 +21,7 @@ pub(super) struct Prepared {
     /// The structure, in HCL 2.
     pub(super) structure: String,
     /// The origin of each name and value of the structure, by its offset there.
-    pub(super) origins: BTreeMap<usize, ValueOrigin>,
+    pub(super) origins: BTreeMap<usize, NativeOrigin>,
     /// As long as the text: for people, with `*` for whatever may be secret.
     pub(super) shown: Vec<u8>,
     /// The place where the text stops being HCL 1; behind it nothing was read.
@@ -49,7 +49,7 @@ impl ConfigFault {
 }
 
 /// The origin of a name or a value.
-pub(super) struct ValueOrigin {
+pub(super) struct NativeOrigin {
     /// Its place in the file.
     pub(super) span: Span,
     /// The text; `None` for lists and objects.
@@ -343,7 +343,7 @@ impl NativeWalk<'_> {
             }
             _ => false,
         };
-        let origin = ValueOrigin {
+        let origin = NativeOrigin {
             span,
             text,
             is_scalar,

@@ -74,7 +74,7 @@ pub(super) fn credentials(
     file: FileId,
     entry: &ConfigEntry,
 ) -> (Vec<OciCredentials>, Vec<Diagnostic>) {
-    let mut reader = Reader::new(file, "oci_credentials");
+    let mut reader = OciBlockReader::new(file, "oci_credentials");
     let mut read = Vec::new();
     for named in entry.value.entries() {
         if !named.value.is_block() {
@@ -109,7 +109,7 @@ pub(super) fn defaults(
     file: FileId,
     entry: &ConfigEntry,
 ) -> (Option<OciDefaults>, Vec<Diagnostic>) {
-    let mut reader = Reader::new(file, "oci_default_credentials");
+    let mut reader = OciBlockReader::new(file, "oci_default_credentials");
     let read = entry.value.is_block().then(|| reader.defaults(entry));
     if read.is_none() {
         reader.wrong(entry.key.span, "braces must follow");
@@ -117,7 +117,7 @@ pub(super) fn defaults(
     (read.flatten(), reader.found)
 }
 
-struct Reader {
+struct OciBlockReader {
     file: FileId,
     block: &'static str,
     found: Vec<Diagnostic>,
@@ -125,7 +125,7 @@ struct Reader {
 
 /// The arguments of a block `oci_credentials`.
 #[derive(Default)]
-struct Arguments {
+struct OciArguments {
     user: Option<Secret>,
     password: Option<Secret>,
     access_token: Option<Secret>,
@@ -133,7 +133,7 @@ struct Arguments {
     helper: Option<Secret>,
 }
 
-impl Reader {
+impl OciBlockReader {
     fn new(file: FileId, block: &'static str) -> Self {
         Self {
             file,
@@ -150,7 +150,7 @@ impl Reader {
             "refresh_token",
             HELPER,
         ];
-        let mut all = Arguments::default();
+        let mut all = OciArguments::default();
         for argument in block.value.entries() {
             let place = match &*argument.key.text {
                 "username" => &mut all.user,
@@ -243,7 +243,7 @@ impl Reader {
 }
 
 /// Picks the one way that is stated (rules 7.4).
-fn one_of(label: &str, all: Arguments) -> Result<OciLogin, &'static str> {
+fn one_of(label: &str, all: OciArguments) -> Result<OciLogin, &'static str> {
     let has_basic = all.user.is_some() || all.password.is_some();
     let has_token = all.access_token.is_some() || all.refresh_token.is_some();
     match (has_basic, has_token, all.helper) {

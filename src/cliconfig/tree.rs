@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::native::{ConfigFault, ValueOrigin, prepare};
+use super::native::{ConfigFault, NativeOrigin, prepare};
 use super::node::{ConfigEntry, ConfigValue};
 use super::veil;
 use crate::diag::{self, FileId, Span};
@@ -105,7 +105,7 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, Vec<ConfigFault>>) {
     if let Some(fault) = prepared.fault {
         return (prepared.shown, Err(vec![fault]));
     }
-    let convert = Convert {
+    let convert = NativeConverter {
         origins: prepared.origins,
     };
     // The places in the structure are no places in the file, so it has a table of its own.
@@ -127,11 +127,11 @@ fn native(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, Vec<ConfigFault>>) {
 }
 
 /// From the tree of `hcl` to ours, with the texts put back.
-struct Convert {
-    origins: BTreeMap<usize, ValueOrigin>,
+struct NativeConverter {
+    origins: BTreeMap<usize, NativeOrigin>,
 }
 
-impl Convert {
+impl NativeConverter {
     /// Finds the place in the file of what stands at or before a place in the structure.
     fn place(&self, span: Span) -> Span {
         self.origins

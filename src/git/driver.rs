@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::attributes::{with_last_line, with_line, without_line};
 use super::error::GitError;
-use super::repository::{MAX_LIST_BYTES, Repository, Scope, path_of};
+use super::repository::{ConfigScope, MAX_LIST_BYTES, Repository, path_of};
 use crate::world::{Disk, Env, Replaced, Run};
 
 /// The settings that git needs, by their names.
@@ -105,7 +105,7 @@ impl WiringPlan {
 #[derive(Debug)]
 pub struct Wiring<'a> {
     repository: Repository<'a>,
-    scope: Scope,
+    scope: ConfigScope,
     attributes: PathBuf,
 }
 
@@ -119,18 +119,18 @@ impl<'a> Wiring<'a> {
         run: &'a dyn Run,
         env: &dyn Env,
         dir: &Path,
-        scope: Scope,
+        scope: ConfigScope,
     ) -> Result<Self, GitError> {
         let repository = match scope {
-            Scope::Local => Repository::find(run, dir)?,
-            Scope::Global => Repository::anywhere(run, dir),
+            ConfigScope::Local => Repository::find(run, dir)?,
+            ConfigScope::Global => Repository::anywhere(run, dir),
         };
         let attributes = match scope {
-            Scope::Local => repository
+            ConfigScope::Local => repository
                 .top()
                 .ok_or(GitError::Bare)?
                 .join(".gitattributes"),
-            Scope::Global => global_attributes(&repository, env)?,
+            ConfigScope::Global => global_attributes(&repository, env)?,
         };
         Ok(Self {
             repository,

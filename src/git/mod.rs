@@ -40,8 +40,8 @@ pub use driver::{
 };
 pub use error::GitError;
 pub use history::{Commit, CommittedChange, FileCommit, files, follow};
-pub use objects::{Content, ObjectId};
-pub use repository::{Repository, Scope};
+pub use objects::{BlobContent, ObjectId};
+pub use repository::{ConfigScope, Repository};
 pub use revision::{Revision, RevisionKind, Side};
 pub use textual::{Marking, base_of, is_unmerged, merge_file, wants_base};
 pub use tree::Tree;

@@ -19,7 +19,7 @@ pub struct ObjectId {
 
 /// The content of a file at a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum BlobContent {
     /// The whole content of the file.
     Bytes(Vec<u8>),
     /// More than was to be read.
@@ -75,18 +75,18 @@ impl Repository<'_> {
     ///
     /// # Errors
     /// If git does not answer; not for a file that is missing or too large.
-    pub fn read(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<Content>, GitError> {
+    pub fn read(&self, blobs: &[ObjectId], limit: u64) -> Result<Vec<BlobContent>, GitError> {
         let sizes = self.sizes(blobs)?;
         let mut contents = Vec::with_capacity(blobs.len());
         let mut wanted = Vec::new();
         for (index, (blob, size)) in blobs.iter().zip(sizes).enumerate() {
             contents.push(match size {
                 // Without GIT_NO_LAZY_FETCH a partial clone would fetch it now.
-                None => Content::Missing,
-                Some(bytes) if bytes > limit => Content::TooLarge { bytes },
+                None => BlobContent::Missing,
+                Some(bytes) if bytes > limit => BlobContent::TooLarge { bytes },
                 Some(bytes) => {
                     wanted.push(WantedBlob { index, blob, bytes });
-                    Content::Bytes(Vec::new())
+                    BlobContent::Bytes(Vec::new())
                 }
             });
         }
@@ -101,7 +101,7 @@ impl Repository<'_> {
             let batch: Vec<WantedBlob<'_>> = wanted.drain(..count).collect();
             let read = self.batch(&batch)?;
             for (wanted, bytes) in batch.iter().zip(read) {
-                contents[wanted.index] = Content::Bytes(bytes);
+                contents[wanted.index] = BlobContent::Bytes(bytes);
             }
         }
         Ok(contents)

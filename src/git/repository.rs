@@ -41,7 +41,7 @@ pub(super) const OPTIONS: [&str; 7] = [
 
 /// Whose configuration of git is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum ConfigScope {
     /// The configuration of a repository.
     Local,
     /// All repositories of the user.
@@ -142,11 +142,11 @@ impl<'a> Repository<'a> {
     /// Returns the value of a setting in a scope, or the one that counts.
     pub(super) fn setting(
         &self,
-        scope: Option<Scope>,
+        scope: Option<ConfigScope>,
         name: &str,
     ) -> Result<Option<String>, GitError> {
         let mut args = vec!["config"];
-        args.extend(scope.map(Scope::option));
+        args.extend(scope.map(ConfigScope::option));
         args.extend(["--null", "--get", name]);
         let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
         let text = String::from_utf8_lossy(&ended.stdout);
@@ -155,7 +155,7 @@ impl<'a> Repository<'a> {
             Some(0) => Ok(Some(text.trim_end_matches('\0').to_owned())),
             Some(1) => Ok(None),
             // A global file that does not exist yet.
-            _ if scope == Some(Scope::Global) && text.is_empty() => Ok(None),
+            _ if scope == Some(ConfigScope::Global) && text.is_empty() => Ok(None),
             _ => Err(GitError::failed("config", &ended)),
         }
     }
@@ -200,7 +200,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-impl Scope {
+impl ConfigScope {
     pub(super) fn option(self) -> &'static str {
         match self {
             Self::Local => "--local",

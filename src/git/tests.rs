@@ -110,7 +110,7 @@ fn answers_that_make_no_sense_are_refused() {
     assert!(repository.read(std::slice::from_ref(&blob), 10).is_err());
     assert_eq!(
         repository.read(&[blob], 2).expect("read"),
-        [Content::TooLarge { bytes: 3 }]
+        [BlobContent::TooLarge { bytes: 3 }]
     );
 }
 
@@ -121,7 +121,7 @@ fn a_plan_names_only_what_differs() {
         Some(&"diff.lockctl.textconv") => ended(0, "other\0", ""),
         _ => ended(1, "", ""),
     });
-    let wiring = Wiring::find(&run, &MemEnv::default(), Path::new("."), Scope::Local);
+    let wiring = Wiring::find(&run, &MemEnv::default(), Path::new("."), ConfigScope::Local);
     let wiring = wiring.expect("found");
     let changed = |plan: &WiringPlan| -> Vec<&str> {
         plan.settings.iter().map(|change| change.name).collect()

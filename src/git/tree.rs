@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::error::GitError;
-use super::objects::{Content, ObjectId};
+use super::objects::{BlobContent, ObjectId};
 use super::repository::{MAX_LIST_BYTES, Repository, kind_of, path_of};
 use super::revision::Revision;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
@@ -25,7 +25,7 @@ const MAX_LINK_BYTES: u64 = 4096;
 /// There is a directory `.git` at the top, by which others recognise it.
 pub struct Tree<'a> {
     repository: Repository<'a>,
-    top: TreeNode,
+    top: GitTreeNode,
     top_path: Option<PathBuf>,
     objects: Mutex<ReadObjects>,
 }
@@ -34,13 +34,13 @@ pub struct Tree<'a> {
 #[derive(Default)]
 struct ReadObjects {
     dirs: BTreeMap<ObjectId, Arc<TreeListing>>,
-    contents: BTreeMap<ObjectId, Content>,
+    contents: BTreeMap<ObjectId, BlobContent>,
 }
 
-type TreeListing = BTreeMap<OsString, TreeNode>;
+type TreeListing = BTreeMap<OsString, GitTreeNode>;
 
 #[derive(Clone)]
-struct TreeNode {
+struct GitTreeNode {
     kind: FileKind,
     /// The object; `None` for an empty directory: a submodule, or `.git`.
     id: Option<ObjectId>,
@@ -48,9 +48,9 @@ struct TreeNode {
 
 /// The target of a path, and the directory above it.
 struct ResolvedPath {
-    node: TreeNode,
+    node: GitTreeNode,
     name: OsString,
-    dir: TreeNode,
+    dir: GitTreeNode,
     /// The names on the way from the top, without links.
     path: PathBuf,
 }
@@ -61,7 +61,7 @@ impl<'a> Tree<'a> {
     pub fn new(repository: &Repository<'a>, revision: &Revision) -> Self {
         Self {
             repository: repository.clone(),
-            top: TreeNode {
+            top: GitTreeNode {
                 kind: FileKind::Directory,
                 id: Some(revision.id.clone()),
             },
@@ -78,7 +78,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Adds content that was read already, so that git is not started for it again.
-    pub fn remember(&self, blob: ObjectId, content: Content) {
+    pub fn remember(&self, blob: ObjectId, content: BlobContent) {
         self.objects().contents.insert(blob, content);
     }
 
@@ -90,7 +90,7 @@ impl<'a> Tree<'a> {
             None => path,
         };
         let mut rest = parts(path)?;
-        let mut nodes: Vec<(OsString, TreeNode)> = Vec::new();
+        let mut nodes: Vec<(OsString, GitTreeNode)> = Vec::new();
         let mut links = 0;
         while let Some(part) = rest.pop() {
             if part == ".." {
@@ -100,7 +100,7 @@ impl<'a> Tree<'a> {
             }
             if part == ".git" && nodes.is_empty() {
                 let kind = FileKind::Directory;
-                nodes.push((part, TreeNode { kind, id: None }));
+                nodes.push((part, GitTreeNode { kind, id: None }));
                 continue;
             }
             let dir = nodes.last().map_or(&self.top, |(_, node)| node);
@@ -132,7 +132,7 @@ impl<'a> Tree<'a> {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn listing(&self, dir: &TreeNode) -> io::Result<Arc<TreeListing>> {
+    fn listing(&self, dir: &GitTreeNode) -> io::Result<Arc<TreeListing>> {
         if dir.kind != FileKind::Directory {
             return Err(ErrorKind::NotADirectory.into());
         }
@@ -184,13 +184,13 @@ impl<'a> Tree<'a> {
         self.content(&file.node, limit)
     }
 
-    fn content(&self, file: &TreeNode, limit: u64) -> io::Result<Vec<u8>> {
+    fn content(&self, file: &GitTreeNode, limit: u64) -> io::Result<Vec<u8>> {
         let id = file.id.as_ref().ok_or(ErrorKind::IsADirectory)?;
         let mut objects = self.objects();
         let is_read = match objects.contents.get(id) {
             // An earlier reader may have had a lower limit.
-            Some(Content::TooLarge { bytes }) => *bytes > limit,
-            Some(Content::Bytes(_) | Content::Missing) => true,
+            Some(BlobContent::TooLarge { bytes }) => *bytes > limit,
+            Some(BlobContent::Bytes(_) | BlobContent::Missing) => true,
             None => false,
         };
         if !is_read {
@@ -201,11 +201,11 @@ impl<'a> Tree<'a> {
                 .extend(content.map(|content| (id.clone(), content)));
         }
         match objects.contents.get(id) {
-            Some(Content::Bytes(bytes)) if bytes.len() as u64 <= limit => Ok(bytes.clone()),
-            Some(Content::Bytes(_) | Content::TooLarge { .. }) => {
+            Some(BlobContent::Bytes(bytes)) if bytes.len() as u64 <= limit => Ok(bytes.clone()),
+            Some(BlobContent::Bytes(_) | BlobContent::TooLarge { .. }) => {
                 Err(ErrorKind::FileTooLarge.into())
             }
-            Some(Content::Missing) | None => {
+            Some(BlobContent::Missing) | None => {
                 Err(io::Error::other("the repository does not hold it"))
             }
         }
@@ -286,19 +286,19 @@ fn parts(path: &Path) -> io::Result<Vec<OsString>> {
 }
 
 /// Reads `MODE TYPE ID\tNAME`.
-fn entry(line: &[u8]) -> Option<(OsString, TreeNode)> {
+fn entry(line: &[u8]) -> Option<(OsString, GitTreeNode)> {
     let tab = line.iter().position(|byte| *byte == b'\t')?;
     let mut words = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
     let (mode, object_type) = (words.next()?, words.next()?);
     let id = ObjectId::read(words.next()?)?;
     // The commit of a submodule is in another repository, so nothing can be listed.
     let node = if object_type == "commit" {
-        TreeNode {
+        GitTreeNode {
             kind: FileKind::Directory,
             id: None,
         }
     } else {
-        TreeNode {
+        GitTreeNode {
             kind: kind_of(mode),
             id: Some(id),
         }

@@ -40,11 +40,11 @@ const USER_AGENT: &str = concat!("lockctl/", env!("CARGO_PKG_VERSION"));
 pub struct RealHttp<'a> {
     env: &'a dyn Env,
     authorities: Authorities,
-    net: OnceLock<Result<Net, HttpError>>,
+    net: OnceLock<Result<HttpStack, HttpError>>,
 }
 
 /// Everything that requests need.
-struct Net {
+struct HttpStack {
     /// Always there until the end.
     runtime: Option<Runtime>,
     /// For documents, which may be compressed on the way.
@@ -90,12 +90,12 @@ impl Http for RealHttp<'_> {
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         let net = self
             .net
-            .get_or_init(|| Net::set_up(self.env, self.authorities));
+            .get_or_init(|| HttpStack::set_up(self.env, self.authorities));
         net.as_ref().map_err(Clone::clone)?.get(request)
     }
 }
 
-impl Net {
+impl HttpStack {
     fn set_up(env: &dyn Env, authorities: Authorities) -> Result<Self, HttpError> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(IO_THREADS)
@@ -199,7 +199,7 @@ impl Net {
     }
 }
 
-impl Drop for Net {
+impl Drop for HttpStack {
     /// Waits for nothing: a name that is still being looked up must not keep the process.
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {

@@ -8,7 +8,7 @@ use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
 use crate::cli::{World, advice};
 use crate::diag::Texts;
-use crate::git::{self, Change, Content, GitError, ObjectId, Repository, Status, TreeEntry};
+use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
 use crate::report::{self, Failure, FileResult};
 use crate::review::{FileCause, FileComparison, LockSide};
@@ -197,7 +197,7 @@ impl RevisionReader<'_> {
     fn side(
         &self,
         entry: &TreeEntry,
-        content: Option<Content>,
+        content: Option<BlobContent>,
         name: &str,
         texts: &mut Texts,
     ) -> Result<Option<LockSide>, Failure> {
@@ -216,12 +216,12 @@ impl RevisionReader<'_> {
         }
         let bytes = match content {
             None => root::read_lock(self.world.disk, &path)?,
-            Some(Content::Bytes(bytes)) => Some(bytes),
-            Some(Content::TooLarge { .. }) => {
+            Some(BlobContent::Bytes(bytes)) => Some(bytes),
+            Some(BlobContent::TooLarge { .. }) => {
                 let cause = format!("it has more than {} bytes", lockfile::MAX_BYTES);
                 return Err(unreadable(&shown, &cause));
             }
-            Some(Content::Missing) => {
+            Some(BlobContent::Missing) => {
                 return Err(unreadable(&shown, "the repository does not hold it"));
             }
         };

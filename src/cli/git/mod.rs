@@ -11,7 +11,7 @@ use crate::cli::git::args::{GitArgs, GitCommand, GitTextconvArgs, Wire};
 use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
-use crate::git::{self, EffectiveSetting, GitError, Scope, SettingKind, Wiring, WiringGoal};
+use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, RootStatus};
 use crate::report::{
@@ -99,9 +99,9 @@ fn change(
     root: &mut RootResult,
 ) -> Result<(), Failure> {
     let scope = if wire.global {
-        Scope::Global
+        ConfigScope::Global
     } else {
-        Scope::Local
+        ConfigScope::Local
     };
     let failure = |error: GitError| advice::git::setup_failure(&error);
     let wiring = Wiring::find(world.run, world.env, dir, scope).map_err(failure)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Flavor;
-use crate::git::{Content, FileCommit, GitError, ObjectId, Repository, TreeEntry};
+use crate::git::{BlobContent, FileCommit, GitError, ObjectId, Repository, TreeEntry};
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
 use crate::world::FileKind;
@@ -14,7 +14,7 @@ const BATCH: usize = 256;
 
 /// The content of lock files, by the names of their versions.
 pub(super) struct VersionContents {
-    all: BTreeMap<ObjectId, Content>,
+    all: BTreeMap<ObjectId, BlobContent>,
 }
 
 /// Every version of a lock file that could be read.
@@ -52,8 +52,8 @@ impl VersionContents {
     /// Returns what a version held, if it could be read.
     pub(super) fn bytes(&self, blob: &ObjectId) -> Option<&[u8]> {
         match self.all.get(blob)? {
-            Content::Bytes(bytes) => Some(bytes),
-            Content::TooLarge { .. } | Content::Missing => None,
+            BlobContent::Bytes(bytes) => Some(bytes),
+            BlobContent::TooLarge { .. } | BlobContent::Missing => None,
         }
     }
 
@@ -103,9 +103,9 @@ impl VersionContents {
         result: &mut RootResult,
     ) -> Result<LockFile, String> {
         let bytes = match self.all.get(blob) {
-            Some(Content::Bytes(bytes)) => bytes,
-            Some(Content::TooLarge { bytes }) => return Err(format!("it has {bytes} bytes")),
-            Some(Content::Missing) | None => {
+            Some(BlobContent::Bytes(bytes)) => bytes,
+            Some(BlobContent::TooLarge { bytes }) => return Err(format!("it has {bytes} bytes")),
+            Some(BlobContent::Missing) | None => {
                 return Err("the repository does not hold it".to_owned());
             }
         };

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lockctl::git::{Content, GitError, Repository, RevisionKind, Side, Status};
+use lockctl::git::{BlobContent, GitError, Repository, RevisionKind, Side, Status};
 use lockctl::os::RealRun;
 
 use crate::repo::Repo;
@@ -84,12 +84,21 @@ fn contents_are_read_up_to_a_limit() {
     let new = changes.iter().filter_map(|change| change.new.as_ref());
     let blobs: Vec<_> = new.filter_map(|entry| entry.blob.clone()).collect();
     let contents = repository.read(&blobs, 1 << 20).unwrap();
-    let expected = ["changed", "moved/"].map(|mark| Content::Bytes(text(mark).into()));
+    let expected = ["changed", "moved/"].map(|mark| BlobContent::Bytes(text(mark).into()));
     assert_eq!(contents[..2], expected);
-    assert_eq!(contents[2], Content::Bytes(b"# quite another\n".to_vec()));
+    assert_eq!(
+        contents[2],
+        BlobContent::Bytes(b"# quite another\n".to_vec())
+    );
     let contents = repository.read(&blobs, 20).unwrap();
-    assert!(matches!(contents[0], Content::TooLarge { bytes: 200.. }));
-    assert_eq!(contents[2], Content::Bytes(b"# quite another\n".to_vec()));
+    assert!(matches!(
+        contents[0],
+        BlobContent::TooLarge { bytes: 200.. }
+    ));
+    assert_eq!(
+        contents[2],
+        BlobContent::Bytes(b"# quite another\n".to_vec())
+    );
 }
 
 #[test]
