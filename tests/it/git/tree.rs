@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use lockctl::config::{self, BackendUse, Outside, Settings, Unreached};
+use lockctl::config::{self, BackendUse, ConfigSources, Settings, Unreached};
 use lockctl::diag::Texts;
 use lockctl::flavor::{Flavor, FlavorChoice, Program};
 use lockctl::git::{Repository, Tree};
@@ -165,7 +165,7 @@ fn opened(files: &dyn Files, env: &dyn Env, dir: &str) -> String {
     let dir = Path::new(dir);
     let project = workspace.project(dir, &mut texts).unwrap();
     let root = workspace.open(dir, project, &mut texts).unwrap().unwrap();
-    let outside = Outside {
+    let outside = ConfigSources {
         files,
         modules: &InstalledOnly,
     };
