@@ -1,5 +1,6 @@
 //! The driver of a job over roots.
 
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -153,23 +154,22 @@ impl<J: Job> JobRun<'_, '_, J> {
 
     /// Reads all roots, some of them side by side, and opens them in their order.
     fn open_all(&mut self, dirs: Vec<PathBuf>) -> Vec<OpenedRoot<J::Opened>> {
-        let mut found = Vec::new();
+        // Which root reports the faults of a project file depends on the order, so no thread looks for them.
+        let mut found: VecDeque<FoundRoot> = VecDeque::new();
         for dir in dirs {
-            found.push(self.reader.find(dir, &mut self.texts));
+            found.push_back(self.reader.find(dir, &mut self.texts));
         }
         let mut roots = Vec::new();
-        let mut found = found.into_iter();
-        loop {
-            let next: Vec<FoundRoot> = found.by_ref().take(MAX_READ_AHEAD).collect();
-            if next.is_empty() {
-                return roots;
-            }
+        while !found.is_empty() {
+            let count = MAX_READ_AHEAD.min(found.len());
+            let next: Vec<FoundRoot> = found.drain(..count).collect();
             let read = self.reader.read_all(self.job, &next, &self.texts);
             for (found, (read, texts)) in next.into_iter().zip(read) {
                 self.texts.append(texts);
                 roots.push(self.open(found, read));
             }
         }
+        roots
     }
 
     fn open(&mut self, found: FoundRoot, read: ReadRoot<J::Loaded>) -> OpenedRoot<J::Opened> {

@@ -53,8 +53,10 @@ impl<'a> UserFacts<'a> {
     /// Warns of what could not be used.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = Sentence> {
         self.store.iter().flat_map(|(store, dir)| {
-            let notes = store.notes().into_iter();
-            notes.map(move |note| Sentence::warning(format!("{}: {note}", dir.display())))
+            store
+                .notes()
+                .into_iter()
+                .map(move |note| Sentence::warning(format!("{}: {note}", dir.display())))
         })
     }
 }

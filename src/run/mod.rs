@@ -29,7 +29,7 @@ pub struct World<'a> {
     pub disk: &'a dyn Disk,
     /// Variables of the environment, and the terminal.
     pub env: &'a dyn Env,
-    /// The network.
+    /// Requests over the network.
     pub http: &'a dyn Http,
     /// The time of day, and waiting.
     pub clock: &'a dyn Clock,

@@ -95,7 +95,7 @@ impl<'a> RootReader<'a> {
         })
     }
 
-    /// Reads one root.
+    /// Reads one root with what the job needs of it.
     pub(crate) fn read<J: Job>(
         &self,
         job: &J,

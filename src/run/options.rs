@@ -74,7 +74,7 @@ pub(crate) enum PackageChoice {
     CliConfiguration,
     /// A filesystem mirror, by its directory as typed.
     FilesystemMirror(PathBuf),
-    /// A network mirror.
+    /// A network mirror, by its URL.
     NetworkMirror(MirrorUrl),
     /// Repositories of OCI artifacts.
     OciMirror(RepositoryTemplate),

@@ -12,27 +12,26 @@ use crate::run::unseen::{CallNames, UnseenParts};
 
 /// The state of the lock file at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// It is as it was.
+pub(super) enum LockEnding {
     UpToDate,
     Written,
     WouldWrite,
 }
 
 /// Says how it ended.
-pub(super) fn verdict(ending: Ending, locked: &Locked, root: &Root) -> Sentence {
+pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sentence {
     let path = root.lock_path.display();
     let text = match (ending, &root.lock) {
-        (Ending::UpToDate, _) => format!("{path} is up to date"),
-        (Ending::Written, Some(old)) if adds_nothing(locked) => {
+        (LockEnding::UpToDate, _) => format!("{path} is up to date"),
+        (LockEnding::Written, Some(old)) if adds_nothing(locked) => {
             format!("updated {path}{}", changes(&old.document.lock, locked))
         }
-        (Ending::Written, old) => {
+        (LockEnding::Written, old) => {
             let verb = if old.is_some() { "updated" } else { "created" };
             let (versions, hashes) = (moved_versions(locked), provenance::added(locked));
             format!("{verb} {path}{versions}{hashes}")
         }
-        (Ending::WouldWrite, old) => {
+        (LockEnding::WouldWrite, old) => {
             let verb = match old {
                 Some(_) => "change",
                 None => "be created",

@@ -1,6 +1,6 @@
 //! The end of the work on a root: its lock file written, and the outcome reported.
 
-use super::ending::{self, Ending};
+use super::ending::{self, LockEnding};
 use super::job::{LockJob, OpenRoot};
 use super::remarks;
 use crate::cli::advice;
@@ -113,9 +113,9 @@ impl LockJob<'_> {
         }
         result.changed = Some(changed);
         let ending = match (changed, writes) {
-            (false, _) => Ending::UpToDate,
-            (true, true) => Ending::Written,
-            (true, false) => Ending::WouldWrite,
+            (false, _) => LockEnding::UpToDate,
+            (true, true) => LockEnding::Written,
+            (true, false) => LockEnding::WouldWrite,
         };
         if changed {
             self.report_unit(root, result);

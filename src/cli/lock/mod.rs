@@ -31,7 +31,7 @@ pub(in crate::cli) trait LockCommand {
     /// Returns how lock files are made.
     fn options(&self) -> &LockOptions;
 
-    /// Locks the roots.
+    /// Does what was typed, as [`Command::run`] does.
     fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult;
 
     /// Checks what is typed; see [`Command::check`].

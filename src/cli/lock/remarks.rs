@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ending::Ending;
+use super::ending::LockEnding;
 use super::rows::{self, EvidenceRows};
 use super::{dropped, provenance};
 use crate::addr::ProviderAddr;
@@ -30,7 +30,7 @@ pub(super) fn report(
     locked: &Locked,
     root: &Root,
     goals: &Goals,
-    ending: Ending,
+    ending: LockEnding,
     evidence: &mut EvidenceRows,
 ) {
     for outcome in &locked.providers {
@@ -48,7 +48,7 @@ pub(super) fn report(
         remarks.report(result);
     }
     provenance::count(result, locked);
-    let names = |addrs: &[ProviderAddr]| {
+    let names = |addrs: &[ProviderAddr]| -> String {
         let names: Vec<String> = addrs.iter().map(|addr| addr.short(root.flavor)).collect();
         names.join(", ")
     };
@@ -69,8 +69,8 @@ pub(super) fn report(
             }));
         }
         let removed = match ending {
-            Ending::UpToDate | Ending::Written => "removed",
-            Ending::WouldWrite => "would be removed",
+            LockEnding::UpToDate | LockEnding::Written => "removed",
+            LockEnding::WouldWrite => "would be removed",
         };
         result.remark(format!(
             "{removed}, since neither configuration nor state requires it: {}",

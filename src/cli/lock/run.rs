@@ -86,9 +86,11 @@ pub(in crate::cli) fn run_with(
 
 /// Warns of each platform that was typed and that no provider is commonly released for.
 fn doubts(options: &LockOptions) -> impl Iterator<Item = Sentence> {
-    let dropped = options.drop_platforms.iter().cloned();
-    let named: Vec<PlatformArg> = dropped.map(PlatformArg::Named).collect();
-    platforms::remarks(&[&*options.platforms.platforms, &*named].concat())
+    let mut named = options.platforms.platforms.clone();
+    for platform in &options.drop_platforms {
+        named.push(PlatformArg::Named(platform.clone()));
+    }
+    platforms::remarks(&named)
         .into_iter()
         .map(Sentence::warning)
 }

@@ -32,7 +32,7 @@ use crate::run::{self, Job, OpenResult};
 use crate::sources::net::Event;
 use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::OutdatedArgs;
-use result::ComparedRoot;
+use result::OutdatedRoot;
 
 /// The comparison of a command line.
 struct OutdatedRun<'a> {
@@ -134,16 +134,16 @@ impl Job for OutdatedRun<'_> {
         let overridden = self.sources.overridden(&root, texts);
         let requirements = &loaded.requirements;
         // Of entries that nothing requires the source is asked only if something may require them.
-        let unseen = lock
-            .providers
-            .keys()
-            .filter(|_| !requirements.is_complete());
-        let mut needed = requirements.providers.keys().chain(unseen);
-        let source = if needed.all(|addr| addr.is_builtin(root.flavor) || overridden.contains(addr))
-        {
-            self.sources.not_needed(root.flavor)
-        } else {
+        let mut needed: Vec<&ProviderAddr> = requirements.providers.keys().collect();
+        if !requirements.is_complete() {
+            needed.extend(lock.providers.keys());
+        }
+        let needs_package =
+            |addr: &ProviderAddr| !addr.is_builtin(root.flavor) && !overridden.contains(addr);
+        let source = if needed.into_iter().any(needs_package) {
             self.sources.source(&root, texts)?
+        } else {
+            self.sources.not_needed(root.flavor)
         };
         if let Some(errors) = self.sources.errors(source) {
             result.faults(errors);
@@ -189,7 +189,7 @@ impl Job for OutdatedRun<'_> {
         result.faults(self.sources.unreported(opened.source));
         self.sources.reported(opened.source);
         let OpenRoot { root, loaded, .. } = &opened;
-        let compared = ComparedRoot {
+        let compared = OutdatedRoot {
             root,
             required: Required {
                 requirements: &loaded.requirements,

@@ -22,7 +22,7 @@ use crate::run::root::Root;
 use crate::version::{Constraints, Version};
 
 /// A root that was compared, and what is required in it.
-pub(super) struct ComparedRoot<'a> {
+pub(super) struct OutdatedRoot<'a> {
     pub(super) root: &'a Root,
     pub(super) required: Required<'a>,
     pub(super) now: SystemTime,
@@ -30,7 +30,7 @@ pub(super) struct ComparedRoot<'a> {
     pub(super) age: Option<AgePolicy>,
 }
 
-impl ComparedRoot<'_> {
+impl OutdatedRoot<'_> {
     /// Reports how each provider compares, what failed, and how it came out.
     pub(super) fn report(
         &self,

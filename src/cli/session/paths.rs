@@ -31,14 +31,17 @@ fn below(top: &Path, path: &Path) -> String {
     let Ok(rest) = path.strip_prefix(top) else {
         return path.display().to_string().replace(MAIN_SEPARATOR, "/");
     };
-    let parts = rest.components().map(|part| match part {
-        Component::Normal(name) => name.to_string_lossy(),
-        other => other.as_os_str().to_string_lossy(),
-    });
-    match parts.collect::<Vec<_>>().join("/") {
-        own if own.is_empty() => ".".to_owned(),
-        own => own,
+    if rest.as_os_str().is_empty() {
+        return ".".to_owned();
     }
+    let parts: Vec<_> = rest
+        .components()
+        .map(|part| match part {
+            Component::Normal(name) => name.to_string_lossy(),
+            other => other.as_os_str().to_string_lossy(),
+        })
+        .collect();
+    parts.join("/")
 }
 
 #[cfg(test)]

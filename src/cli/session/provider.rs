@@ -97,6 +97,9 @@ pub(in crate::cli) fn did_you_mean(
 
 /// Lists providers; `None` if there are none.
 pub(in crate::cli) fn names(required: &BTreeSet<ProviderAddr>, flavor: Flavor) -> Option<String> {
+    if required.is_empty() {
+        return None;
+    }
     let names: Vec<String> = required.iter().map(|addr| addr.short(flavor)).collect();
-    (!names.is_empty()).then(|| names.join(", "))
+    Some(names.join(", "))
 }

@@ -186,8 +186,7 @@ impl<'a> UserConfig<'a> {
     ) -> Vec<Diagnostic> {
         let place = self.place(texts);
         for diagnostic in &mut diagnostics {
-            let labels = diagnostic.primary.iter_mut();
-            for label in labels.chain(&mut diagnostic.related) {
+            for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
                 label.file = place.apply(label.file);
             }
         }
@@ -273,8 +272,10 @@ impl<'a> UserConfig<'a> {
             must_exist,
         };
         if self.cli.installations.is_empty() {
-            let mirrors = self.cli.local_mirrors().into_iter();
-            return mirrors
+            return self
+                .cli
+                .local_mirrors()
+                .into_iter()
                 .map(|mirror| directory(mirror.dir, false))
                 .chain([InstallSource::RegistryUnlessHeld])
                 .collect();

@@ -131,8 +131,10 @@ impl<'a> UserModules<'a> {
 
     /// Warns of what of the cache could not be used.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = Sentence> {
-        let notes = self.cache.iter().flat_map(|cache| cache.notes());
-        notes.map(Sentence::warning)
+        self.cache
+            .iter()
+            .flat_map(|cache| cache.notes())
+            .map(Sentence::warning)
     }
 }
 
