@@ -41,6 +41,7 @@ fn named(dir: &Path) -> String {
 /// Names a directory for a command that takes addresses, too.
 pub(crate) fn named_as_path(dir: &Path) -> String {
     let text = dir.display().to_string();
+    // Without a slash in front, `update live` would mean the provider `hashicorp/live`.
     if is_path(&text) {
         named(dir)
     } else {
@@ -56,6 +57,7 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
             dirs.iter().map(|dir| name(dir)).collect()
         }
     };
+    // `update` takes addresses as well as directories; the other commands take directories alone.
     let root = format!("{recursive}{}", names(named));
     let paths = format!("{recursive}{}", names(named_as_path));
     let options = rules(options);

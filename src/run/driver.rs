@@ -126,6 +126,7 @@ impl<J: Job> JobRun<'_, '_, J> {
             let obstacles = self.job.obstacles();
             if !obstacles.is_empty() {
                 for root in &mut roots {
+                    // A verdict such as "up to date" would contradict the failure that follows.
                     root.result.verdict = None;
                     for failure in &obstacles {
                         root.result.fail(failure.clone());
@@ -140,6 +141,7 @@ impl<J: Job> JobRun<'_, '_, J> {
             reported.push((root.dir, root.result, root.opened.is_some()));
             ready.extend(root.opened);
         }
+        // All at once: a release that several roots lock is fetched and hashed once.
         let mut done = self.job.work(ready).into_iter();
         let mut results = Vec::new();
         for (dir, mut result, is_ready) in reported {
@@ -258,6 +260,7 @@ impl<J: Job> JobRun<'_, '_, J> {
     /// until this one is done.
     fn start_over(&mut self, dir: &Path, result: &mut RootResult) -> Result<Replaced, Failure> {
         let path = workspace::lock_path(dir);
+        // Asked for before the root is read again, so that no other lockctl writes between reading and writing.
         let held = self
             .world
             .disk

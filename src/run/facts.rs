@@ -63,6 +63,7 @@ impl<'a> UserFacts<'a> {
 
 /// Returns which facts count for a root.
 pub(crate) fn trusted(root: &Root) -> TrustedFacts {
+    // Imported facts are the word of whoever exported them, so a project file has to accept them.
     if root.project().trust.imported_facts {
         TrustedFacts::Imported
     } else {

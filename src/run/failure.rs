@@ -9,6 +9,7 @@ use crate::workspace::{LockCause, WorkspaceError};
 
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
+        // Title and sources are the error's own; what the user can do is not known in `workspace`.
         let mut failure = Self::from_error(&error);
         failure.help = help(&error);
         failure.causes.extend(cause(&error));

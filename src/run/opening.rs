@@ -90,6 +90,7 @@ impl<'a> RootReader<'a> {
     ) -> Vec<(ReadRoot<J::Loaded>, Texts)> {
         let numbered: Vec<(usize, &FoundRoot)> = found.iter().enumerate().collect();
         parallel::map(job.threads(), &numbered, |(number, found)| {
+            // The ids of texts depend on the place of the root, not on which thread finishes first.
             let mut texts = texts.after(*number);
             (self.read(job, found, &mut texts), texts)
         })
@@ -127,6 +128,7 @@ impl<'a> RootReader<'a> {
         result: &mut RootResult,
     ) -> Result<Option<(Root, L)>, Failure> {
         let file = found.file?;
+        // A repository often has one project file for hundreds of roots.
         let is_first = file
             .path
             .as_ref()

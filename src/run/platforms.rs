@@ -98,6 +98,7 @@ pub(crate) fn locked(
     let Some(lock) = &root.lock else {
         return Err(nothing_proves("there is no lock file"));
     };
+    // No source is asked: what `locked` means must not depend on the network.
     let search = PackageSearch {
         places,
         singles: &[],
@@ -140,6 +141,7 @@ impl PlatformChoice {
     ) -> WantedPlatforms {
         let project = root.project();
         let chosen = self.typed.clone().map(|mut chosen| {
+            // As a preset, since a provider need not have a package for each of them (`locker` rules 1.1).
             chosen.preset.extend_from_slice(locked);
             chosen
         });
@@ -186,6 +188,7 @@ fn narrowed(typed: &WantedSet, own: WantedSet) -> WantedSet {
         preset: keep(&typed.preset),
         all: false,
     };
+    // An entry without any wanted platform could not be completed at all.
     let nothing = left.named.is_empty() && left.preset.is_empty();
     if typed.all || nothing { own } else { left }
 }

@@ -126,6 +126,7 @@ impl Root {
 
     /// Says which program's rules apply and how to state that, where nothing in the root shows it.
     pub(crate) fn flavor_remark(&self) -> Option<String> {
+        // The same lock file has other registries, header and hashes by the rules of the other program.
         let program = self.flavor.program();
         let why = match self.sign {
             FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return None,

@@ -97,6 +97,7 @@ impl UnseenParts<'_> {
         let state = self.state_wanted && self.loaded.requirements.state == StateSeen::No;
         let mut what = Vec::new();
         let mut hints = Vec::new();
+        // If the root module itself is not visible, its calls are not known either.
         if calls.first().is_some_and(|path| path.is_root()) {
             what.push("the configuration".to_owned());
         } else if !calls.is_empty() {
@@ -179,6 +180,7 @@ fn is_unseen(diagnostic: &Diagnostic) -> bool {
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.
 pub(crate) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
     let all = names.len();
+    // "and 1 more" would be no shorter than the last name.
     let shown = if all > NAMES + 1 { NAMES } else { all };
     let mut names: Vec<String> = names.take(shown).collect();
     if let (Some(last), more @ 1..) = (names.last_mut(), all - shown) {

@@ -59,6 +59,7 @@ pub(super) fn missing(
 ) -> (Vec<Failure>, Vec<LockError>) {
     let (mut missing, mut other_errors) = (Vec::new(), Vec::new());
     for error in errors {
+        // The registry has the release, only not for this platform: that is no matter of the conversion.
         let is_of_platform = matches!(
             error,
             LockError::NoPlatform { .. } | LockError::PackagesNotAsked { .. }

@@ -89,6 +89,7 @@ impl Job for ConvertJob<'_, '_> {
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         self.lock.report_sources(&opened, result);
+        // `lock` keeps an entry that a source does not have as it is (`locker` rules 2.6); a moved one has no hashes to keep.
         match outcome.and_then(|locked| complete(&conversion, locked)) {
             Ok(locked) => {
                 self.lock.report_state(&opened, &locked, result);

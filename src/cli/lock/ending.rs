@@ -40,6 +40,7 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sente
             return Sentence::warning(text);
         }
     };
+    // A package that matches nothing recorded is no error (`locker` rules 2.4), but no good news either.
     let has_unexplained = locked
         .providers
         .iter()

@@ -91,6 +91,7 @@ impl LockJob<'_> {
     ) -> Result<Replaced, Failure> {
         let root = &opened.root;
         let text = lockfile::write(&locked.lock, root.flavor);
+        // The next run, and every other command, would refuse to read it.
         if text.len() as u64 > lockfile::MAX_BYTES {
             return Err(root.too_large(text.len()));
         }
@@ -100,6 +101,7 @@ impl LockJob<'_> {
         let disk = self.user.world.disk;
         if changed && writes {
             let (path, new) = (&root.lock_path, text.as_bytes());
+            // The bytes that were read are compared again in the same atomic step, so no other writer is overwritten.
             let replaced = match held {
                 Some(held) => disk.replace_held(held, path, old, new),
                 None => disk.replace(path, old, new),

@@ -155,6 +155,7 @@ impl<'a> LockJob<'a> {
             result.changed = Some(false);
             return Ok(OpenResult::Finished);
         }
+        // Goals and needed providers follow from the lock file that the run starts from, not from the one on disk.
         let lock = start
             .as_ref()
             .map_or(&root.document().lock, |start| &start.lock);
@@ -184,6 +185,7 @@ impl<'a> LockJob<'a> {
             ending::nothing_required(result, &root, &unseen);
             return Ok(OpenResult::Finished);
         }
+        // Before any request: a provider that the project file forbids is not even asked about.
         let refused = policy::not_lockable(
             root.project(),
             &root.project_name(),
@@ -195,6 +197,7 @@ impl<'a> LockJob<'a> {
             result.refuse(refused);
             return Ok(OpenResult::Finished);
         }
+        // With `--offline`, recorded hashes and facts alone complete the entries; no source is needed for that.
         let source = if needs_packages && !self.sources.are_closed() {
             self.sources.source(&root, texts)?
         } else {
@@ -211,6 +214,7 @@ impl<'a> LockJob<'a> {
             result.remark(remark);
         }
         let platforms = self.platforms.of_root(&root, &needed, &covered);
+        // Wanted and dropped platforms are known only here: a project file may name both.
         dropped::check(self.options, &root, &needed, &platforms)?;
         Ok(OpenResult::Ready(OpenRoot {
             platforms,
@@ -265,6 +269,7 @@ impl<'a> LockJob<'a> {
             _ => BTreeMap::new(),
         };
         let mut covered = platforms::locked(root, &mut self.packages, &places, &facts)?;
+        // A platform that is to be dropped must not come back because it is covered.
         covered.retain(|platform| !self.options.drop_platforms.contains(platform));
         Ok(covered)
     }

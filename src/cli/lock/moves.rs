@@ -73,6 +73,7 @@ impl Moves {
         let mut goals = BTreeMap::new();
         for (number, named) in self.named.iter().enumerate() {
             let addr = named.addr.in_root(root.flavor, requirements)?;
+            // A module that is not visible may require a provider that is locked, but not one that is not.
             let may_be_required = !requirements.is_complete() && lock.providers.contains_key(&addr);
             if !requirements.providers.contains_key(&addr) && !may_be_required {
                 continue;

@@ -93,6 +93,7 @@ impl AddedHashes {
                         counts.by_fact += usize::from(outcome.evidence.is_by_fact(hash));
                     }
                     Provenance::Claimed => counts.claimed += 1,
+                    // OpenTofu accepts releases without a key; packages of mirrors are unsigned for another reason.
                     Provenance::Computed if outcome.is_unsigned_release => counts.unsigned += 1,
                     Provenance::Computed | Provenance::Kept => counts.computed += 1,
                 }

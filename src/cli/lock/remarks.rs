@@ -202,6 +202,7 @@ impl ProviderRemarks<'_> {
         let Some(from) = &self.outcome.moved_from else {
             return;
         };
+        // A version keeps its hashes, so a move starts with none (`locker` rules 2.3).
         let before: &LockFile = &self.root.document().lock;
         let before = before.providers.get(&self.outcome.provider);
         let before = before.map_or(0, |entry| entry.hashes.of(Scheme::H1).count());
@@ -222,6 +223,7 @@ impl ProviderRemarks<'_> {
         let (Some(from), Goal::Newest(_)) = (&self.outcome.moved_from, self.goal) else {
             return;
         };
+        // With an exact version the user asked for it.
         if step(from, version) != VersionStep::Down {
             return;
         }
@@ -274,6 +276,7 @@ impl ProviderRemarks<'_> {
             .filter(|(_, matched)| matches!(matched, Match::NothingRecorded | Match::Unchecked))
             .map(|(platform, _)| platform.clone())
             .collect();
+        // A version that this run selected has no recorded hash to be compared with.
         if !outcome.selected && !platforms.is_empty() && outcome.signed.is_none() {
             let text = format!(
                 "the lock file has no hash to compare with the package of {} for {}",

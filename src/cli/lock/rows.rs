@@ -153,6 +153,7 @@ fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
         .map(|signer| signer.key_id.clone())
         .collect();
     let row = |replaced: &locker::ReplacedHash| {
+        // Only an `h1:` can be compared with every package; the packages' own hashes are then the evidence.
         let (contradicted_by, computed) = match replaced.against {
             Against::SignedList => (ContradictedBy::SignedList, Vec::new()),
             Against::EveryPackage => (ContradictedBy::EveryPackage, computed(outcome)),

@@ -54,6 +54,7 @@ pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Te
         reading::each(roots, texts, Heading::Path)
     };
     let in_use = in_use::blocks(result, look);
+    // A comment of a pull request is cut at its end, a terminal shows the end.
     let (first, then) = if look.markdown {
         (in_use, each)
     } else {

@@ -173,6 +173,7 @@ impl Job for OutdatedRun<'_> {
                 overridden: &opened.overridden,
             })
             .collect();
+        // Which signatures count decides which dates of releases count.
         let enforced = enforcement(self.world.env);
         let rules = |flavor| Rules { flavor, enforced };
         let compared = locker::outdated(&rules, &requests);

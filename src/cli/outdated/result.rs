@@ -68,6 +68,7 @@ impl OutdatedRoot<'_> {
         for failure in lock::grouped(errors, self.root.flavor, &self.required) {
             result.fail(failure);
         }
+        // A newer release alone is a warning: the constraints may exclude it on purpose.
         let tone = if is_bad || result.status == RootStatus::Failed {
             Tone::Bad
         } else if rows.iter().any(|row| row.step.is_some()) {

@@ -73,6 +73,7 @@ pub(in crate::cli) fn print(
     }
     // Results first: where both streams go to one terminal, notes stand below them.
     out.flush()?;
+    // Warnings and failures stay: a script that asks for quiet still has to see them.
     if common.quiet {
         notes.retain(|block| !block.is_note());
     }

@@ -23,6 +23,7 @@ impl FromStr for TypedAddr {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        // Namespaces and types are not the same in both programs, and the roots are not known yet.
         for flavor in Flavor::ALL {
             if ProviderAddr::parse(text, flavor).is_ok() {
                 return Ok(Self(text.to_owned()));

@@ -106,6 +106,7 @@ impl UpdateArgs {
 
     /// Returns the sentence about an option that contradicts a version that is named.
     pub(in crate::cli) fn contradiction(&self) -> Option<String> {
+        // A version that is named states how far to go; a limit beside it could only contradict it.
         let limit = match (self.patch, self.minor) {
             (true, _) => "--patch",
             (false, true) => "--minor",

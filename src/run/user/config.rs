@@ -97,13 +97,16 @@ impl<'a> UserConfigs<'a> {
         };
         let mut files = Texts::default();
         let (cli, faults) = cliconfig::read(world.disk, world.env, &mut files, choice);
+        // OpenTofu's `registry_protocols` sets retries and time limits (`cliconfig` rules 2.3).
         let mut net = self.net(flavor);
         let protocols = cli.protocols;
+        // A variable of the environment still beats the file, so the environment goes along.
         net.policy = net
             .policy
             .stated(world.env, protocols.retries, protocols.timeout_seconds);
         let tokens = Arc::new(HostTokens::new(world, cli.clone()));
         let hosts = Hosts {
+            // A `host` block replaces discovery of that host as a whole (`cliconfig` rules 3.1).
             services: cli.hosts.clone(),
             helper: helper(&tokens),
             credentials: credentials(&tokens),
@@ -143,6 +146,7 @@ impl<'a> UserConfigs<'a> {
     /// They are sent over encrypted connections only, and not beside a password in the URL.
     pub(crate) fn netrc_credentials(&self) -> PackageCredentials<'a> {
         let World { disk, env, .. } = self.world;
+        // It is the same file for every flavor (`cliconfig` rules 4.5).
         let netrc = self.netrc.get_or_init(|| Arc::new(Netrc::read(disk, env)));
         let netrc = Arc::clone(netrc);
         Arc::new(move |url| {
@@ -170,6 +174,7 @@ impl<'a> UserConfig<'a> {
     /// Returns the errors of the CLI configuration to the first caller, and nothing to the others: they
     /// concern every root, and are reported with one.
     pub(crate) fn errors_once(&self, texts: &mut Texts) -> Vec<Diagnostic> {
+        // Roots are opened by one thread, in their order, so the first one that needs the file reports them.
         if self.are_errors_reported.swap(true, Ordering::Relaxed) {
             return Vec::new();
         }
@@ -242,6 +247,7 @@ impl<'a> UserConfig<'a> {
         texts: &mut Texts,
     ) -> Vec<PackagePlace> {
         let mut places = vec![PackagePlace::installed(root.providers_dir(self.world.env))];
+        // The program links a cached package before it asks any source (`cliconfig` rules 6.1).
         if let Some(dir) = &self.cli.cache_dir {
             places.push(PackagePlace::cache(root.dir.join(dir)));
         }
@@ -286,6 +292,7 @@ impl<'a> UserConfig<'a> {
             .flat_map(|block| &block.methods)
             .filter(|method| method.providers.allows(provider))
             .filter_map(|method| match &method.kind {
+                // It replaces the installation, so it is no source (`cliconfig` rules 5.5).
                 MethodKind::DevOverrides(_) => None,
                 MethodKind::Direct => Some(InstallSource::Registry),
                 MethodKind::NetworkMirror { .. } => Some(InstallSource::NetworkMirror),

@@ -127,6 +127,7 @@ impl<'a> Methods<'a> {
             let scanned = self.scan(&dir);
             if let Ok(mirror) = &scanned {
                 let providers = mirror.providers().cloned();
+                // The registry is not asked about a provider that a directory holds in any version or platform.
                 elsewhere
                     .exclude
                     .extend(providers.map(ProviderPattern::from));

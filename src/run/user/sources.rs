@@ -209,6 +209,7 @@ impl<'a> Sources<'a> {
             Some(methods) => methods.dirs(&root.dir),
             None => Vec::new(),
         };
+        // A relative directory is another one below each root, so the flavor alone does not name a source.
         let number = self
             .setups
             .iter()

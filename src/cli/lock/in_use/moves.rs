@@ -73,6 +73,7 @@ impl RunComparison<'_> {
         to: &Version,
         members: &[&GroupMember<'_>],
     ) -> RootPlaces {
+        // Directories are shorter, but name roots that come later, too; a few roots are better named one by one.
         if members.len() > MAX_NAMED_ROOTS
             && self.run.roots.recursive
             && let Some(dirs) = self.directories(group, to, members)
