@@ -36,6 +36,28 @@ struct OpenedRoot<T> {
     opened: Option<T>,
 }
 
+impl<T> OpenedRoot<T> {
+    fn new(dir: PathBuf, mut result: RootResult, opened: Result<OpenResult<T>, Failure>) -> Self {
+        let opened = match opened {
+            Ok(OpenResult::Ready(opened)) => Some(opened),
+            Ok(OpenResult::Finished) => None,
+            Ok(OpenResult::Changed) => {
+                result = keeps_changing(&dir);
+                None
+            }
+            Err(failure) => {
+                result.fail(failure);
+                None
+            }
+        };
+        Self {
+            dir,
+            result,
+            opened,
+        }
+    }
+}
+
 /// The run of a job: the job, and how its roots are opened.
 struct JobRun<'a, 'j, J> {
     job: &'j mut J,
@@ -182,42 +204,13 @@ impl<J: Job> JobRun<'_, '_, J> {
             Ok(None) => Ok(OpenResult::Finished),
             Err(failure) => Err(failure),
         };
-        let opened = match opened {
-            Ok(OpenResult::Ready(opened)) => Some(opened),
-            Ok(OpenResult::Finished) => None,
-            Ok(OpenResult::Changed) => return self.reopen(dir),
-            Err(failure) => {
-                result.fail(failure);
-                None
-            }
-        };
-        OpenedRoot {
-            dir,
-            result,
-            opened,
+        if let Ok(OpenResult::Changed) = opened {
+            // What was said of the root before does not count.
+            let mut result = RootResult::new(dir.display().to_string());
+            let opened = self.open_again(&dir, &mut result);
+            return OpenedRoot::new(dir, result, opened);
         }
-    }
-
-    /// Opens a root again that another program changed; what was said of it before does not count.
-    fn reopen(&mut self, dir: PathBuf) -> OpenedRoot<J::Opened> {
-        let mut result = RootResult::new(dir.display().to_string());
-        let opened = match self.open_again(&dir, &mut result) {
-            Ok(OpenResult::Ready(opened)) => Some(opened),
-            Ok(OpenResult::Finished) => None,
-            Ok(OpenResult::Changed) => {
-                result = keeps_changing(&dir);
-                None
-            }
-            Err(failure) => {
-                result.fail(failure);
-                None
-            }
-        };
-        OpenedRoot {
-            dir,
-            result,
-            opened,
-        }
+        OpenedRoot::new(dir, result, opened)
     }
 
     fn open_again(
