@@ -16,6 +16,7 @@ pub fn has_executable<'a>(names: impl IntoIterator<Item = &'a [u8]>, type_name: 
     let program = format!("terraform-provider-{type_name}");
     names.into_iter().any(|name| {
         name.strip_prefix(program.as_bytes()).is_some_and(|rest| {
+            // So `terraform-provider-x-y` is no program of the provider `x` (rules 6.1).
             matches!(rest.first(), None | Some(b'_' | b'.')) && !rest.contains(&b'/')
         })
     })

@@ -35,6 +35,7 @@ pub(super) fn unpacked_files(
         }
     }
     for path in files.keys() {
+        // To unpack such a zip fails in the programs, in whichever order the entries come.
         if is_directory(path, &files, &directories) {
             return Err(ArchiveError::FileAndDirectory { name: path.clone() });
         }
@@ -59,6 +60,7 @@ pub(super) fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
         .filter(|part| !part.is_empty() && *part != b".")
         .collect();
     let path = parts.join(&b'/');
+    // The programs fail when they create the file (rules 5.2).
     if parts.iter().any(|part| part.len() > MAX_PART_BYTES) || path.len() >= MAX_PATH_BYTES {
         return Err(ArchiveError::NameTooLong { name: name.into() });
     }

@@ -93,6 +93,7 @@ pub(super) fn locate(
         let found = u32_at(&header, at);
         entry.has_descriptor() || found == u32::MAX || u64::from(found) == listed
     };
+    // A difference is only noted: the list of entries wins (rules 5.1).
     let agrees = name == *entry.name
         && u16_at(&header, 8) == entry.method
         && stated(14, entry.crc.into())

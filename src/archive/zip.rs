@@ -206,6 +206,7 @@ fn read_contents(
 
 /// Checks the sum of the stated sizes; the size of each entry is checked when it is read.
 pub(super) fn check_size(list: &EntryList, limits: &Limits) -> Result<(), ArchiveError> {
+    // The ratio is taken over the whole zip: single entries, such as debug sections, may shrink more.
     let by_ratio = list.archive_bytes.saturating_mul(limits.ratio);
     let limit = limits.unpacked_bytes.min(by_ratio.max(FREE_UNPACKED_BYTES));
     let mut bytes = 0_u64;

@@ -167,6 +167,7 @@ impl BoundKey {
 fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
     let mut parts = Vec::new();
     for packet in packets(block) {
+        // A key server hands out keys with thousands of signatures by strangers; nobody needs millions.
         if parts.len() == MAX_PACKETS {
             return Err(KeyFault::TooManyPackets);
         }
@@ -176,6 +177,7 @@ fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
             }
             Ok(Packet::PublicKey(_)) => KeyPart::Foreign,
             Ok(Packet::PublicSubkey(key)) if is_known(&key) => KeyPart::Subkey(key),
+            // The programs' library refuses a key with a subkey of a kind that it does not know.
             Ok(Packet::PublicSubkey(_)) => KeyPart::Broken,
             Ok(Packet::UserId(user)) => KeyPart::User(user),
             Ok(Packet::Signature(signature)) => match SignatureInfo::read(&signature) {
@@ -183,6 +185,7 @@ fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
                 Err(UnusableSignature::Skipped) => continue,
                 Err(UnusableSignature::Broken(_)) => KeyPart::Broken,
             },
+            // Neither belongs to what a key states (RFC 4880, 5.8 and 5.10).
             Ok(Packet::Marker(_) | Packet::Trust(_)) => continue,
             Ok(_) => KeyPart::Ignored,
             Err(PacketFault::Unsupported) => continue,
@@ -394,6 +397,7 @@ impl<'a> Builder<'a> {
     /// Accounts for a signature that is about to be checked with the primary key.
     fn spend(&mut self, info: &SignatureInfo) -> Result<(), Spoiled> {
         *self.allowance = self.allowance.saturating_sub(1);
+        // A signature by another kind of key cannot be by this one, and to check it costs time.
         let fits = *self.allowance > 0 && info.algorithm == self.primary.algorithm();
         fits.then_some(()).ok_or(Spoiled)
     }

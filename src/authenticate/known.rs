@@ -50,6 +50,8 @@ pub(super) fn keyring(bytes: &[u8]) -> KeyringResult {
     }
     let read = || Keyring::read(bytes).map(Arc::new);
     let remembered = {
+        // A panic while a key is read leaves the map whole; its cell stays empty and is filled by the next
+        // one.
         let mut all = REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner);
         if bytes.len() <= MAX_REMEMBERED_BYTES && all.len() < MAX_REMEMBERED {
             Some(Arc::clone(all.entry(bytes.to_vec()).or_default()))

@@ -190,6 +190,7 @@ pub fn listed(evidence: &Evidence) -> Result<&Arc<ChecksumList>, AuthError> {
         return Err(AuthError::ChecksumList(fault));
     }
     let filename = &evidence.filename;
+    // The program compares the name byte for byte and takes the first line (rules 1.2).
     let Some(digest) = evidence.sums.digest_of(filename) else {
         let filename = filename.clone();
         return Err(AuthError::NotListed { filename });
@@ -210,6 +211,7 @@ pub fn listed(evidence: &Evidence) -> Result<&Arc<ChecksumList>, AuthError> {
 /// # Errors
 /// If there are hashes, and all of them are of unknown schemes.
 pub fn checkable(stated: &Hashes) -> Result<(), AuthError> {
+    // One match of a known scheme is enough, so one known scheme must be there (`sources` rules 8.4).
     if stated.is_empty() || stated.known().next().is_some() {
         return Ok(());
     }
@@ -261,6 +263,7 @@ pub fn signature(
     let now = seconds(now);
     match evidence.keys.len() {
         0 => return Err(AuthError::NoKeys),
+        // Reading a key takes some milliseconds, and each may check the signature again.
         count if count > MAX_KEYS => return Err(AuthError::TooManyKeys { count }),
         _ => {}
     }

@@ -88,6 +88,7 @@ impl<'a> Detached<'a> {
             if candidates.is_empty() {
                 continue;
             }
+            // A signature over a key or a user is valid as such, but says nothing about a file.
             if !matches!(info.kind, SignatureType::Binary | SignatureType::Text) {
                 let fault = SignatureFault::NotOverFile;
                 return Err(AuthError::SignatureUnreadable { fault });
@@ -147,6 +148,7 @@ impl<'a> Detached<'a> {
             signature: involved
                 .iter()
                 .find_map(|info| time_of_signature(info, self.now)),
+            // Both programs accept SHA-1 here, for which collisions have been made since 2017.
             weak_digest: (info.digest == HashAlgorithm::Sha1)
                 .then_some(KeyRemark::WeakDigest { name: "SHA1" }),
         })

@@ -108,6 +108,7 @@ impl SignatureInfo {
             SubpacketData::SignatureExpirationTime(span) => self.lifetime = span.as_secs().into(),
             SubpacketData::KeyExpirationTime(span) => self.key_lifetime = span.as_secs().into(),
             SubpacketData::KeyFlags(flags) => {
+                // Unlike other subpackets, repeated flags add up in that library.
                 self.may_sign = Some(self.may_sign == Some(true) || flags.sign());
             }
             SubpacketData::IsPrimary(is_primary) => self.is_primary_user = *is_primary,
@@ -137,6 +138,7 @@ impl SignatureInfo {
                 self.issuer = id.as_ref().try_into().ok();
             }
             SubpacketData::IssuerFingerprint(fingerprint) => {
+                // The ID of a key of version 4 is the end of its fingerprint (RFC 4880, 12.2).
                 self.issuer = fingerprint.as_bytes().last_chunk().copied();
                 self.issuer_fingerprint = Some(fingerprint.clone());
             }

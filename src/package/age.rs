@@ -207,6 +207,7 @@ impl AgePolicy {
             return (self.undated == Undated::Refuse).then_some(Youth::Undated);
         };
         let until = date.time.checked_add(self.min_age.duration());
+        // A sum beyond the clock is never over: such a date is in the far future.
         let is_over = until.is_some_and(|until| until <= now);
         (!is_over).then_some(Youth::Recent { date, until })
     }
@@ -249,6 +250,7 @@ impl FromStr for MinAge {
             .find(|unit| text.ends_with(unit.letter))
             .ok_or_else(|| failed(MinAgeFault::Form))?;
         let digits = &text[..text.len() - unit.letter.len_utf8()];
+        // `parse` would accept a sign, `+7d`.
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(failed(MinAgeFault::Form));
         }

@@ -195,6 +195,7 @@ fn parse_line(line: &[u8]) -> Result<Option<ChecksumLine>, LineFault> {
         .ok()
         .and_then(digest_of_hex)
         .ok_or(LineFault::NoHash)?;
+    // Further words are ignored, as by the programs (`authenticate` rules 1.2).
     let name = words.next().ok_or(LineFault::NoName)?.into();
     Ok(Some(ChecksumLine { digest, name }))
 }

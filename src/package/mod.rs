@@ -281,6 +281,7 @@ impl WantedSet {
     #[must_use]
     pub fn known(&self) -> Vec<Platform> {
         let mut platforms = [&*self.named, &*self.preset].concat();
+        // A platform may be named and be part of a preset as well.
         platforms.sort();
         platforms.dedup();
         platforms

@@ -301,6 +301,7 @@ impl Scan<'_> {
         self.entries_left = self
             .entries_left
             .checked_sub(entries.len())
+            // A mirror that is configured as `/` would otherwise list the whole machine.
             .ok_or(ScanFailure::TooLarge)?;
         Ok(entries)
     }

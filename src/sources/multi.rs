@@ -77,6 +77,7 @@ impl Source for Multi<'_> {
                 .versions(provider)
             {
                 Ok(offer) => {
+                    // The newest version may be one that only a later source has (rules 10.1).
                     versions.extend(offer.versions);
                     warnings.extend(offer.warnings);
                 }

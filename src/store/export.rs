@@ -24,6 +24,7 @@ pub const MAX_EXPORT_BYTES: u64 = 16 * 1024 * 1024;
 #[must_use]
 pub fn export<'f>(facts: impl IntoIterator<Item = &'f Fact>) -> String {
     let mut facts: Vec<&Fact> = facts.into_iter().collect();
+    // Sorted, so that two exports of the same facts are one file to version control.
     facts.sort_by_key(|fact| (&fact.id, &fact.zh));
     let mut text = format!("{EXPORT_HEADER}\n");
     for fact in facts {
@@ -60,6 +61,7 @@ pub fn import(text: &str) -> Result<Vec<Fact>, FactError> {
             Entry::Vacant(free) => {
                 free.insert(fact);
             }
+            // A file that contradicts itself is not imported at all (rules 4.2).
             Entry::Occupied(known) if known.get().contradicts(&fact) => {
                 return Err(at("it contradicts an earlier line"));
             }

@@ -130,6 +130,8 @@ impl Facts for Store<'_> {
             .filter(|stored| !self.is_old(stored))
             .map(Arc::new);
         let mut answers = lock(&self.answers);
+        // A run over thousands of roots must not keep every answer in memory; the object is read again
+        // then.
         if answers.len() < MAX_REMEMBERED {
             answers.insert(zh.clone(), answer.clone());
         }
@@ -303,6 +305,7 @@ enum ObjectError {
 /// Returns the key of the fact about a `zh:` hash, if it is one.
 fn key(zh: &Hash) -> Option<String> {
     let digits = zh.value();
+    // The digits become a file name, so nothing but 64 hexadecimal digits may be there.
     let is_sound = zh.scheme() == Scheme::Zh && zh.is_well_formed();
     is_sound.then(|| format!("{FACTS}/{}/{digits}", &digits[..2]))
 }

@@ -197,6 +197,7 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
         .files
         .iter()
         .map(|file| (file.name.as_bytes(), file.digest));
+    // The files must have the recorded `h1:`, so that `verify` may name the ones that differ (rules 2.1).
     if !files.is_empty() && h1_of_digests(digests).as_ref() != Ok(&fact.h1) {
         return Err(at(above + 1, "the files do not have the h1:"));
     }

@@ -91,6 +91,7 @@ impl NamedArchive {
                 path.strip_suffix(name)
                     .is_some_and(|rest| rest.ends_with('.'))
             })
+            // `p.tar.gz` ends in `gz` as well, which is no archive (rules 3.1).
             .max_by_key(|(name, _)| name.len())
             .map(|(_, archive)| archive)
     }

@@ -28,6 +28,7 @@ pub fn read_archive(
     mut file: Box<dyn Scratch>,
 ) -> Result<PackageTree, PackageError> {
     let bytes = file.seek(SeekFrom::End(0)).map_err(PackageError::Read)?;
+    // An archive of this machine has not been limited by a download.
     if bytes > MAX_ARCHIVE_BYTES {
         let limit = MAX_ARCHIVE_BYTES;
         return Err(PackageError::ArchiveTooLarge { limit });

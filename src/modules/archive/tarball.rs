@@ -81,6 +81,7 @@ fn read_tar(kind: ArchiveKind, unpacked: impl Read) -> Result<PackageTree, Packa
             EntryType::XGlobalHeader | EntryType::GNULongLink => continue,
             EntryType::GNULongName => {
                 let mut path = extended(kind, &mut entry)?;
+                // GNU tar ends the name with NUL.
                 while path.last() == Some(&0) {
                     path.pop();
                 }
@@ -188,6 +189,7 @@ fn read_fields(kind: ArchiveKind, fields: &[u8], next: &mut NextEntry) -> Result
         let field = field.map_err(|error| failure(kind, &error))?;
         let value = field.value_bytes();
         match field.key_bytes() {
+            // An empty value deletes the field (pax), so that the name of the header counts.
             b"path" if !value.is_empty() => next.path = Some(value.to_vec()),
             b"size" => {
                 let number = std::str::from_utf8(value)

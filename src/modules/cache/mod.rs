@@ -222,6 +222,7 @@ impl<'a> ModuleCache<'a> {
         mut objects: Vec<ObjectSize>,
         is_too_much: impl Fn(usize, u64) -> bool,
     ) -> io::Result<()> {
+        // The key as well, so that two processes remove the same objects.
         objects.sort_by(|a, b| (a.written, &a.key).cmp(&(b.written, &b.key)));
         let mut bytes: u64 = objects.iter().map(|object| object.bytes).sum();
         let mut count = objects.len();

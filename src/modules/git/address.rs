@@ -60,6 +60,7 @@ impl GitAddress {
         let key = stated(&query, "sshkey")
             .map(|key| decode_key(&key))
             .transpose()?;
+        // go-getter takes these arguments out; git gets the others (rules 5.1).
         for name in ["ref", "depth", "sshkey"] {
             query.remove(name);
         }
@@ -187,6 +188,7 @@ fn check_url(
             "it has a control character",
         );
     }
+    // ssh would take such a host for an option, such as `-oProxyCommand` (CVE-2017-1000117).
     if authority.starts_with('-') || host.starts_with('-') {
         return refused(
             format!("the address {shown:?}"),

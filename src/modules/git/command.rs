@@ -118,6 +118,7 @@ impl<'a> GitPlace<'a> {
         repository: &BareRepository,
         id_digits: usize,
     ) -> Result<(), GitFailure> {
+        // A repository has one kind of ids; git refuses to fetch from one of the other kind.
         let settings = if id_digits == 64 {
             "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = sha256\n"
         } else {
@@ -198,6 +199,7 @@ impl<'a> GitPlace<'a> {
                 url,
                 limit: self.time(args),
             },
+            // The world stops git when the directory passes its limit; git itself has none.
             ErrorKind::QuotaExceeded => GitFailure::TooLarge {
                 what: "objects",
                 url,

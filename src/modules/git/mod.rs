@@ -171,11 +171,14 @@ impl<'a> GitSession<'a> {
             });
         }
         let refs = self.list()?;
+        // Anything but a whole id may lead to another commit tomorrow, an abbreviated id too, once a second
+        // commit begins like it.
         let moving = |commit: Option<String>, name| ResolvedRef {
             commit: commit.map(Arc::from),
             fixity: Fixity::Moving,
             name,
         };
+        // Without a ref it is HEAD; without commits an empty package (rules 6.1).
         let Some(text) = text else {
             return Ok(match refs.head() {
                 RefChoice::Named { name, id, .. } => moving(Some(id), Some(name)),
@@ -234,6 +237,7 @@ impl<'a> GitSession<'a> {
 
     fn list(&self) -> Result<RemoteRefs, GitFailure> {
         let url = self.address.secret_url();
+        // `--` ends the options: an address could begin with a dash.
         let args = ["ls-remote", "--symref", "--", url];
         let ended = self.place.ask(self.remote(), None, &args, b"")?;
         if ended.code != Some(0) {
@@ -292,6 +296,8 @@ impl<'a> GitSession<'a> {
             origin: self.origin,
         };
         let repository = self
+            // Commits are enough to find an id by its first digits; trees and files are fetched for the one
+            // that is found.
             .try_fetch(remote, digits, &["--filter=tree:0"], &EVERYTHING)?
             .map_err(|ended| unreachable(&address, &ended))?;
         self.revision(&repository, text)?
@@ -348,6 +354,8 @@ impl<'a> GitSession<'a> {
         name: Option<&str>,
     ) -> Result<(String, BareRepository), GitFailure> {
         let mut refusal = None;
+        // Every server gives a name; whether it gives an id depends on its settings
+        // (`uploadpack.allowReachableSHA1InWant`).
         for from in name.into_iter().chain([wanted]) {
             let spec = format!("+{from}:{WANTED}");
             match self.try_fetch(remote, wanted.len(), &["--depth=1", FILTER], &[&spec])? {
@@ -359,6 +367,7 @@ impl<'a> GitSession<'a> {
                 Err(ended) => refusal = Some(ended),
             }
         }
+        // The commit may be one that no server names but that a branch leads to (rules 5.7).
         let repository = match self.try_fetch(remote, wanted.len(), &[FILTER], &EVERYTHING)? {
             Ok(repository) => repository,
             // The first answer of the server is about the commit, not about everything.
@@ -385,6 +394,7 @@ impl<'a> GitSession<'a> {
         let repository = self
             .place
             .repository(&format!("repository-{}", self.made), digits)?;
+        // Tags that point to fetched commits are of no use here.
         let mut args = vec!["fetch", "--quiet", "--no-tags"];
         args.extend(options);
         args.extend(["--", remote.address.secret_url()]);
@@ -434,6 +444,8 @@ impl<'a> GitSession<'a> {
         if links.is_empty() {
             return Ok(builder);
         }
+        // A link in the place of this file is not followed, as by git: it could lead to another file of the
+        // repository.
         let listed = match files.file(b".gitmodules") {
             Some(object) => self.settings(repository, object, remote.address)?,
             None => Vec::new(),

@@ -195,6 +195,7 @@ impl CommitFiles {
             let Some(size) = sizes.get(&row.object).copied() else {
                 continue;
             };
+            // What is not kept needs no content, only its length (rules 1.3).
             let is_wanted = match row.kind {
                 // No file system takes a longer target.
                 RowKind::Link => size <= MAX_LINK_BYTES,
@@ -203,6 +204,7 @@ impl CommitFiles {
             if !is_wanted {
                 let passed = BlobContent::Passed(size);
                 contents.entry(row.object.clone()).or_insert(passed);
+            // Files with the same content are one object, which is read once.
             } else if seen.insert(&*row.object) {
                 bytes += size;
                 wanted.push((&*row.object, size));
@@ -272,6 +274,7 @@ impl TreeRow {
             "160" => RowKind::Repository,
             _ => return None,
         };
+        // The id is written to the standard input of git later: a line feed in it would be another request.
         let is_object = object.bytes().all(|byte| byte.is_ascii_hexdigit());
         (is_object && !path.is_empty()).then(|| Self {
             kind,
@@ -290,6 +293,7 @@ fn fetch_objects(
 ) -> Result<(), GitFailure> {
     let args = [
         "-c",
+        // There is nothing to negotiate: the objects are named one by one.
         "fetch.negotiationAlgorithm=noop",
         "fetch",
         "--quiet",
@@ -309,6 +313,7 @@ fn batches<'w, 'o>(wanted: &'w [(&'o str, u64)]) -> Vec<&'w [(&'o str, u64)]> {
     let mut batches = Vec::new();
     let mut start = 0;
     for (at, (_, size)) in wanted.iter().enumerate() {
+        // The output of a process is held in memory beside the contents that are kept.
         if bytes + size > MAX_BATCH_BYTES && at > start {
             batches.push(&wanted[start..at]);
             (start, bytes) = (at, 0);

@@ -82,6 +82,7 @@ impl RemoteRefs {
                 None => refs.ids.entry(name.to_owned()).or_default().id = value.to_owned(),
             }
         }
+        // Old servers state the id of HEAD, but not its branch.
         if refs.default_branch.is_none() {
             refs.default_branch = refs.guess_default_branch();
         }
@@ -181,6 +182,7 @@ impl RemoteRefs {
         let ids = self.ids.get(name)?;
         Some(RefChoice::Named {
             name: name.to_owned(),
+            // An annotated tag is an object of its own; the commit is the one behind `^{}`.
             id: ids.peeled.as_ref().unwrap_or(&ids.id).clone(),
             steps: steps.to_owned(),
         })
@@ -217,6 +219,7 @@ pub(super) fn count_steps(steps: &str) -> Option<u32> {
         };
         count = count.checked_add(back)?;
     }
+    // A depth of millions would fetch the whole history.
     (count <= MAX_STEPS).then_some(count)
 }
 
@@ -225,6 +228,7 @@ pub(super) fn count_steps(steps: &str) -> Option<u32> {
 fn split_steps(text: &str) -> Option<(&str, &str)> {
     let end = text.find(['~', '^']).unwrap_or(text.len());
     let (base, steps) = text.split_at(end);
+    // git has more ways to name a commit (`@{1}`, `:/text`, ranges); they need a history or a working tree.
     let is_plain = !base.is_empty()
         && !base.contains("@{")
         && !base.contains("..")

@@ -89,6 +89,7 @@ pub(super) fn plan(
     match update.as_deref() {
         // `update = none` leaves the directory empty (rules 7.4).
         Some("none") => return Ok(SubmodulePlan::Leave),
+        // git itself refuses a command from `.gitmodules` since CVE-2019-19604.
         Some(update) if update.starts_with('!') => {
             return Err(GitFailure::Refused {
                 what: format!("the submodule with update = {update:?}"),
@@ -98,6 +99,7 @@ pub(super) fn plan(
         Some("checkout" | "rebase" | "merge" | "") | None => {}
         Some(_) => return bad("states an update that git does not know"),
     }
+    // Only these two beginnings make an address relative to git; `lib` alone is a path of this machine.
     let is_relative = url.starts_with("./") || url.starts_with("../");
     let url = if is_relative {
         match join(parent_url, url) {

@@ -68,6 +68,7 @@ impl PackageBuilder {
         if target.is_empty() || target.contains(&0) || target.len() >= MAX_ONE_PATH_BYTES {
             return Err(PackageError::UnusablePath { path: path.into() });
         }
+        // Targets are kept like paths, so they count like paths.
         self.path_bytes += target.len();
         self.put(path, TreeNode::Link(target.into()))
     }
@@ -104,6 +105,7 @@ impl PackageBuilder {
         };
         self.count(path)?;
         let dir = self.enter(above, path)?;
+        // The programs fail to write a file over a directory, in either order.
         if let Some(TreeNode::Directory(_)) = dir.get(*name) {
             return Err(PackageError::FileAndDirectory { path: path.into() });
         }

@@ -107,6 +107,7 @@ fn class(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<GlobP
     let negated = letters.next_if_eq(&'^').is_some();
     let mut ranges = Vec::new();
     loop {
+        // `]` directly behind `[` is an error in Go, unlike in a shell.
         if !ranges.is_empty() && letters.next_if_eq(&']').is_some() {
             return Some(GlobPiece::Class { ranges, negated });
         }

@@ -62,11 +62,14 @@ impl PackageTree {
                     above.push((name, below));
                     continue;
                 }
+                // A link in the middle of a path is always followed, as by the system.
                 TreeNode::Link(target) if last == LastLink::Followed || !left.is_empty() => {
                     links += 1;
                     if links > MAX_LINKS {
                         return Err(io::Error::other("too many links in a row"));
                     }
+                    // The target counts from the directory of the link, and the rest of the path from the
+                    // target.
                     let rest = std::mem::take(&mut left);
                     left = parts_of_link(target)?;
                     left.extend(rest);
@@ -110,6 +113,7 @@ impl Files for PackageTree {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         match self.content(path)? {
             FileContent::Kept(bytes) if bytes.len() as u64 <= limit => Ok(bytes.to_vec()),
+            // A file that is too long for the reader anyway is reported as that, as on the disk.
             FileContent::Passed(bytes) if *bytes <= limit => {
                 Err(ContentNotKept { bytes: *bytes }.into())
             }

@@ -75,6 +75,7 @@ impl PackageTree {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, StoredTreeError> {
         let body = bytes.strip_prefix(HEADER).ok_or(StoredTreeError::Header)?;
         let mut rest = body;
+        // The builder checks every path and limit again: nothing in the cache is trusted.
         let mut builder = PackageBuilder::new();
         while !rest.is_empty() {
             let at = bytes.len() - rest.len();

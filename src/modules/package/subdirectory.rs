@@ -138,6 +138,8 @@ impl PackageTree {
             for dir in dirs {
                 let Some(pattern) = &pattern else {
                     let path = dir.join(part);
+                    // Go's `Glob` looks at a name without a pattern by `lstat`, so a link counts, wherever
+                    // it leads.
                     match self.place(&path, LastLink::Kept) {
                         Ok(_) => matches.push(path),
                         Err(error) if is_leaving(&error) => reason = SubdirectoryError::Leaves,

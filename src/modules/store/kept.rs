@@ -18,6 +18,7 @@ const ELSEWHERE: &[u8] = b"@";
 /// which it is kept already.
 pub(super) fn package(package: &FetchedPackage) -> Vec<u8> {
     let commit = package.commit.as_deref().unwrap_or_default();
+    // Several versions of a registry may name one commit: its files are kept once (rules 8.7).
     let rest = match &package.kept_as {
         Some(question) => [ELSEWHERE, question.as_bytes()].concat(),
         None => package.tree.to_bytes(),

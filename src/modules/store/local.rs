@@ -87,6 +87,7 @@ impl ModuleStore<'_> {
             Err(error) => return Err(unreadable(top, &error)),
         }
         let mut builder = PackageBuilder::new();
+        // A stack instead of recursion: a directory tree may be as deep as the file system allows.
         let mut open = vec![PathBuf::new()];
         while let Some(dir) = open.pop() {
             let here = top.join(&dir);
@@ -127,6 +128,7 @@ impl ModuleStore<'_> {
         match self.world.disk.read(place, MAX_READ_BYTES) {
             Ok(bytes) if is_kept(name, bytes.len() as u64) => FileContent::Kept(bytes.into()),
             Ok(bytes) => FileContent::Passed(bytes.len() as u64),
+            // A file that no configuration refers to must not fail the module; to read it is an error then.
             Err(_) => FileContent::Passed(MAX_READ_BYTES),
         }
     }

@@ -166,6 +166,8 @@ impl<'a> ModuleStore<'a> {
         flavor: Flavor,
     ) -> Result<FetchedPackage, ModuleFailure> {
         permit(module, named_by)?;
+        // The subdirectory is no part of the question: calls of several directories share the package
+        // (rules 1.1).
         let question = (flavor, module.package.clone());
         self.packages.get(&question, || {
             self.fetch(module, named_by, flavor, MAX_STEPS)
@@ -186,6 +188,7 @@ impl<'a> ModuleStore<'a> {
         match (force.unwrap_or(&scheme), &*scheme) {
             ("http" | "https", "http" | "https") => self.fetch_web(module, rest, flavor, steps),
             ("file", "file") => self.read_disk(rest, flavor),
+            // A forced kind decides, whatever the scheme: `git::https://…`.
             ("git", _) => self.fetch_git(module, named_by, flavor),
             (kind @ ("s3" | "gcs" | "hg"), _) => Err(failure::unsupported(kind, flavor)),
             ("oci", _) if flavor.is_opentofu() => Err(failure::unsupported("oci", flavor)),

@@ -27,6 +27,7 @@ pub(super) fn terraform_get(bytes: &[u8]) -> Result<Option<String>, MarkupError>
         } else if rest.starts_with('!') {
             rest = behind(rest, ">");
         } else if let Some(end) = rest.strip_prefix('/') {
+            // The element counts in the head alone, as in go-getter (rules 13.5).
             if name_of(end).eq_ignore_ascii_case("head") {
                 return Ok(None);
             }

@@ -108,6 +108,7 @@ impl<'a> NetworkMirror<'a> {
             .document(&ask, self.net.policy.documents())
             .map_err(MirrorError::from)?;
         match answer.status {
+            // The content type of a missing document does not matter (rules 8.2).
             404 => Ok(answer),
             200 => match answer.media_type_fault() {
                 None => Ok(answer),
@@ -208,6 +209,7 @@ impl<'a> NetworkMirror<'a> {
         let url = &listing.document;
         let stated = stated(url, archive)?;
         let place = archive.url.as_deref().unwrap_or_default();
+        // The programs would download the document itself as the package (rules 8.3).
         if place.is_empty() {
             return Err(Arc::new(MirrorError::BadDocument {
                 url: url.clone(),

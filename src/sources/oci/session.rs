@@ -211,6 +211,7 @@ impl<'a> OciRegistries<'a> {
             .find(|(repository, _)| {
                 let registry = repository.registry();
                 let blobs = format!("{}{}/blobs/", registry.path(), repository.name());
+                // The credentials of one repository must not go to another one of the same registry.
                 registry.origin() == url.origin() && url.path().starts_with(&blobs)
             })
             .map(|(repository, session)| (repository.clone(), Arc::clone(session)))
@@ -272,6 +273,8 @@ impl<'a> OciRegistries<'a> {
             (Challenge::Basic, Some(login @ Credentials::Basic { .. })) => {
                 Ok(Some(as_it_is(login)))
             }
+            // A token is no password; the registry will reject the request and the message names the
+            // reason.
             (Challenge::Basic, _) => Ok(None),
             (Challenge::Bearer { .. }, Some(login @ Credentials::Bearer(_))) => {
                 Ok(Some(as_it_is(login)))

@@ -233,6 +233,7 @@ impl<'a> Registry<'a> {
             return Err(Arc::new(RegistryError::BadDocument { url, reason }));
         }
         let zip = link(&url, "download_url", &document.download_url)?;
+        // The spelling is kept: OpenTofu compares it with stated hashes as text (`authenticate` rules 4.4).
         let shasum_text = text(&document.shasum);
         let shasum =
             hash::digest_of_hex(shasum_text).ok_or_else(|| RegistryError::BadDocument {
@@ -243,6 +244,8 @@ impl<'a> Registry<'a> {
         let sums = link(&url, "shasums_url", sums)?;
         let signature = link(&url, "shasums_signature_url", signature)?;
         let ((sums, sums_changed), signature) = self.evidence(&sums, &signature)?;
+        // No keys is no error here: OpenTofu's registry signs some releases only (`authenticate` rules
+        // 4.1).
         let keys = document
             .signing_keys
             .and_then(|keys| keys.gpg_public_keys)
@@ -338,6 +341,7 @@ impl<'a> Registry<'a> {
 
     /// Fetches the checksum document and its signature side by side, without credentials.
     fn evidence(&self, sums: &Url, signature: &Url) -> Shared<(DatedList, Arc<[u8]>)> {
+        // Two requests to one server as a rule, each with its own round trip.
         std::thread::scope(|scope| {
             let signature = scope.spawn(|| {
                 self.signatures.get(signature, || {

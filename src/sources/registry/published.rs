@@ -85,6 +85,8 @@ impl Registry<'_> {
             .ask_by(host, &path, MAX_DOCUMENT_BYTES, |ask| {
                 self.net.optional_document(ask)
             })
+            // Nothing depends on a date, so a host that is slow or broken costs one wait in a run (rules
+            // 11.3).
             .inspect_err(|_| self.published.give_up(host.ascii()))
             .ok()
             .filter(|answer| answer.status == 200)?;
