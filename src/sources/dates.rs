@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::flavor::Flavor;
     use crate::package::calendar::timestamp;
-    use crate::sources::retry::Policy;
+    use crate::sources::retry::RetryPolicy;
     use crate::world::mem::{MemClock, MemEnv, MemHttp};
     use crate::world::{HttpError, HttpResponse};
 
@@ -62,7 +62,7 @@ mod tests {
         let net = Net {
             http: &http,
             clock: &clock,
-            policy: Policy::of(&MemEnv::default(), Flavor::Terraform1_11),
+            policy: RetryPolicy::of(&MemEnv::default(), Flavor::Terraform1_11),
             package_credentials: Arc::new(|_| None),
             observer: &|_| {},
             outages: Arc::default(),

@@ -155,19 +155,7 @@ pub fn download(
                     started_over = true;
                     continue;
                 }
-                let bytes = partial.bytes;
-                // The length in a descriptor is compared as well, since OpenTofu refuses another one (rules
-                // 14.8).
-                if let Some(error) = other_length(&server, request.bytes, Some(bytes)) {
-                    return Err(error);
-                }
-                (net.observer)(&Event::Finished { url, bytes });
-                net.outages.answered(&server);
-                return Ok(Downloaded {
-                    file: partial.file,
-                    digest,
-                    bytes,
-                });
+                return complete(net, request, &server, partial, digest);
             }
             Err(failed) => failed,
         };
@@ -198,6 +186,29 @@ pub fn download(
         };
         net.wait(url, after.unwrap_or(delay));
     }
+}
+
+/// Ends a download in which the last byte has arrived.
+fn complete(
+    net: &Net<'_>,
+    request: PackageRequest<'_>,
+    server: &Url,
+    partial: Partial,
+    digest: Digest,
+) -> Result<Downloaded, FetchError> {
+    let bytes = partial.bytes;
+    // The length in a descriptor is compared as well, since OpenTofu refuses another one (rules 14.8).
+    if let Some(error) = other_length(server, request.bytes, Some(bytes)) {
+        return Err(error);
+    }
+    let url = request.url;
+    (net.observer)(&Event::Finished { url, bytes });
+    net.outages.answered(server);
+    Ok(Downloaded {
+        file: partial.file,
+        digest,
+        bytes,
+    })
 }
 
 /// A failure, and the time that the server asks to wait after it.

@@ -18,7 +18,7 @@ pub type SharedSource<'a> = Arc<dyn Source + Send + Sync + 'a>;
 
 /// One of several sources.
 #[derive(Clone)]
-pub struct Member<'a> {
+pub struct SourceMember<'a> {
     /// The source, or why it cannot be asked: then every provider that it is for fails.
     pub source: Result<SharedSource<'a>, SourceError>,
     pub providers: ProviderFilter,
@@ -30,12 +30,12 @@ pub struct Member<'a> {
 #[derive(Clone, Default)]
 pub struct Multi<'a> {
     /// The sources in the order of the configuration.
-    pub members: Vec<Member<'a>>,
+    pub members: Vec<SourceMember<'a>>,
 }
 
 impl<'a> Multi<'a> {
     /// Returns an iterator over the sources that are for a provider.
-    fn of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &Member<'a>> {
+    fn of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &SourceMember<'a>> {
         self.members
             .iter()
             .filter(|member| member.providers.allows(provider))
@@ -251,7 +251,7 @@ mod tests {
                 None if filter.contains('/') => providers.include.push(patterns(filter)),
                 None => {}
             }
-            Member {
+            SourceMember {
                 source: Ok(Arc::new(Shelf {
                     name,
                     versions,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::outages::Outages;
-use super::retry::{self, Policy};
+use super::retry::{self, RetryPolicy};
 use super::{FetchError, cut};
 use crate::addr::{Origin, Url};
 use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
@@ -23,7 +23,7 @@ pub struct Net<'a> {
     pub http: &'a dyn Http,
     pub clock: &'a dyn Clock,
     /// The number of attempts and the time limits.
-    pub policy: Policy,
+    pub policy: RetryPolicy,
     /// The credentials for packages, by host (rules 5.4: Terraform sends what `~/.netrc` holds).
     pub package_credentials: PackageCredentials<'a>,
     /// Is informed of progress, and cannot influence it.

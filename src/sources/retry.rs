@@ -9,7 +9,7 @@ use crate::world::{Env, HttpResponse};
 
 /// Numbers of attempts and time limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
+pub struct RetryPolicy {
     /// The number of times to repeat the request for a document: `TF_REGISTRY_DISCOVERY_RETRY`.
     pub document_retries: usize,
     /// Maximum time for a document: `TF_REGISTRY_CLIENT_TIMEOUT`.
@@ -46,7 +46,7 @@ const DISCOVERY_RETRIES: usize = 3;
 /// The longest wait that a server may ask for; where it asks for a longer one, the run ends.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 
-impl Policy {
+impl RetryPolicy {
     /// Reads the variables of both programs.
     ///
     /// A value that is no number, or below 1, counts as none: repetition cannot be switched off.
@@ -180,7 +180,7 @@ mod tests {
             ] {
                 env.vars.insert(name.to_owned(), value.into());
             }
-            let policy = Policy::of(&env, Flavor::Terraform1_11);
+            let policy = RetryPolicy::of(&env, Flavor::Terraform1_11);
             (
                 policy.document_retries,
                 policy.document_timeout.as_secs(),

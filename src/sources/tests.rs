@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::FetchError;
 use super::download::{self, Check, Downloaded, PackageRequest};
 use super::net::{Ask, Net, Redirects};
-use super::retry::Policy;
+use super::retry::RetryPolicy;
 use crate::addr::Url;
 use crate::flavor::Flavor;
 use crate::hash::Sha256Stream;
@@ -64,7 +64,7 @@ fn net<'a>(http: &'a MemHttp<'_>, clock: &'a MemClock) -> Net<'a> {
     Net {
         http,
         clock,
-        policy: Policy::of(&MemEnv::default(), Flavor::Terraform1_11),
+        policy: RetryPolicy::of(&MemEnv::default(), Flavor::Terraform1_11),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
         outages: Arc::default(),

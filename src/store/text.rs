@@ -125,20 +125,15 @@ pub(super) fn object(stored: &StoredFact) -> String {
         }
         text.push('\n');
     }
-    for PackedFile { name, digest } in statable(&fact.files) {
+    // The files are checked against the `h1:`, which takes all of them: so all are stated, or none.
+    let is_plain = |name: &str| name.len() < MAX_LINE_BYTES / 2 && !name.contains(['\n', '\r']);
+    let statable =
+        fact.files.len() <= MAX_FILES && fact.files.iter().all(|file| is_plain(&file.name));
+    for PackedFile { name, digest } in fact.files.iter().filter(|_| statable) {
         text.push_str(&format!("file {} {name}\n", hex(digest)));
     }
     let check = check(&text);
     format!("{text}{check}\n")
-}
-
-/// Returns the files of a fact if they can be stated in lines; else none, since only all of them together
-/// can be checked.
-fn statable(files: &[PackedFile]) -> &[PackedFile] {
-    let is_plain = |name: &str| name.len() < MAX_LINE_BYTES / 2 && !name.contains(['\n', '\r']);
-    // The files of a fact are checked against its `h1:`, which takes all of them.
-    let all = files.len() <= MAX_FILES && files.iter().all(|file| is_plain(&file.name));
-    if all { files } else { &[] }
 }
 
 /// Returns the name of an import as it is kept: one line, not too long.

@@ -19,7 +19,7 @@ use lockctl::resolve::Goals;
 use lockctl::sources::SourceError;
 use lockctl::sources::filesystem_mirror::FilesystemMirror;
 use lockctl::sources::net::Net;
-use lockctl::sources::retry::Policy;
+use lockctl::sources::retry::RetryPolicy;
 use lockctl::store::NoFacts;
 use lockctl::world::mem::{MemClock, MemEnv, MemFiles, MemHttp};
 use serde_json::Value;
@@ -100,7 +100,7 @@ fn run(files: &MemFiles, flavor: Flavor) -> Result<(String, String), Vec<String>
     let net = Net {
         http: &http,
         clock: &clock,
-        policy: Policy::of(&MemEnv::default(), flavor),
+        policy: RetryPolicy::of(&MemEnv::default(), flavor),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
         outages: Arc::default(),

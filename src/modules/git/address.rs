@@ -154,15 +154,15 @@ fn check_url(
         return refused(what, "it is no URL");
     };
     let scheme = scheme.to_ascii_lowercase();
-    let is_file = scheme == FILE;
-    if is_file && origin != AddressOrigin::User {
-        let what = format!("the address {url:?}");
-        return refused(
-            what,
-            "only your own configuration may name files of this machine",
-        );
-    }
-    if !is_file && !SCHEMES.contains(&&*scheme) {
+    if scheme == FILE {
+        if origin != AddressOrigin::User {
+            let what = format!("the address {url:?}");
+            return refused(
+                what,
+                "only your own configuration may name files of this machine",
+            );
+        }
+    } else if !SCHEMES.contains(&&*scheme) {
         let what = format!("the scheme {scheme:?}");
         return refused(what, "only https, http, ssh, git and file are");
     }
@@ -176,6 +176,7 @@ fn check_url(
         Some((name, _)) => format!("{scheme}://{name}:***@{host}{path}"),
         None => format!("{scheme}://{rest}"),
     };
+    let unsafe_address = |why| refused(format!("the address {shown:?}"), why);
     let lower = rest.to_ascii_lowercase();
     // git decodes the URL for credential helpers, whose protocol has one value per line: a line feed could name
     // another host (CVE-2020-5260).
@@ -183,20 +184,14 @@ fn check_url(
         .iter()
         .any(|escape| lower.contains(escape));
     if ends_lines || rest.chars().any(char::is_control) {
-        return refused(
-            format!("the address {shown:?}"),
-            "it has a control character",
-        );
+        return unsafe_address("it has a control character");
     }
     // ssh would take such a host for an option, such as `-oProxyCommand` (CVE-2017-1000117).
     if authority.starts_with('-') || host.starts_with('-') {
-        return refused(
-            format!("the address {shown:?}"),
-            "its host looks like an option",
-        );
+        return unsafe_address("its host looks like an option");
     }
-    if host.is_empty() && !is_file {
-        return refused(format!("the address {shown:?}"), "it has no host");
+    if host.is_empty() && scheme != FILE {
+        return unsafe_address("it has no host");
     }
     let password = user
         .and_then(|user| user.split_once(':'))

@@ -89,14 +89,10 @@ pub fn is_kept(path: &[u8], bytes: u64) -> bool {
 }
 
 /// Returns a raw name as the system spells it; `None` where it cannot.
-#[cfg(unix)]
 fn system_name(name: &[u8]) -> Option<OsString> {
-    use std::os::unix::ffi::OsStringExt;
-    Some(OsString::from_vec(name.to_vec()))
-}
-
-/// Returns a raw name as the system spells it; `None` where it cannot.
-#[cfg(not(unix))]
-fn system_name(name: &[u8]) -> Option<OsString> {
-    std::str::from_utf8(name).ok().map(OsString::from)
+    #[cfg(unix)]
+    let spelled = Some(std::os::unix::ffi::OsStringExt::from_vec(name.to_vec()));
+    #[cfg(not(unix))]
+    let spelled = std::str::from_utf8(name).ok().map(OsString::from);
+    spelled
 }

@@ -36,7 +36,7 @@ pub(super) enum LastLink {
 }
 
 /// A part of a path that is still to be followed.
-enum PathStep {
+enum TreeStep {
     Up,
     Name(Vec<u8>),
 }
@@ -44,15 +44,25 @@ enum PathStep {
 impl PackageTree {
     /// Follows a path to its end.
     pub(super) fn place(&self, path: &Path, last: LastLink) -> io::Result<TreePlace<'_>> {
-        let mut left = parts_of_path(path)?;
+        let mut left: VecDeque<TreeStep> = path
+            .components()
+            .filter_map(|part| match part {
+                Component::CurDir => None,
+                Component::ParentDir => Some(Ok(TreeStep::Up)),
+                Component::Normal(name) => {
+                    Some(Ok(TreeStep::Name(name.as_encoded_bytes().to_vec())))
+                }
+                Component::Prefix(_) | Component::RootDir => Some(Err(LeavesPackage)),
+            })
+            .collect::<Result<_, _>>()?;
         let mut above: Vec<(&[u8], &Directory)> = Vec::new();
         let mut links = 0;
         while let Some(part) = left.pop_front() {
             let dir = above.last().map_or(&self.top, |(_, dir)| dir);
             let name = match part {
-                PathStep::Up if above.pop().is_some() => continue,
-                PathStep::Up => return Err(LeavesPackage.into()),
-                PathStep::Name(name) => name,
+                TreeStep::Up if above.pop().is_some() => continue,
+                TreeStep::Up => return Err(LeavesPackage.into()),
+                TreeStep::Name(name) => name,
             };
             let Some((name, node)) = dir.get_key_value(&*name) else {
                 return Err(io::ErrorKind::NotFound.into());
@@ -172,18 +182,7 @@ impl TreePlace<'_> {
     }
 }
 
-fn parts_of_path(path: &Path) -> io::Result<VecDeque<PathStep>> {
-    path.components()
-        .filter_map(|part| match part {
-            Component::CurDir => None,
-            Component::ParentDir => Some(Ok(PathStep::Up)),
-            Component::Normal(name) => Some(Ok(PathStep::Name(name.as_encoded_bytes().to_vec()))),
-            Component::Prefix(_) | Component::RootDir => Some(Err(LeavesPackage.into())),
-        })
-        .collect()
-}
-
-fn parts_of_link(target: &[u8]) -> io::Result<VecDeque<PathStep>> {
+fn parts_of_link(target: &[u8]) -> io::Result<VecDeque<TreeStep>> {
     // An absolute target is a file of this machine (rules 1.2).
     if target.starts_with(b"/") {
         return Err(LeavesPackage.into());
@@ -192,8 +191,8 @@ fn parts_of_link(target: &[u8]) -> io::Result<VecDeque<PathStep>> {
         .split(|byte| *byte == b'/')
         .filter(|part| !part.is_empty() && *part != b".")
         .map(|part| match part {
-            b".." => PathStep::Up,
-            name => PathStep::Name(name.to_vec()),
+            b".." => TreeStep::Up,
+            name => TreeStep::Name(name.to_vec()),
         })
         .collect())
 }

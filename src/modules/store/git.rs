@@ -1,7 +1,7 @@
 //! Packages of repositories: which commit, and its files once and for all.
 
 use super::failure::{self, Failing};
-use super::{FetchedPackage, ModuleAccess, ModuleStore, NamedBy};
+use super::{ModuleAccess, ModulePackage, ModuleStore, NamedBy};
 use crate::addr::module::{Query, RemoteModule};
 use crate::flavor::Flavor;
 use crate::modules::cache::CacheKind;
@@ -18,7 +18,7 @@ impl ModuleStore<'_> {
         module: &RemoteModule,
         named_by: NamedBy,
         flavor: Flavor,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         let address = KeptAddress::read(module)?;
         let ref_question = format!("{flavor} {}", address.reference);
         let known = match (&address.commit, self.access) {
@@ -57,9 +57,9 @@ impl ModuleStore<'_> {
             return Ok(package);
         }
         let fetched = session.fetch(&resolved).map_err(failed)?;
-        let mut package = FetchedPackage {
+        let mut package = ModulePackage {
             commit: fetched.commit,
-            ..FetchedPackage::of(fetched.tree)
+            ..ModulePackage::of(fetched.tree)
         };
         self.keep_commit(&ref_question, package.commit.as_deref());
         if let Some(commit) = package.commit.clone() {

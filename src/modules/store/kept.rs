@@ -1,12 +1,12 @@
 //! Encodes answers for the cache.
 
-use super::FetchedPackage;
+use super::ModulePackage;
 use crate::modules::package::PackageTree;
 use crate::sources::modules::ModuleVersions;
 
 /// An answer about a package in the cache.
 pub(super) enum KeptPackage {
-    Here(FetchedPackage),
+    Here(ModulePackage),
     /// The question under which the same files are kept.
     Elsewhere(String),
 }
@@ -16,7 +16,7 @@ const ELSEWHERE: &[u8] = b"@";
 
 /// Writes a package: a line with the id of the commit, which may be empty, and the tree or the question under
 /// which it is kept already.
-pub(super) fn package(package: &FetchedPackage) -> Vec<u8> {
+pub(super) fn package(package: &ModulePackage) -> Vec<u8> {
     let commit = package.commit.as_deref().unwrap_or_default();
     // Several versions of a registry may name one commit: its files are kept once (rules 8.7).
     let rest = match &package.kept_as {
@@ -34,10 +34,10 @@ pub(super) fn read_package(bytes: &[u8], question: &str) -> Option<KeptPackage> 
         let question = std::str::from_utf8(question).ok()?;
         return Some(KeptPackage::Elsewhere(question.to_owned()));
     }
-    Some(KeptPackage::Here(FetchedPackage {
+    Some(KeptPackage::Here(ModulePackage {
         commit: (!commit.is_empty()).then(|| commit.into()),
         kept_as: Some(question.into()),
-        ..FetchedPackage::of(PackageTree::from_bytes(rest).ok()?)
+        ..ModulePackage::of(PackageTree::from_bytes(rest).ok()?)
     }))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::failure::{self, Failing};
 use super::web::{WantedChecksum, archive_arguments, check, single_file};
-use super::{FetchedPackage, ModuleStore};
+use super::{ModulePackage, ModuleStore};
 use crate::addr::module::Query;
 use crate::flavor::Flavor;
 use crate::modules::archive::{MAX_ARCHIVE_BYTES, NamedArchive, read_archive};
@@ -26,7 +26,7 @@ impl ModuleStore<'_> {
         &self,
         rest: &str,
         flavor: Flavor,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         let (_, path) = rest.split_once(':').unwrap_or(("", rest));
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let mut query = Query::parse_readable(query);
@@ -67,9 +67,9 @@ impl ModuleStore<'_> {
                 self.directory(&path)?
             }
         };
-        Ok(FetchedPackage {
+        Ok(ModulePackage {
             place,
-            ..FetchedPackage::of(tree)
+            ..ModulePackage::of(tree)
         })
     }
 

@@ -70,9 +70,9 @@ pub struct ModuleStore<'a> {
     versions: Memo<(Flavor, ModuleName), Result<Arc<ModuleVersions>, ModuleFailure>>,
     locations:
         Memo<(Flavor, ModuleName, Version), Result<Arc<registry::KnownLocation>, ModuleFailure>>,
-    packages: Memo<(Flavor, Box<str>), Result<FetchedPackage, ModuleFailure>>,
+    packages: Memo<(Flavor, Box<str>), Result<ModulePackage, ModuleFailure>>,
     /// Packages by what they are kept as, also where there is no cache.
-    known: Mutex<BTreeMap<Box<str>, FetchedPackage>>,
+    known: Mutex<BTreeMap<Box<str>, ModulePackage>>,
 }
 
 /// The network of a flavor as it is used.
@@ -97,7 +97,7 @@ enum NamedBy {
 
 /// A package that was found.
 #[derive(Clone)]
-struct FetchedPackage {
+struct ModulePackage {
     tree: Arc<PackageTree>,
     /// The id of the commit, if it is of a repository.
     commit: Option<Arc<str>>,
@@ -107,7 +107,7 @@ struct FetchedPackage {
     place: Option<Arc<Path>>,
 }
 
-impl FetchedPackage {
+impl ModulePackage {
     /// Makes a package of files that come from no repository and are not kept yet.
     fn of(tree: PackageTree) -> Self {
         Self {
@@ -164,7 +164,7 @@ impl<'a> ModuleStore<'a> {
         module: &RemoteModule,
         named_by: NamedBy,
         flavor: Flavor,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         permit(module, named_by)?;
         // The subdirectory is no part of the question: calls of several directories share the package
         // (rules 1.1).
@@ -182,7 +182,7 @@ impl<'a> ModuleStore<'a> {
         named_by: NamedBy,
         flavor: Flavor,
         steps: usize,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         let (force, rest) = module.forced_kind();
         let scheme = scheme_of(rest);
         match (force.unwrap_or(&scheme), &*scheme) {
@@ -203,7 +203,7 @@ impl<'a> ModuleStore<'a> {
         named_by: NamedBy,
         flavor: Flavor,
         steps: usize,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         permit(named, named_by)?;
         // The programs fetch the whole package and cut the directory out of it (`sources` rules 13.4).
         let package = RemoteModule {
@@ -226,14 +226,14 @@ impl<'a> ModuleStore<'a> {
                 Failing::Download.missing(error.to_string())
             }
         })?;
-        Ok(FetchedPackage {
+        Ok(ModulePackage {
             commit: whole.commit,
-            ..FetchedPackage::of(tree)
+            ..ModulePackage::of(tree)
         })
     }
 
     /// Returns a package that this run or an earlier one kept.
-    fn kept(&self, question: Option<&str>) -> Option<FetchedPackage> {
+    fn kept(&self, question: Option<&str>) -> Option<ModulePackage> {
         let question = question?;
         if let Some(package) = self.known().get(question) {
             return Some(package.clone());
@@ -257,11 +257,11 @@ impl<'a> ModuleStore<'a> {
 
     /// Keeps a package for this run and for later ones; of one that is kept already only the question is
     /// written.
-    fn keep(&self, question: &str, package: FetchedPackage) -> FetchedPackage {
+    fn keep(&self, question: &str, package: ModulePackage) -> ModulePackage {
         if let Some(cache) = self.cache {
             cache.keep(CacheKind::Packages, question, &kept::package(&package));
         }
-        let package = FetchedPackage {
+        let package = ModulePackage {
             kept_as: package.kept_as.or_else(|| Some(question.into())),
             ..package
         };
@@ -269,7 +269,7 @@ impl<'a> ModuleStore<'a> {
         package
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Box<str>, FetchedPackage>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Box<str>, ModulePackage>> {
         // No step under the lock leaves it half done, so that a panic of another thread does not matter.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -335,7 +335,7 @@ fn scheme_of(url: &str) -> String {
 }
 
 /// Makes the answer about a module of a package.
-fn found(package_address: &RemoteModule, package: FetchedPackage, dir: PathBuf) -> FoundModule {
+fn found(package_address: &RemoteModule, package: ModulePackage, dir: PathBuf) -> FoundModule {
     let address = RemoteModule {
         sub: "".into(),
         ..package_address.clone()

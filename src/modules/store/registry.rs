@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::failure::Failing;
 use super::{
-    FetchedPackage, ModuleAccess, ModuleStore, NamedBy, failure, found, kept, name_of, permit,
+    ModuleAccess, ModulePackage, ModuleStore, NamedBy, failure, found, kept, name_of, permit,
     scheme_of,
 };
 use crate::addr::Url;
@@ -178,7 +178,7 @@ impl ModuleStore<'_> {
         version: &Version,
         location: &ModuleLocation,
         flavor: Flavor,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         let address = address_of(location);
         // What may be secret is left out of it, and is not what the package depends on.
         let place = RemoteModule {
@@ -228,7 +228,7 @@ impl ModuleStore<'_> {
         url: &Url,
         token: DirectToken,
         flavor: Flavor,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         let network = self.network(flavor)?;
         let mut file = network
             .registries
@@ -241,7 +241,7 @@ impl ModuleStore<'_> {
                 Failing::Download.missing("the package is no archive of a known kind")
             })?;
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
-        Ok(FetchedPackage::of(tree))
+        Ok(ModulePackage::of(tree))
     }
 }
 

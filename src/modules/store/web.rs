@@ -3,7 +3,7 @@
 use std::io::Seek as _;
 
 use super::failure::{self, Failing};
-use super::{FetchedPackage, MAX_STEPS, ModuleStore, NamedBy};
+use super::{MAX_STEPS, ModulePackage, ModuleStore, NamedBy};
 use crate::addr::module::{Query, RemoteModule};
 use crate::addr::{Url, UrlError};
 use crate::flavor::Flavor;
@@ -44,7 +44,7 @@ impl ModuleStore<'_> {
         rest: &str,
         flavor: Flavor,
         steps: usize,
-    ) -> Result<FetchedPackage, ModuleFailure> {
+    ) -> Result<ModulePackage, ModuleFailure> {
         let address = WebAddress::read(rest, flavor)?;
         let Some(kind) = address.archive else {
             if address.checksum.is_some() {
@@ -85,7 +85,7 @@ impl ModuleStore<'_> {
             .file;
         check(&mut file, checksum.as_ref(), &module.shown())?;
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
-        let package = FetchedPackage::of(tree);
+        let package = ModulePackage::of(tree);
         Ok(match kept_as {
             Some(question) => self.keep(&question, package),
             None => package,

@@ -22,7 +22,7 @@ use crate::sources::network_mirror::{MirrorAccess, MirrorUrl};
 use crate::sources::oci::{OciMirror, OciRegistries};
 use crate::sources::outages::Outages;
 use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
-use crate::sources::retry::Policy;
+use crate::sources::retry::RetryPolicy;
 use crate::verify::packages::{InstallSource, PackagePlace};
 use crate::verify::upstream::Registries;
 
@@ -130,7 +130,7 @@ impl<'a> UserConfigs<'a> {
         Net {
             http: self.world.http,
             clock: self.world.clock,
-            policy: Policy::of(self.world.env, flavor),
+            policy: RetryPolicy::of(self.world.env, flavor),
             package_credentials: if flavor.reads_netrc() {
                 self.netrc_credentials()
             } else {

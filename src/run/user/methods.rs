@@ -10,7 +10,7 @@ use crate::run::World;
 use crate::run::user::config::{self, UserConfig};
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::sources::multi::{Member, Multi, SharedSource};
+use crate::sources::multi::{Multi, SharedSource, SourceMember};
 use crate::sources::net::Net;
 use crate::sources::network_mirror::{MirrorUrl, NetworkMirror};
 use crate::sources::oci::OciRegistries;
@@ -109,7 +109,7 @@ impl<'a> Methods<'a> {
                 } => self.mirror(url, *trusts_all_hashes),
                 MethodKind::OciMirror { template } => self.oci_mirror(template),
             };
-            members.push(Member {
+            members.push(SourceMember {
                 source,
                 providers: method.providers.clone(),
                 download_retries: method.download_retries,
@@ -132,13 +132,13 @@ impl<'a> Methods<'a> {
                     .exclude
                     .extend(providers.map(ProviderPattern::from));
             }
-            members.push(Member {
+            members.push(SourceMember {
                 source: scanned.map(|mirror| mirror as SharedSource<'a>),
                 providers: ProviderFilter::default(),
                 download_retries: None,
             });
         }
-        members.push(Member {
+        members.push(SourceMember {
             source: self.direct(),
             providers: elsewhere,
             download_retries: None,

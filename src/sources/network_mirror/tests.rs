@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::sources::retry::Policy;
+use crate::sources::retry::RetryPolicy;
 use crate::world::mem::{MemClock, MemEnv, MemHttp};
 use crate::world::{Credentials, HttpResponse, Secret};
 
@@ -43,7 +43,7 @@ fn network<'a>(http: &'a MemHttp<'_>, clock: &'a MemClock) -> Net<'a> {
     Net {
         http,
         clock,
-        policy: Policy::of(&MemEnv::default(), FLAVOR),
+        policy: RetryPolicy::of(&MemEnv::default(), FLAVOR),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
         outages: Arc::default(),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::flavor::Flavor;
 use crate::sources::net::Net;
-use crate::sources::retry::Policy;
+use crate::sources::retry::RetryPolicy;
 use crate::world::mem::{MemClock, MemEnv, MemHttp, MemRequest};
 use crate::world::{Clock as _, Credentials, HttpRequest, HttpResponse, Secret};
 
@@ -71,7 +71,7 @@ fn with<T>(
     let mut net = Net {
         http,
         clock,
-        policy: Policy::of(&MemEnv::default(), FLAVOR),
+        policy: RetryPolicy::of(&MemEnv::default(), FLAVOR),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
         outages: Arc::default(),

@@ -144,7 +144,7 @@ mod tests {
     use crate::sources::discovery::Discovery;
     use crate::sources::net::Net;
     use crate::sources::registry::Hosts;
-    use crate::sources::retry::Policy;
+    use crate::sources::retry::RetryPolicy;
     use crate::world::mem::{MemClock, MemEnv, MemHttp};
     use crate::world::{Credentials, HttpError, HttpResponse, Secret};
 
@@ -172,7 +172,7 @@ mod tests {
         let net = Net {
             http: &http,
             clock: &clock,
-            policy: Policy::of(&MemEnv::default(), FLAVOR),
+            policy: RetryPolicy::of(&MemEnv::default(), FLAVOR),
             package_credentials: Arc::new(|_| None),
             observer: &|_| {},
             outages: Arc::default(),

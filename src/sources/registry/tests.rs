@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::sources::retry::Policy;
+use crate::sources::retry::RetryPolicy;
 use crate::world::HttpResponse;
 use crate::world::mem::{MemClock, MemEnv, MemHttp};
 
@@ -31,7 +31,7 @@ fn ask(flavor: Flavor, fields: [&'static str; 2]) -> [Result<PackageMeta, String
     let net = Net {
         http: &http,
         clock: &clock,
-        policy: Policy::of(&MemEnv::default(), flavor),
+        policy: RetryPolicy::of(&MemEnv::default(), flavor),
         package_credentials: Arc::new(|_| None),
         observer: &|_| {},
         outages: Arc::default(),

@@ -15,7 +15,7 @@ use lockctl::remote_module::{
 };
 use lockctl::sources::discovery::{Discovery, Hosts};
 use lockctl::sources::net::Net;
-use lockctl::sources::retry::Policy;
+use lockctl::sources::retry::RetryPolicy;
 use lockctl::version::CoreConstraints;
 use lockctl::world::mem::MemClock;
 use lockctl::world::{Credentials, Disk as _};
@@ -103,7 +103,7 @@ impl<'a> Case<'a> {
             let net = Net {
                 http: &http,
                 clock: &clock,
-                policy: Policy::of(env, flavor),
+                policy: RetryPolicy::of(env, flavor),
                 package_credentials: Arc::new(move |url| {
                     let may = url.origin().encrypted && !url.has_user();
                     may.then(|| netrc.find(&url.host_and_port()))?
