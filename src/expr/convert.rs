@@ -1,7 +1,7 @@
 //! Conversion of values to types (rules 2).
 //!
-//! As everywhere in this room, an answer is exactly the program's or none: where its own answer
-//! depends on more than the two types say, the conversion is [`Misfit::Uncertain`].
+//! A result is exactly the program's: where that depends on more than the two types, the conversion is
+//! [`Misfit::Uncertain`].
 
 use std::collections::BTreeMap;
 
@@ -26,13 +26,13 @@ use super::value::Value;
 /// ```
 ///
 /// # Errors
-/// The first thing that does not fit.
+/// The first part of the value that does not fit.
 pub fn convert(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
     any(given, ty, &mut Shapes::default())
 }
 
 fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
-    // Whatever is open in the type is filled by what the value has there.
+    // `any` takes the type that the value has.
     if *ty == Type::Any || given.ty == *ty {
         return Ok(given);
     }
@@ -41,19 +41,19 @@ fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
         (given, marks) => return Ok(any(given, ty, shapes)?.marked(marks)),
     };
     if given.value == Value::Unknown {
-        return match possible(&given.ty, ty)? {
-            true => Ok(Typed::unknown(shapes.plain(ty))),
-            false => Err(mismatch(&given.ty, ty)),
-        };
+        if !possible(&given.ty, ty)? {
+            return Err(mismatch(&given.ty, ty));
+        }
+        return Ok(Typed::unknown(shapes.plain(ty)));
     }
     if given.value == Value::Null {
-        return match possible(&given.ty, ty)? {
-            true if given.ty != Type::Any && shapes.is_open(ty) => {
-                Err(Misfit::Uncertain("a null whose type is open"))
-            }
-            true => Ok(Typed::null(shapes.plain(ty))),
-            false => Err(mismatch(&given.ty, ty)),
-        };
+        if !possible(&given.ty, ty)? {
+            return Err(mismatch(&given.ty, ty));
+        }
+        if given.ty != Type::Any && shapes.is_open(ty) {
+            return Err(Misfit::Uncertain("a null whose type is open"));
+        }
+        return Ok(Typed::null(shapes.plain(ty)));
     }
     match ty {
         Type::Any => Ok(given),
@@ -69,8 +69,8 @@ fn mismatch(from: &Type, to: &Type) -> Misfit {
     Misfit::Refused(format!("{} is no {to}", kind(from)))
 }
 
-/// Names what a value is, briefly.
-pub(super) fn kind(ty: &Type) -> &'static str {
+/// Returns the kind of a type with its article, for error messages.
+fn kind(ty: &Type) -> &'static str {
     match ty {
         Type::Any => "null",
         Type::Bool => "a bool",
@@ -157,25 +157,24 @@ fn all(
     shapes: &mut Shapes,
 ) -> Fit<Vec<Typed>> {
     let is_collection = matches!(from, Type::List(_) | Type::Set(_) | Type::Map(_));
-    // Nulls of one type all become the same, however large the type is.
+    // Nulls of one type become the same value. It is made once: the type may be large.
     let mut null: Option<Typed> = None;
     let mut converted = Vec::new();
-    for one in items {
-        let is_null = is_collection && one.value == Value::Null;
-        let one = match null.clone().filter(|_| is_null) {
-            Some(null) => null,
-            None => any(one, item, shapes)?,
-        };
-        if is_null && null.is_none() {
-            null = Some(one.clone());
+    for value in items {
+        if !is_collection || value.value != Value::Null {
+            converted.push(any(value, item, shapes)?);
+            continue;
         }
-        converted.push(one);
+        if null.is_none() {
+            null = Some(any(value, item, shapes)?);
+        }
+        converted.extend(null.clone());
     }
     Ok(converted)
 }
 
-/// Finds the type that the items of a collection are to have; an open one is the best that the items
-/// have in common.
+/// Determines the type of the items of a collection: the wanted one, or if it is open, the one that the items have
+/// in common.
 fn common<'t>(
     from: &Type,
     types: impl Iterator<Item = &'t Type>,
@@ -203,15 +202,15 @@ fn common<'t>(
     }
 }
 
-/// Finds the type of items of which some are null and the others no primitive values.
+/// Determines the type of items of which some are null and none is primitive.
 fn only_beside_null(types: &[&Type], ty: &Type) -> Fit<Type> {
-    let mut others = types.iter().filter(|ty| ***ty != Type::Any);
-    let Some(first) = others.next() else {
+    let mut known = types.iter().filter(|ty| ***ty != Type::Any);
+    let Some(first) = known.next() else {
         return Ok(Type::Any);
     };
     // Nulls in a map take the type of the other items; lists refuse them.
     match ty {
-        Type::Map(_) if others.all(|ty| ty == first) => Ok((*first).clone()),
+        Type::Map(_) if known.all(|ty| ty == first) => Ok((*first).clone()),
         Type::Map(_) => Err(Misfit::Uncertain("a null beside items of several types")),
         _ => Err(nothing_in_common()),
     }
@@ -221,8 +220,7 @@ fn nothing_in_common() -> Misfit {
     Misfit::Refused("the elements have no type in common".to_owned())
 }
 
-/// Brings all items of a collection to one type, which they may have missed where the wanted one is
-/// open inside.
+/// Converts all items of a collection to one type. They may still differ where the wanted type is open inside.
 fn of_one_type(
     items: Vec<Typed>,
     wanted: &Type,
@@ -240,7 +238,7 @@ fn of_one_type(
     if items.iter().all(|item| item.ty == first.ty) {
         return Ok((Box::new(first.ty.clone()), items));
     }
-    // Items of a set are expected to agree by themselves.
+    // The programs do not convert the items of a set to a common type.
     if let Type::Set(_) = ty {
         return Err(nothing_in_common());
     }
@@ -251,8 +249,11 @@ fn of_one_type(
             "items that differ where the type is open",
         ));
     }
-    let items = items.into_iter().map(|item| any(item, &common, shapes));
-    Ok((Box::new(common.clone()), items.collect::<Fit<_>>()?))
+    let items = items
+        .into_iter()
+        .map(|item| any(item, &common, shapes))
+        .collect::<Fit<_>>()?;
+    Ok((Box::new(common), items))
 }
 
 fn tuple(given: Typed, ty: &Type, types: &[Type], shapes: &mut Shapes) -> Fit {
@@ -272,7 +273,7 @@ fn object(
     wanted: &BTreeMap<String, AttributeType>,
     shapes: &mut Shapes,
 ) -> Fit {
-    // Attributes that are left out are many where the value has few.
+    // A small value may lack many attributes of a large type, in each of its items.
     shapes.charge(wanted.len() * size_of::<Value>())?;
     if let Type::Map(item) = &given.ty {
         for attribute in wanted.values() {
@@ -294,18 +295,17 @@ fn object(
         };
         attributes.insert(name.clone(), item);
     }
-    Ok(match shapes.is_open(ty) {
-        true => Typed::object(attributes),
-        // All values of one type share it.
-        false => Typed {
-            ty: shapes.plain(ty),
-            value: Value::Object(
-                attributes
-                    .into_iter()
-                    .map(|(name, item)| (name, item.value))
-                    .collect(),
-            ),
-        },
+    if shapes.is_open(ty) {
+        return Ok(Typed::object(attributes));
+    }
+    // All values of one type share it: a list may have thousands of them.
+    let values = attributes
+        .into_iter()
+        .map(|(name, item)| (name, item.value))
+        .collect();
+    Ok(Typed {
+        ty: shapes.plain(ty),
+        value: Value::Object(values),
     })
 }
 
@@ -334,15 +334,19 @@ pub(super) fn to_number(value: &Value) -> Result<Number, EvalFailure> {
         _ if unsigned.eq_ignore_ascii_case("inf") => {
             Err(EvalFailure::Uncertain("this is infinite"))
         }
-        // Too long for us, or with a binary exponent, or indeed no number.
-        _ => match unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-            && unsigned.ends_with(|c: char| c.is_ascii_digit() || c == '.')
-            && unsigned
-                .chars()
-                .all(|c| c.is_ascii_digit() || "+-.eEpP".contains(c))
-        {
-            true => Err(EvalFailure::Uncertain("this may be a number")),
-            false => Err(EvalFailure::Type("Invalid operand")),
-        },
+        // Too many digits for lockctl, an exponent of two, or indeed no number.
+        _ => {
+            let is_digit_or_dot = |c: char| c.is_ascii_digit() || c == '.';
+            let may_be_number = unsigned.starts_with(is_digit_or_dot)
+                && unsigned.ends_with(is_digit_or_dot)
+                && unsigned
+                    .chars()
+                    .all(|c| c.is_ascii_digit() || "+-.eEpP".contains(c));
+            Err(if may_be_number {
+                EvalFailure::Uncertain("this may be a number")
+            } else {
+                EvalFailure::Type("Invalid operand")
+            })
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! Defaults of optional attributes (rules 1.2).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::failure::{Fit, Misfit};
 use super::sets::as_set;
@@ -14,10 +13,10 @@ use super::value::Value;
 /// attribute that is null counts as absent, a value that is null stays. Values of variables are filled
 /// before they are converted.
 ///
-/// What does not fit the type at all is left as it is: the conversion will refuse it.
+/// Parts that do not fit the type stay as they are: the conversion will refuse them.
 ///
 /// # Errors
-/// Only what is not certain.
+/// Only if the result is not certain.
 pub fn fill(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
     any(given, ty, &mut Shapes::default())
 }
@@ -55,16 +54,20 @@ fn filled_items<'t>(
     inside: impl Fn(usize) -> Option<&'t Type>,
     shapes: &mut Shapes,
 ) -> Fit {
-    let items = given.into_items().unwrap_or_default();
-    let items = items
+    let (mut types, mut values) = (Vec::new(), Vec::new());
+    for (at, item) in given
+        .into_items()
+        .unwrap_or_default()
         .into_iter()
         .enumerate()
-        .map(|(at, item)| match inside(at) {
-            Some(ty) => any(item, ty, shapes),
-            None => Ok(item),
-        });
-    let items = items.collect::<Fit<Vec<Typed>>>()?;
-    let types: Vec<Type> = items.iter().map(|item| item.ty.clone()).collect();
+    {
+        let filled = match inside(at) {
+            Some(ty) => any(item, ty, shapes)?,
+            None => item,
+        };
+        types.push(filled.ty);
+        values.push(filled.value);
+    }
     let ty = match from {
         Type::List(item) | Type::Set(item) => {
             still_one_type(from, types.iter(), item)?;
@@ -72,8 +75,8 @@ fn filled_items<'t>(
         }
         _ => Type::Tuple(types.into()),
     };
-    let values = items.into_iter().map(|item| item.value).collect();
     let value = match ty {
+        // Defaults may make items equal, and change their order.
         Type::Set(_) => as_set(values)?,
         _ => values,
     };
@@ -91,52 +94,41 @@ fn filled_attributes<'t>(
     shapes: &mut Shapes,
 ) -> Fit {
     shapes.charge(wanted.len() * size_of::<Value>())?;
-    let items = given.into_attributes().unwrap_or_default();
-    let items = items.into_iter().map(|(name, item)| {
+    let mut items = BTreeMap::new();
+    for (name, item) in given.into_attributes().unwrap_or_default() {
         let filled = match inside(&name) {
             Some(ty) => any(item, ty, shapes)?,
             None => item,
         };
-        Ok((name, filled))
-    });
-    let mut items = items.collect::<Fit<BTreeMap<String, Typed>>>()?;
+        items.insert(name, filled);
+    }
     for (name, attribute) in wanted {
         let is_absent = items.get(name).is_none_or(|item| item.value == Value::Null);
-        if let (true, Presence::Default(default)) = (is_absent, &attribute.presence) {
+        if let Presence::Default(default) = &attribute.presence
+            && is_absent
+        {
             shapes.charge(default.weight())?;
             items.insert(name.clone(), any(default.clone(), &attribute.ty, shapes)?);
         }
     }
-    let ty = match from {
-        Type::Map(item) => {
-            still_one_type(from, items.values().map(|item| &item.ty), item)?;
-            from.clone()
-        }
-        _ => {
-            let types = items.iter();
-            let types =
-                types.map(|(name, item)| (name.clone(), AttributeType::required(item.ty.clone())));
-            Type::Object(Arc::new(types.collect()))
-        }
+    let Type::Map(item) = from else {
+        return Ok(Typed::object(items));
     };
-    let values = items.into_iter().map(|(name, item)| (name, item.value));
-    Ok(Typed {
-        ty,
-        value: Value::Object(values.collect()),
-    })
+    still_one_type(from, items.values().map(|item| &item.ty), item)?;
+    Ok(Typed::map((**item).clone(), items))
 }
 
-/// Checks that defaults left the items of a collection with the type that they had.
+/// Checks that defaults did not change the type of the items of a collection.
 fn still_one_type<'t>(
     from: &Type,
     mut types: impl Iterator<Item = &'t Type>,
     item: &Type,
 ) -> Fit<()> {
-    match types.all(|ty| ty == item) {
-        true => Ok(()),
-        false => Err(Misfit::Uncertain(match from {
-            Type::Map(_) => "defaults that do not have the type of the map",
-            _ => "defaults that change the type of the items",
-        })),
+    if types.all(|ty| ty == item) {
+        return Ok(());
     }
+    Err(Misfit::Uncertain(match from {
+        Type::Map(_) => "defaults that do not have the type of the map",
+        _ => "defaults that change the type of the items",
+    }))
 }

@@ -1,4 +1,4 @@
-//! The evaluator.
+//! The evaluation of expressions, except for steps into values, `for` and templates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,10 +15,12 @@ use super::value::{Marks, Value, normalised};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::hcl::tree::{Conditional, Expr, ExprKind, ObjectItem, ObjectKey};
 
-/// How much one expression may compute: values made or copied, in bytes.
+/// Limit of the work of one expression: values made or copied, in bytes. A few lines of nested `for` would
+/// otherwise fill the memory.
 pub(super) const MAX_WORK: usize = 40 << 20;
 
-/// How deep expressions may be nested; native syntax stops before.
+/// Maximum nesting of expressions. The parser of native syntax stops before; functions that evaluate further
+/// expressions count from the place of their call.
 pub(super) const MAX_DEPTH: usize = 256;
 
 /// Evaluates an expression that needs neither variables nor functions.
@@ -34,7 +36,7 @@ pub(super) const MAX_DEPTH: usize = 256;
 /// ```
 ///
 /// # Errors
-/// All that stands in the way.
+/// All problems of the expression.
 pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
     let value = evaluate(file, expr, &EvalScope::default(), &mut Budget::default())?;
     Ok(value.value)
@@ -57,7 +59,7 @@ pub fn constant(file: FileId, expr: &Expr) -> Result<Value, NotConstant> {
 /// ```
 ///
 /// # Errors
-/// All that stands in the way.
+/// All problems of the expression.
 pub fn evaluate(
     file: FileId,
     expr: &Expr,
@@ -70,7 +72,7 @@ pub fn evaluate(
 /// Evaluates an expression as if it stood this deep in another one.
 ///
 /// # Errors
-/// All that stands in the way.
+/// All problems of the expression.
 pub fn evaluate_at(
     depth: usize,
     file: FileId,
@@ -95,22 +97,22 @@ pub fn evaluate_at(
 /// The attributes of a name.
 type Attributes = BTreeMap<String, Arc<Typed>>;
 
-/// What a name means.
+/// The value of a name in the scope.
 pub(super) enum ResolvedName<'e> {
     Value(Arc<Typed>),
     Attributes(&'e Attributes),
 }
 
-/// One evaluation.
+/// The state of the evaluation of one expression.
 pub(super) struct Evaluator<'e> {
     pub(super) file: FileId,
     pub(super) scope: &'e EvalScope<'e>,
-    /// What `for` expressions around have named, innermost last.
+    /// The variables of the enclosing `for` expressions, innermost last.
     pub(super) names: Vec<(&'e str, Arc<Typed>)>,
-    /// How much more may be computed, in bytes.
+    /// The work that is left, in bytes of values made or copied.
     pub(super) work: usize,
     pub(super) depth: usize,
-    /// How many `try` and `can` are around.
+    /// The number of enclosing `try` and `can`.
     pub(super) guards: usize,
 }
 
@@ -123,7 +125,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Fails as the program does.
+    /// Fails with an error of the program.
     pub(super) fn refuse<T>(
         &self,
         code: &'static str,
@@ -137,7 +139,7 @@ impl<'e> Evaluator<'e> {
         })
     }
 
-    /// Fails where the program may have a value.
+    /// Fails because of a limit of lockctl: the program may have a value.
     pub(super) fn uncertain<T>(&self, span: Span, reason: &str) -> Outcome<T> {
         let diagnostic =
             Diagnostic::error(rules::NOT_CONSTANT, "Expression cannot be evaluated here");
@@ -217,7 +219,7 @@ impl<'e> Evaluator<'e> {
             ExprKind::Binary(operator, operands) => {
                 let (left, right) = &**operands;
                 let (a, b) = (self.expr(left), self.expr(right));
-                // Where there are functions, the program is one of those that do this (rules 5.5).
+                // Only the programs with functions decide by one operand (rules 5.5).
                 if self.scope.functions.is_some()
                     && let Some(decided) = decided(*operator, &a, &b)
                 {
@@ -263,8 +265,9 @@ impl<'e> Evaluator<'e> {
             let key = self.key(&item.key);
             let value = self.expr(&item.value);
             match joined(key, value) {
-                Ok(((key, own), value)) => {
-                    marks = marks.and(own);
+                Ok(((key, key_marks), value)) => {
+                    // The keys of a value with marked keys show them: the marks go to the whole.
+                    marks = marks.and(key_marks);
                     match key {
                         Some(key) => drop(values.insert(key, value)),
                         None => has_unknown_key = true,
@@ -273,14 +276,15 @@ impl<'e> Evaluator<'e> {
                 Err(found) => problems.add(found),
             }
         }
-        let value = match has_unknown_key {
-            true => Typed::unknown(Type::Any),
-            false => Typed::object(values),
+        let value = if has_unknown_key {
+            Typed::unknown(Type::Any)
+        } else {
+            Typed::object(values)
         };
         problems.or_value(value.marked(marks))
     }
 
-    /// Evaluates a key; `None` for one that is not known.
+    /// Evaluates a key of an object; `None` for an unknown one.
     fn key(&mut self, key: &'e ObjectKey) -> Outcome<(Option<String>, Marks)> {
         let expr = match key {
             ObjectKey::Name(name) => {
@@ -302,7 +306,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Copies a value that is kept elsewhere.
+    /// Copies a value that a scope holds, at the cost of its size.
     pub(super) fn copied(&mut self, value: &Typed, span: Span) -> Outcome {
         self.charge(span, value.weight())?;
         Ok(value.clone())
@@ -310,15 +314,17 @@ impl<'e> Evaluator<'e> {
 
     /// Makes a value of all attributes of a name.
     pub(super) fn object_of(&mut self, attributes: &Attributes, span: Span) -> Outcome {
-        let copies = attributes.iter();
-        let copies = copies.map(|(name, value)| Ok((name.clone(), self.copied(value, span)?)));
-        copies.collect::<Outcome<_>>().map(Typed::object)
+        let mut copies = BTreeMap::new();
+        for (name, value) in attributes {
+            copies.insert(name.clone(), self.copied(value, span)?);
+        }
+        Ok(Typed::object(copies))
     }
 
-    /// Returns what a name means.
+    /// Returns the value of a name; the innermost `for` hides others.
     pub(super) fn named(&self, name: &str, span: Span) -> Outcome<ResolvedName<'e>> {
-        let own = self.names.iter().rev().find(|(known, _)| *known == name);
-        if let Some((_, value)) = own {
+        let variable = self.names.iter().rev().find(|(known, _)| *known == name);
+        if let Some((_, value)) = variable {
             return Ok(ResolvedName::Value(Arc::clone(value)));
         }
         match self.scope.names.get(name) {
@@ -332,7 +338,7 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    /// Evaluates a condition; `None` where it is not known.
+    /// Evaluates a condition; `None` for an unknown one.
     fn condition(&mut self, condition: &'e Expr) -> Outcome<(Option<bool>, Marks)> {
         let (value, marks) = self.expr(condition)?.unmarked();
         let is_true = match value.value {
@@ -349,7 +355,7 @@ impl<'e> Evaluator<'e> {
         let (is_true, marks) = match checked {
             Ok(checked) => checked,
             Err(problems) => {
-                // That the branches do not go together is all that the program reports (rules 5.6).
+                // If the branches have no type in common, the program reports only that (rules 5.6).
                 let then = self.expr(&conditional.then);
                 let otherwise = self.expr(&conditional.otherwise);
                 if let (Ok(then), Ok(otherwise)) = (then, otherwise)
@@ -365,18 +371,18 @@ impl<'e> Evaluator<'e> {
             Some(false) => (&conditional.otherwise, &conditional.then),
             _ => (&conditional.then, &conditional.otherwise),
         };
-        let (chosen, own) = self.expr(chosen)?.unmarked();
-        let mut marks = marks.and(own);
+        let (chosen, chosen_marks) = self.expr(chosen)?.unmarked();
+        let mut marks = marks.and(chosen_marks);
         let value = match self.expr(other) {
             Ok(other) => {
                 // Marks of the other branch count, too (rules 5.3).
-                let (other, own) = other.unmarked();
-                marks = marks.and(own);
+                let (other, other_marks) = other.unmarked();
+                marks = marks.and(other_marks);
                 self.check(span, common(chosen, &other))?
             }
             Err(problems) if is_true.is_none() => return Err(problems),
-            // The programs take no notice of faults in the other branch. Of ours they know
-            // nothing: there the branch has a type that may change the chosen one's.
+            // The programs ignore faults in the other branch. Where only lockctl has no value for it, the type of the
+            // branch may change that of the chosen one, and so the result is uncertain.
             Err(mut problems) => {
                 problems.refused.clear();
                 problems.or_value(chosen)?

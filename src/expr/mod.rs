@@ -1,14 +1,15 @@
-//! Expressions: what the programs evaluate while they read, from constants up to what depends on
-//! variables and functions.
+//! Expressions that the programs evaluate while they read: constants, and expressions of variables and functions.
 //!
-//! `evaluate` walks over the tree of an expression; which names there are says its `scope`, and the
-//! `functions` are a table of their own. A [`constant`] is an expression in a scope without either.
+//! `eval` walks over the tree of an expression; its `scope` holds the names that it may use, and `functions` is
+//! the table of functions. A [`constant`] is an expression in a scope without either. `demand` is the frame for
+//! evaluators of named values that need each other. `show` writes values for people.
 //!
-//! The rule of this room is that an answer is either exactly the program's or a diagnostic: what
-//! cannot be computed for certain is never guessed. `show` writes answers for people.
+//! Invariant: a result is exactly the program's, or there is a diagnostic. A value that cannot be computed for
+//! certain is never guessed.
 
 mod convert;
 mod defaults;
+mod demand;
 mod eval;
 mod failure;
 mod functions;
@@ -38,6 +39,7 @@ pub mod rules {
 
 pub use convert::convert;
 pub use defaults::fill;
+pub use demand::{Demand, DemandChain, NoValue, OnDemand, UsedNames};
 pub use eval::{constant, evaluate, evaluate_at};
 pub use failure::{Misfit, NotConstant};
 pub use number::Number;

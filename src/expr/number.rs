@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-/// How many zeros may stand behind or in front of the digits of a number.
+/// Maximum number of zeros behind or in front of the digits of a number.
 const MAX_EXPONENT: u32 = 1000;
 
 /// A number: 38 decimal digits, and up to 1000 zeros on either side of them.

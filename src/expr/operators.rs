@@ -1,4 +1,4 @@
-//! Operators and the conversions around them.
+//! Operators, and the common type of the branches of a conditional.
 
 use super::Number;
 use super::convert::{convert, to_bool, to_number};
@@ -11,7 +11,7 @@ use crate::hcl::tree::{BinaryOp, UnaryOp};
 
 type Outcome<T = Typed> = Result<T, EvalFailure>;
 
-/// Which operands of an operator do not fit; both may.
+/// The operands of an operator that do not fit.
 pub(super) enum OperandMisfit {
     Left(EvalFailure),
     Right(EvalFailure),
@@ -49,10 +49,11 @@ pub(super) fn binary(
     right: Typed,
 ) -> Result<Typed, OperandMisfit> {
     let is_equality = matches!(operator, BinaryOp::Equal | BinaryOp::NotEqual);
-    // Whether two values are equal depends on all their parts.
-    let ((left, own), (right, others)) = match is_equality {
-        true => (left.bare(), right.bare()),
-        false => (left.unmarked(), right.unmarked()),
+    // The equality of two values depends on all their parts, and so on the marks of these.
+    let ((left, left_marks), (right, right_marks)) = if is_equality {
+        (left.bare(), right.bare())
+    } else {
+        (left.unmarked(), right.unmarked())
     };
     let value = match operator {
         BinaryOp::Equal => equal(&left, &right).map_err(OperandMisfit::Whole)?,
@@ -66,10 +67,10 @@ pub(super) fn binary(
         BinaryOp::And | BinaryOp::Or => logical(operator, &left, &right)?,
         _ => arithmetic(operator, &left, &right)?,
     };
-    Ok(value.marked(own.and(others)))
+    Ok(value.marked(left_marks.and(right_marks)))
 }
 
-/// Compares as the language does: values of different types are never equal, but for null.
+/// Compares two values; values of different types are never equal, except for null.
 fn equal(left: &Typed, right: &Typed) -> Outcome {
     let is_whole = |value: &Typed| value.value == Value::Unknown;
     if left.value.is_wholly_known() && right.value.is_wholly_known() {
@@ -77,7 +78,7 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
             left.ty == right.ty || [&left.value, &right.value].contains(&&Value::Null);
         let equal = left.value == right.value;
         if equal && !has_same_type {
-            // A list beside a tuple, say: their items decide whether the types convert.
+            // A list and a tuple, for example: it depends on their items if one type converts to the other.
             return Err(EvalFailure::Uncertain("these values have different types"));
         }
         return Ok(Typed::bool(equal));
@@ -91,9 +92,9 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
     ))
 }
 
-/// Returns the result of `&&` or `||` where one operand decides it, whatever is wrong with the other.
+/// Returns the result of `&&` or `||` if one operand decides it, although the other may have faults.
 ///
-/// An operand that cannot be a truth value is wrong nevertheless.
+/// An operand that cannot be a bool is a fault nevertheless.
 pub(super) fn decided(
     operator: BinaryOp,
     left: &Result<Typed, NotConstant>,
@@ -120,15 +121,15 @@ pub(super) fn decided(
         Err(problems) if problems.uncertain.is_empty() => Some((None, Marks::default())),
         Err(_) => None,
     };
-    let ((left, own), (right, others)) = (read(left)?, read(right)?);
+    let ((left, left_marks), (right, right_marks)) = (read(left)?, read(right)?);
     let is_decided = [left, right].contains(&Some(decides));
-    is_decided.then(|| Typed::bool(decides).marked(own.and(others)))
+    is_decided.then(|| Typed::bool(decides).marked(left_marks.and(right_marks)))
 }
 
 fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, OperandMisfit> {
     let read = |value: &Typed| match value.value {
         Value::Unknown => unknown_operand(value, Type::Bool).map(|_| None),
-        // Newer versions take it where the other operand decides.
+        // Newer versions of the programs accept null where the other operand decides.
         Value::Null => Err(EvalFailure::Uncertain("a truth value that is null")),
         ref value => to_bool(value, "Invalid operand").map(Some),
     };
@@ -136,7 +137,7 @@ fn logical(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, Ope
     Ok(match both(read(left), read(right))? {
         (Some(left), Some(right)) if decides => Typed::bool(left || right),
         (Some(left), Some(right)) => Typed::bool(left && right),
-        (Some(one), None) | (None, Some(one)) if one == decides => {
+        (Some(known), None) | (None, Some(known)) if known == decides => {
             let reason = "this may be decided although a part is unknown";
             return Err(OperandMisfit::Whole(EvalFailure::Uncertain(reason)));
         }
@@ -156,10 +157,8 @@ fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, 
         BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual
     );
     let (Some(left), Some(right)) = both(read(left), read(right))? else {
-        return Ok(Typed::unknown(match compares {
-            true => Type::Bool,
-            false => Type::Number,
-        }));
+        let ty = if compares { Type::Bool } else { Type::Number };
+        return Ok(Typed::unknown(ty));
     };
     match operator {
         BinaryOp::Less => Ok(Typed::bool(left < right)),
@@ -200,13 +199,13 @@ pub(super) fn common(chosen: Typed, other: &Typed) -> Outcome {
         return Ok(chosen);
     }
     if chosen.ty == Type::Any {
-        return Ok(match chosen.is_null() {
-            true => Typed {
-                ty: other.ty.clone(),
-                value: chosen.value,
-            },
-            false => chosen,
-        });
+        // A null has the type of the other branch.
+        let ty = if chosen.is_null() {
+            other.ty.clone()
+        } else {
+            Type::Any
+        };
+        return Ok(Typed { ty, ..chosen });
     }
     let ty = match unify(&[&chosen.ty, &other.ty]) {
         Ok(Some(ty)) if !ty.has_any() => ty,

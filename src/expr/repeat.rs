@@ -1,4 +1,4 @@
-//! What walks through collections or puts text together: `for`, and templates.
+//! `for` expressions, and templates.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use super::value::{Marks, Value};
 use crate::diag::Span;
 use crate::hcl::tree::{Expr, For, TemplateFor, TemplatePart};
 
-/// The items of a collection with their keys; nothing where it is not known.
+/// The keys and items of a collection; `None` if it is unknown.
 type Pairs = Option<Vec<(Typed, Typed)>>;
 
-/// What one turn of a `for` gives.
-enum Turn {
+/// The result of a `for` for one item of its collection.
+enum ForItem {
     LeftOut,
-    /// Its condition or its key is not known.
+    /// The condition or the key is unknown.
     Unknown,
     Item(Typed),
     Entry(String, Typed),
 }
 
-/// Text as far as it is known, and its marks.
+/// The known part of a text, and the marks of the whole.
 #[derive(Default)]
-struct Text {
+struct PartialText {
     text: String,
     is_unknown: bool,
     marks: Marks,
 }
 
-impl Text {
+impl PartialText {
     fn add(&mut self, other: Self) {
         self.text.push_str(&other.text);
         self.is_unknown |= other.is_unknown;
@@ -43,7 +43,7 @@ impl Text {
 }
 
 impl<'e> Evaluator<'e> {
-    /// Lists what a `for` walks through.
+    /// Evaluates the collection of a `for`.
     fn pairs(&mut self, collection: &'e Expr) -> Outcome<(Pairs, Marks)> {
         let (value, marks) = self.expr(collection)?.unmarked();
         let pairs = match (&value.ty, &value.value) {
@@ -53,16 +53,14 @@ impl<'e> Evaluator<'e> {
             }
             (_, Value::Unknown) => None,
             (Type::Set(_), _) => {
-                let items = value.into_items().unwrap_or_default().into_iter();
-                Some(items.map(|item| (item.clone(), item)).collect())
+                // The key of an item of a set is the item.
+                let items = value.into_items().unwrap_or_default();
+                Some(items.into_iter().map(|item| (item.clone(), item)).collect())
             }
             (_, Value::Object(_)) => {
-                let items = value.into_attributes().unwrap_or_default().into_iter();
-                Some(
-                    items
-                        .map(|(key, item)| (Typed::string(key), item))
-                        .collect(),
-                )
+                let items = value.into_attributes().unwrap_or_default();
+                let pair = |(key, item)| (Typed::string(key), item);
+                Some(items.into_iter().map(pair).collect())
             }
             _ => {
                 let items = value.into_items().unwrap_or_default();
@@ -73,7 +71,7 @@ impl<'e> Evaluator<'e> {
         Ok((pairs, marks))
     }
 
-    fn turn<T>(
+    fn with_item<T>(
         &mut self,
         names: (Option<&'e str>, &'e str),
         pair: (Typed, Typed),
@@ -101,12 +99,12 @@ impl<'e> Evaluator<'e> {
         let mut entries: BTreeMap<String, Vec<Typed>> = BTreeMap::new();
         let mut is_unknown = false;
         for pair in pairs {
-            let turn = self.turn(names, pair, |eval| eval.for_item(walk, &mut marks))?;
-            match turn {
-                Turn::LeftOut => {}
-                Turn::Unknown => is_unknown = true,
-                Turn::Item(value) => items.push(value),
-                Turn::Entry(key, value) => {
+            let item = self.with_item(names, pair, |eval| eval.for_item(walk, &mut marks))?;
+            match item {
+                ForItem::LeftOut => {}
+                ForItem::Unknown => is_unknown = true,
+                ForItem::Item(value) => items.push(value),
+                ForItem::Entry(key, value) => {
                     let group = entries.entry(key).or_default();
                     if !walk.grouping && !group.is_empty() {
                         let span = walk.key.as_ref().map_or(walk.value.span, |key| key.span);
@@ -121,22 +119,17 @@ impl<'e> Evaluator<'e> {
         } else if walk.key.is_none() {
             Typed::tuple(items)
         } else if walk.grouping {
-            let groups = entries.into_iter();
-            Typed::object(
-                groups
-                    .map(|(key, group)| (key, Typed::tuple(group)))
-                    .collect(),
-            )
+            let group = |(key, group)| (key, Typed::tuple(group));
+            Typed::object(entries.into_iter().map(group).collect())
         } else {
-            let entries = entries.into_iter();
-            let entries = entries.filter_map(|(key, mut group)| Some((key, group.pop()?)));
-            Typed::object(entries.collect())
+            let only = |(key, mut group): (String, Vec<Typed>)| Some((key, group.pop()?));
+            Typed::object(entries.into_iter().filter_map(only).collect())
         };
         Ok(value.marked(marks))
     }
 
-    /// Checks the condition of a `for` before any item is known, as the programs do: what is wrong
-    /// about it is wrong even if there are no items (rules 5.6).
+    /// Checks the condition of a `for` before any item is known, as the programs do: a fault in it is an error even
+    /// if there are no items (rules 5.6).
     fn early(
         &mut self,
         condition: &'e Expr,
@@ -144,10 +137,10 @@ impl<'e> Evaluator<'e> {
         is_empty: bool,
     ) -> Outcome<()> {
         let open = || Typed::unknown(Type::Any);
-        let value = self.turn(names, (open(), open()), |eval| eval.expr(condition));
+        let value = self.with_item(names, (open(), open()), |eval| eval.expr(condition));
         let title = "Invalid 'for' condition";
         match value.map(|value| value.unmarked().0) {
-            // With an item at hand, there may be an answer.
+            // Only lockctl has no value for it so far; with an item it may have one.
             Err(problems) if problems.refused.is_empty() && !is_empty => Ok(()),
             Err(problems) => Err(problems),
             Ok(value) if value.value == Value::Null => {
@@ -163,52 +156,54 @@ impl<'e> Evaluator<'e> {
         }
     }
 
-    fn for_item(&mut self, walk: &'e For, marks: &mut Marks) -> Outcome<Turn> {
+    fn for_item(&mut self, walk: &'e For, marks: &mut Marks) -> Outcome<ForItem> {
         if let Some(condition) = &walk.condition {
-            let (value, own) = self.expr(condition)?.unmarked();
-            *marks = marks.and(own);
-            let counts = match value.value {
+            let (value, condition_marks) = self.expr(condition)?.unmarked();
+            // The number of items of the result shows something of the condition.
+            *marks = marks.and(condition_marks);
+            let is_included = match value.value {
                 Value::Null => return self.wrong(condition.span, "Condition is null"),
-                Value::Unknown => return Ok(Turn::Unknown),
+                Value::Unknown => return Ok(ForItem::Unknown),
                 value => self.check(condition.span, to_bool(&value, "Invalid 'for' condition"))?,
             };
-            if !counts {
-                return Ok(Turn::LeftOut);
+            if !is_included {
+                return Ok(ForItem::LeftOut);
             }
         }
         let Some(key) = &walk.key else {
-            return Ok(Turn::Item(self.expr(&walk.value)?));
+            return Ok(ForItem::Item(self.expr(&walk.value)?));
         };
-        let (value, own) = self.expr(key)?.unmarked();
-        *marks = marks.and(own);
+        let (value, key_marks) = self.expr(key)?.unmarked();
+        *marks = marks.and(key_marks);
         if value.value == Value::Unknown {
-            return Ok(Turn::Unknown);
+            return Ok(ForItem::Unknown);
         }
         match value.value.to_text() {
-            Some(text) => Ok(Turn::Entry(text, self.expr(&walk.value)?)),
+            Some(text) => Ok(ForItem::Entry(text, self.expr(&walk.value)?)),
             None => self.wrong(key.span, "Invalid object key"),
         }
     }
 
     pub(super) fn template(&mut self, parts: &'e [TemplatePart], span: Span) -> Outcome {
-        // A lone interpolation hands its value through.
+        // A template of one interpolation is its value, of any type.
         if let [TemplatePart::Interpolation(value)] = parts {
             return self.expr(value);
         }
-        let Text {
+        let PartialText {
             text,
             is_unknown,
             marks,
         } = self.text(parts, span)?;
-        let value = match is_unknown {
-            true => Typed::unknown(Type::String),
-            false => Typed::string(text),
+        let value = if is_unknown {
+            Typed::unknown(Type::String)
+        } else {
+            Typed::string(text)
         };
         Ok(value.marked(marks))
     }
 
-    fn text(&mut self, parts: &'e [TemplatePart], span: Span) -> Outcome<Text> {
-        let mut all = Text::default();
+    fn text(&mut self, parts: &'e [TemplatePart], span: Span) -> Outcome<PartialText> {
+        let mut all = PartialText::default();
         for part in parts {
             let before = all.text.len();
             match part {
@@ -246,7 +241,7 @@ impl<'e> Evaluator<'e> {
                     };
                     all.add(self.text(chosen, span)?);
                     all.is_unknown |= is_true.is_none();
-                    // Of the other branch only its marks count, and its faults do not.
+                    // The marks of the other branch count, its faults do not (rules 5.3).
                     match self.text(other, span) {
                         Ok(other) => all.marks = all.marks.and(other.marks),
                         Err(problems) if problems.uncertain.is_empty() => {}
@@ -260,16 +255,16 @@ impl<'e> Evaluator<'e> {
         Ok(all)
     }
 
-    fn text_for(&mut self, walk: &'e TemplateFor, span: Span) -> Outcome<Text> {
+    fn text_for(&mut self, walk: &'e TemplateFor, span: Span) -> Outcome<PartialText> {
         let (pairs, marks) = self.pairs(&walk.collection)?;
         let names = (walk.key_name.as_deref(), walk.value_name.as_str());
-        let mut all = Text {
+        let mut all = PartialText {
             is_unknown: pairs.is_none(),
             marks,
-            ..Text::default()
+            ..PartialText::default()
         };
         for pair in pairs.unwrap_or_default() {
-            all.add(self.turn(names, pair, |eval| eval.text(&walk.body, span))?);
+            all.add(self.with_item(names, pair, |eval| eval.text(&walk.body, span))?);
         }
         Ok(all)
     }

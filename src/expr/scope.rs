@@ -8,8 +8,7 @@ use super::typed::Typed;
 use crate::diag::Span;
 use crate::world::Files;
 
-/// Limit of the work of all expressions of one reading together: values made or copied, in bytes. Large monorepos
-/// stay below a tenth of it.
+/// Limit of the work of all expressions of one reading together: values made or copied, in bytes.
 const MAX_TOTAL_WORK: usize = 256 << 20;
 
 /// Limit of the values that are kept at a time, in bytes.

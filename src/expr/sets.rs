@@ -1,34 +1,37 @@
 //! The order in which the programs walk through the items of a set (rules 2.5).
 //!
-//! Primitive items come by value. Others come by the bytes of a text that the programs make of each
-//! of them; it never shows, but whatever walks through such a set depends on it.
+//! Primitive items are ordered by value, others by the bytes of a text that the programs make of each of them. The
+//! text never shows, but the result of a `for` over such a set depends on it.
 
 use super::Number;
 use super::failure::{Fit, Misfit};
 use super::value::Value;
 
-/// The most digits of a fraction that the text of a number shows.
+/// Maximum number of digits that the programs write of a fraction.
 const MAX_FRACTION_DIGITS: usize = 10;
 
-/// Brings items of one type into the order of a set, each of them once.
+/// Sorts items of one type into the order of a set, without duplicates.
 ///
 /// # Errors
-/// If the order hangs on text that is not certain here.
+/// If the order depends on a text that is not certain here.
 pub(super) fn as_set(values: Vec<Value>) -> Fit<Vec<Value>> {
-    let keys = values.iter().map(Key::of).collect::<Option<Vec<Key>>>();
-    let mut pairs: Vec<(Key, Value)> = match keys {
-        Some(keys) => keys.into_iter().zip(values).collect(),
-        None if values.len() < 2 => return Ok(values),
-        None => return Err(Misfit::Uncertain("the order of the items of this set")),
-    };
-    pairs.sort_by(|(one, _), (other, _)| one.cmp(other));
-    pairs.dedup_by(|(_, one), (_, other)| one == other);
+    if values.len() < 2 {
+        return Ok(values);
+    }
+    let mut pairs = Vec::new();
+    for value in values {
+        let key = SetOrderKey::of(&value);
+        let uncertain = Misfit::Uncertain("the order of the items of this set");
+        pairs.push((key.ok_or(uncertain)?, value));
+    }
+    pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+    pairs.dedup_by(|(_, a), (_, b)| a == b);
     Ok(pairs.into_iter().map(|(_, value)| value).collect())
 }
 
-/// What decides about the place of an item, least first.
+/// The position of an item in a set, least first.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum SetOrderKey {
     Bool(bool),
     Number(Number),
     /// Strings stand for themselves, structures for their text.
@@ -36,7 +39,7 @@ enum Key {
     Null,
 }
 
-impl Key {
+impl SetOrderKey {
     fn of(value: &Value) -> Option<Self> {
         Some(match value {
             Value::Null => Self::Null,
@@ -53,7 +56,7 @@ impl Key {
     }
 }
 
-/// Writes the text of a value; nothing if that is not certain.
+/// Writes the text of a value; `None` if it is not certain.
 ///
 /// The programs have other brackets for tuples and objects than for lists and maps. Among values of
 /// one type this decides nothing: only lists and maps can end early.
@@ -87,7 +90,7 @@ fn write(value: &Value, text: &mut String) -> Option<()> {
     Some(())
 }
 
-/// Writes a number, unless it has so many places that its text is rounded or has an exponent.
+/// Returns the text of a number, unless the programs round it or write an exponent.
 fn shown(number: Number) -> Option<String> {
     let text = number.to_string();
     let unsigned = text.trim_start_matches('-');
@@ -110,7 +113,7 @@ fn quote(string: &str, text: &mut String) -> Option<()> {
             '\t' => text.push_str("\\t"),
             ' '..='~' => text.push(c),
             _ if c.is_alphanumeric() && !c.is_ascii() => text.push(c),
-            // Which other characters are shown as they are is a table of the programs' own.
+            // The programs have a table of the characters that they do not escape, by version of Unicode.
             _ => return None,
         }
     }

@@ -1,4 +1,4 @@
-//! What a conversion must know of types again and again, for values that have many parts of one type.
+//! Properties of types, computed once per conversion: values may have many parts of one large type.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use super::failure::{Fit, Misfit};
 use super::types::{AttributeType, Presence, Type};
 
-/// How much one conversion may add to a value, in bytes.
+/// Limit of what one conversion may add to a value, in bytes: nulls and defaults of optional attributes.
 const MAX_ADDED: usize = 16 << 20;
 
-/// The types that one conversion met, and how much more it may make.
+/// The shapes of the types of one conversion, and the bytes that it may still add.
 pub(super) struct Shapes {
-    /// By the addresses of what tuples and objects hold; each keeps that alive.
-    known: BTreeMap<usize, Shape>,
+    /// Shapes by the address of the shared part of a type; `of` keeps the part alive, so that no address is reused.
+    known: BTreeMap<usize, TypeShape>,
     left: usize,
 }
 
-/// What follows from a type.
+/// A type with its properties.
 #[derive(Clone)]
-struct Shape {
+struct TypeShape {
     of: Type,
     plain: Type,
     is_open: bool,
@@ -35,29 +35,29 @@ impl Default for Shapes {
 }
 
 impl Shapes {
-    /// Takes off what is added to a value, in bytes.
+    /// Counts bytes that are added to a value.
     pub(super) fn charge(&mut self, bytes: usize) -> Fit<()> {
         let left = self.left.checked_sub(bytes);
         self.left = left.ok_or(Misfit::Uncertain("this computes too much"))?;
         Ok(())
     }
 
-    /// Returns the same type with every attribute required: types of values have no optional ones.
+    /// Returns the type with every attribute required: types of values have no optional ones.
     pub(super) fn plain(&mut self, ty: &Type) -> Type {
         self.shape(ty).plain
     }
 
-    /// Returns whether any place in a type is open.
+    /// Returns true if any part of a type is open.
     pub(super) fn is_open(&mut self, ty: &Type) -> bool {
         self.shape(ty).is_open
     }
 
-    /// Returns whether any attribute in a type has a default.
+    /// Returns true if any attribute in a type has a default.
     pub(super) fn has_defaults(&mut self, ty: &Type) -> bool {
         self.shape(ty).has_defaults
     }
 
-    fn shape(&mut self, ty: &Type) -> Shape {
+    fn shape(&mut self, ty: &Type) -> TypeShape {
         let address = match ty {
             Type::Tuple(items) => items.as_ptr().addr(),
             Type::Object(items) => Arc::as_ptr(items).addr(),
@@ -71,8 +71,8 @@ impl Shapes {
         shape
     }
 
-    fn compute(&mut self, ty: &Type) -> Shape {
-        let mut shape = Shape {
+    fn compute(&mut self, ty: &Type) -> TypeShape {
+        let mut shape = TypeShape {
             of: ty.clone(),
             plain: ty.clone(),
             is_open: *ty == Type::Any,
@@ -84,8 +84,12 @@ impl Shapes {
             Type::Set(item) => shape.plain = Type::Set(Box::new(self.part(item, &mut shape))),
             Type::Map(item) => shape.plain = Type::Map(Box::new(self.part(item, &mut shape))),
             Type::Tuple(items) => {
-                let parts = items.iter().map(|item| self.part(item, &mut shape));
-                shape.plain = Type::Tuple(parts.collect());
+                shape.plain = Type::Tuple(
+                    items
+                        .iter()
+                        .map(|item| self.part(item, &mut shape))
+                        .collect(),
+                );
             }
             Type::Object(items) => {
                 let parts = items.iter().map(|(name, item)| {
@@ -99,8 +103,8 @@ impl Shapes {
         shape
     }
 
-    /// Adds what follows from a part to the whole, and returns the plain type of the part.
-    fn part(&mut self, part: &Type, whole: &mut Shape) -> Type {
+    /// Adds the properties of a part to the whole, and returns the plain type of the part.
+    fn part(&mut self, part: &Type, whole: &mut TypeShape) -> Type {
         let part = self.shape(part);
         whole.is_open |= part.is_open;
         whole.has_defaults |= part.has_defaults;

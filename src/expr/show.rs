@@ -1,4 +1,4 @@
-//! Values as people read them: in one line, or as `terraform console` prints them.
+//! Values as text for people: in one line, or as `terraform console` prints them.
 
 use std::fmt::Write as _;
 
@@ -6,22 +6,23 @@ use super::typed::Typed;
 use super::types::{AttributeType, Type};
 use super::value::{Marks, Value};
 
-/// What stands for a value that must not be shown.
+/// The text of a sensitive value.
 const SENSITIVE: &str = "(sensitive value)";
-/// What stands for a value that is for one run only.
+/// The text of an ephemeral value.
 const EPHEMERAL: &str = "(ephemeral value)";
-/// What stands for a value that is not known.
+/// The text of an unknown value, as in a plan.
 const UNKNOWN: &str = "(known after apply)";
 
-/// What is shown for marked values; nothing of one may be seen.
+/// Returns the text of a marked value, which must not be shown.
 fn hidden(marks: Marks) -> &'static str {
-    match marks.ephemeral {
-        true => EPHEMERAL,
-        false => SENSITIVE,
+    if marks.ephemeral {
+        EPHEMERAL
+    } else {
+        SENSITIVE
     }
 }
 
-/// Writes a value in one line of at most so many characters; behind what is cut off comes `…`.
+/// Writes a value in one line of at most so many characters; `…` stands for a rest.
 ///
 /// ```
 /// use lockctl::expr::{Value, in_one_line};
@@ -32,7 +33,7 @@ fn hidden(marks: Marks) -> &'static str {
 /// ```
 #[must_use]
 pub fn in_one_line(value: &Value, max_chars: usize) -> String {
-    let mut line = Line {
+    let mut line = ShortLine {
         text: String::new(),
         chars_left: max_chars,
         is_cut: false,
@@ -42,13 +43,13 @@ pub fn in_one_line(value: &Value, max_chars: usize) -> String {
 }
 
 /// A line that ends at a limit, however large the value is.
-struct Line {
+struct ShortLine {
     text: String,
     chars_left: usize,
     is_cut: bool,
 }
 
-impl Line {
+impl ShortLine {
     fn push(&mut self, text: &str) {
         for c in text.chars() {
             if self.is_cut {
@@ -106,15 +107,15 @@ impl Line {
     }
 
     fn string(&mut self, text: &str) {
-        // No character is shown by less than one.
+        // Each character takes at least one; the rest of a long text need not be escaped.
         let end = text.char_indices().nth(self.chars_left);
         let shown = end.map_or(text, |(end, _)| &text[..end]);
         self.push(&quoted(shown));
     }
 }
 
-/// Writes a value as `terraform console` prints it: lists and objects over several lines, and what must not
-/// be shown or is not known in words.
+/// Writes a value as `terraform console` prints it: lists and objects over several lines, secrets and unknown values
+/// in words.
 ///
 /// ```
 /// use lockctl::expr::{Type, Typed, Value, as_console};
@@ -213,7 +214,7 @@ fn null(ty: &Type, out: &mut String) {
     }
 }
 
-/// Names a type as the programs do in sentences.
+/// Returns the name of a type as the programs write it in sentences.
 fn in_words(ty: &Type) -> String {
     match ty {
         Type::Any => "any type".to_owned(),
@@ -226,7 +227,7 @@ fn in_words(ty: &Type) -> String {
     }
 }
 
-/// Writes text of several lines; inside of something else the lines are indented.
+/// Writes text of several lines; the lines are indented inside of another value.
 fn heredoc(text: &str, indent: usize, out: &mut String) {
     out.push_str(if indent == 0 { "<<EOT" } else { "<<-EOT" });
     for part in text.split('\n').chain(["EOT"]) {
@@ -235,7 +236,7 @@ fn heredoc(text: &str, indent: usize, out: &mut String) {
     }
 }
 
-/// Writes text in quotes; what cannot be seen is written as an escape.
+/// Writes text in quotes; characters that cannot be seen are escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -259,8 +260,8 @@ fn quoted(text: &str) -> String {
     out
 }
 
-/// Returns whether a character is seen as itself: no control character, no space but the one, and no mark
-/// without width that turns or joins what is around it.
+/// Returns true for visible characters: no control character, no space but the plain one, and no mark without width
+/// that reverses or joins the text around it.
 fn is_visible(c: char) -> bool {
     let has_no_width = matches!(
         c,

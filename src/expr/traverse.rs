@@ -35,13 +35,13 @@ impl<'e> Evaluator<'e> {
             }
         }
         let (value, indexes) = joined(value, problems.or_value(indexes))?;
-        // Only the part that is meant is copied: a name may hold a great deal.
-        let (part, taken) = Part::of(&value).after(&indexes);
+        // Only the part is copied: a name may hold megabytes, of which an expression uses one attribute.
+        let (part, taken) = ValuePart::of(&value).after(&indexes);
         self.charge(base.span, part.weight())?;
         self.steps(part.copied(), &indexes[taken..], base.span)
     }
 
-    /// Returns the value that steps start from, and those steps.
+    /// Returns the value at the beginning of a traversal, and the steps that are left.
     fn beginning(
         &mut self,
         base: &'e Expr,
@@ -81,8 +81,7 @@ impl<'e> Evaluator<'e> {
     fn splat(&mut self, value: Typed, splat: &Step, rest: &[Stepped<'_>], span: Span) -> Outcome {
         let is_attribute = |(step, _): &Stepped<'_>| matches!(step, Step::Attr(_));
         let is_splat = |(step, _): &Stepped<'_>| matches!(step, Step::AttrSplat | Step::FullSplat);
-        // Behind `.*` a bracket belongs to the whole list and `.0` to each element; the tree does
-        // not distinguish the two.
+        // Behind `.*` a bracket indexes the whole list, and `.0` each element; the tree does not distinguish the two.
         let is_simple = match splat {
             Step::AttrSplat => rest.iter().all(is_attribute),
             _ => !rest.iter().any(is_splat),
@@ -104,8 +103,10 @@ impl<'e> Evaluator<'e> {
             Value::Tuple(_) => value.into_items().unwrap_or_default(),
             _ => vec![value],
         };
-        let items = items.into_iter().map(|item| self.steps(item, rest, span));
-        let items = items.collect::<Outcome<Vec<Typed>>>()?;
+        let items = items
+            .into_iter()
+            .map(|item| self.steps(item, rest, span))
+            .collect::<Outcome<Vec<Typed>>>()?;
         let value = match items.first().map(|first| first.ty.clone()) {
             // Items of one type keep it.
             Some(ty) if is_list && items.iter().all(|item| item.ty == ty) => {
@@ -147,8 +148,8 @@ impl<'e> Evaluator<'e> {
 
     fn index(&self, value: Typed, index: &Typed, span: Span) -> Outcome {
         let (value, marks) = value.unmarked();
-        let (index, own) = index.clone().unmarked();
-        let marks: Marks = marks.and(own);
+        let (index, index_marks) = index.clone().unmarked();
+        let marks: Marks = marks.and(index_marks);
         if value.value == Value::Null {
             return self.wrong(span, "Attempt to index null value");
         }
@@ -186,16 +187,16 @@ impl<'e> Evaluator<'e> {
     }
 }
 
-/// A part of a value.
+/// A part of a value, by reference.
 #[derive(Clone, Copy)]
-struct Part<'v> {
+struct ValuePart<'v> {
     ty: &'v Type,
     value: &'v Value,
-    /// Of what it is a part of, and its own.
+    /// The marks of the part and of all values around it.
     marks: Marks,
 }
 
-impl<'v> Part<'v> {
+impl<'v> ValuePart<'v> {
     fn of(whole: &'v Typed) -> Self {
         Self::new(&whole.ty, &whole.value, Marks::default())
     }
@@ -211,7 +212,7 @@ impl<'v> Part<'v> {
         }
     }
 
-    /// Follows steps as far as they lead to known parts; returns how many do.
+    /// Follows steps as far as they lead to known parts; returns the number of these steps.
     fn after(mut self, steps: &[Stepped<'_>]) -> (Self, usize) {
         for (taken, (step, index)) in steps.iter().enumerate() {
             let next = match (step, index) {
@@ -255,7 +256,7 @@ impl<'v> Part<'v> {
         }
     }
 
-    /// Returns how much memory a copy takes, about, in bytes.
+    /// Returns the approximate size of a copy, in bytes.
     fn weight(self) -> usize {
         2 * self.value.weight()
     }

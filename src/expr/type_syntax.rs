@@ -27,7 +27,7 @@ impl Type {
     /// ```
     ///
     /// # Errors
-    /// All that the program refuses; else what is not certain about a default in it.
+    /// All errors of the program; without errors, the defaults in it that are not certain.
     pub fn of_variable(file: FileId, expr: &Expr) -> Result<Self, NotConstant> {
         if let ExprKind::String(_) | ExprKind::Template(_) = &expr.kind
             && let Some(title) = quoted(file, expr)?
@@ -37,7 +37,7 @@ impl Type {
         of_variable(file, expr)
     }
 
-    /// Picks the attributes that stand twice in a type expression from all keys in it that do; the
+    /// Selects the attributes that stand twice in a type expression from all keys in it that do; the
     /// tree holds only the last of each.
     #[must_use]
     pub fn repeated(expr: &Expr, mut keys: Vec<Span>) -> Vec<Span> {
@@ -56,19 +56,18 @@ impl Type {
         keys
     }
 
-    /// Reads the text of a string in JSON syntax as the type of a variable; whatever is wrong about it
-    /// stands at `span`.
+    /// Reads the text of a string in JSON syntax as the type of a variable; all problems are at `span`.
     ///
     /// # Errors
     /// As [`Type::of_variable`].
     pub fn of_json(file: FileId, text: &str, span: Span) -> Result<Self, NotConstant> {
-        // Line ends around it mean nothing, as nothing else stands in the string.
+        // In parentheses the text may begin and end with line breaks, as in a string.
         let (body, faults) = hcl::parse(file, format!("type = (\n{text}\n)\n").as_bytes());
-        let notes = faults
+        let keys = faults
             .iter()
-            .filter(|note| note.code == rules::DUPLICATE_KEY);
-        let keys = notes.filter_map(|note| note.primary.as_ref().map(|label| label.span));
-        let keys = keys.collect();
+            .filter(|fault| fault.code == rules::DUPLICATE_KEY)
+            .filter_map(|fault| fault.primary.as_ref().map(|label| label.span))
+            .collect();
         let whole = match &*body.items {
             [Item::Attribute(argument)] if !has_errors(&faults) => &argument.value.kind,
             _ => &ExprKind::Null,
@@ -88,7 +87,7 @@ impl Type {
     }
 }
 
-/// Gathers the places of the defaults of attributes, which are values and no types.
+/// Collects the places of the defaults of attributes, which are values and no types.
 fn defaults(expr: &Expr, found: &mut Vec<Span>) {
     match &expr.kind {
         ExprKind::Call(call) => match (&*call.name.text, &*call.args) {
@@ -119,10 +118,9 @@ fn refused<T>(
     })
 }
 
-/// Returns what the program says of a type in quotes, as all were in old versions; nothing where the
-/// quotes hold no text.
+/// Returns the title of the error for a type in quotes, the form of Terraform 0.11; `None` if the quotes hold no text.
 fn quoted(file: FileId, expr: &Expr) -> Outcome<Option<&'static str>> {
-    // A lone interpolation is its value, not a text.
+    // A template of one interpolation is its value, not a text.
     if let ExprKind::Template(parts) = &expr.kind
         && let [hcl::tree::TemplatePart::Interpolation(_)] = &**parts
     {
@@ -136,7 +134,7 @@ fn quoted(file: FileId, expr: &Expr) -> Outcome<Option<&'static str>> {
 }
 
 fn of_variable(file: FileId, expr: &Expr) -> Outcome<Type> {
-    // Only here, and not inside other types, two of them may stand alone.
+    // At the top, but not inside of other types, these two may stand without the type of their items.
     match keyword(expr) {
         Some("list") => Ok(Type::List(Box::new(Type::Any))),
         Some("map") => Ok(Type::Map(Box::new(Type::Any))),
@@ -144,7 +142,7 @@ fn of_variable(file: FileId, expr: &Expr) -> Outcome<Type> {
     }
 }
 
-/// Returns the word that an expression is, if it is one.
+/// Returns the keyword that an expression consists of.
 fn keyword(expr: &Expr) -> Option<&str> {
     match &expr.kind {
         ExprKind::Variable(name) => Some(name),
@@ -179,7 +177,7 @@ fn read(file: FileId, expr: &Expr) -> Outcome<Type> {
     }
 }
 
-/// Reads `name(…)`.
+/// Reads a type with arguments: `name(…)`.
 fn constructed(file: FileId, expr: &Expr, call: &Call) -> Outcome<Type> {
     let name = call.name.text.as_str();
     let behind_name = Span::new(call.name.span.end, expr.span.end);
@@ -278,7 +276,7 @@ fn key_span(key: &ObjectKey) -> Span {
     }
 }
 
-/// Reads the type of an attribute, which alone may be optional.
+/// Reads the type of an attribute; only attributes may be optional.
 fn attribute(file: FileId, expr: &Expr) -> Outcome<AttributeType> {
     let call = match &expr.kind {
         ExprKind::Call(call) if call.name.text == "optional" => call,
@@ -291,7 +289,7 @@ fn attribute(file: FileId, expr: &Expr) -> Outcome<AttributeType> {
         }),
         [ty, default] => {
             let value = constant(file, default);
-            // Both are looked at, even if one of them is wrong already.
+            // Both are read for their errors, even if one of them has some already.
             let (ty, value) = joined(read(file, ty), value)?;
             let default = fitting_default(file, value, &ty, default.span)?;
             Ok(AttributeType {

@@ -7,21 +7,20 @@ use super::Number;
 use super::types::{AttributeType, Type};
 use super::value::{Marks, Value};
 
-/// A value with its type, which does not always follow from the value alone: of a list, a set and a map, and
-/// of null.
+/// A value with its type, which does not follow from the value alone for lists, sets, maps and null.
 ///
 /// Lists and sets are held as tuples, maps as objects. Items of a set are in the order in which the
 /// programs walk through them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Typed {
-    /// The type; no attribute in it is optional.
+    /// The type of the value; no attribute in it is optional.
     pub ty: Type,
-    /// The value.
+    /// The value without its type.
     pub value: Value,
 }
 
 impl Typed {
-    /// Gives a value the type that it has without any conversion.
+    /// Gives a value the type that it has without a conversion.
     #[must_use]
     pub fn of(value: Value) -> Self {
         Self {
@@ -37,7 +36,7 @@ impl Typed {
         Self { ty, value }
     }
 
-    /// Makes a value of a type that is not known.
+    /// Makes an unknown value of a type.
     #[must_use]
     pub fn unknown(ty: Type) -> Self {
         let value = Value::Unknown;
@@ -52,7 +51,7 @@ impl Typed {
         }
     }
 
-    /// Makes a number.
+    /// Makes a value of type `number`.
     #[must_use]
     pub fn number(number: Number) -> Self {
         Self {
@@ -61,7 +60,7 @@ impl Typed {
         }
     }
 
-    /// Makes a truth value.
+    /// Makes a value of type `bool`.
     #[must_use]
     pub fn bool(value: bool) -> Self {
         Self {
@@ -70,7 +69,7 @@ impl Typed {
         }
     }
 
-    /// Makes a tuple.
+    /// Makes a tuple of the types of its items.
     #[must_use]
     pub fn tuple(items: Vec<Self>) -> Self {
         let (types, values) = items.into_iter().map(|item| (item.ty, item.value)).unzip();
@@ -89,7 +88,17 @@ impl Typed {
         }
     }
 
-    /// Makes an object.
+    /// Makes a map of items that have this type.
+    #[must_use]
+    pub fn map(ty: Type, items: BTreeMap<String, Self>) -> Self {
+        let values = items.into_iter().map(|(name, item)| (name, item.value));
+        Self {
+            ty: Type::Map(Box::new(ty)),
+            value: Value::Object(values.collect()),
+        }
+    }
+
+    /// Makes an object of the types of its attributes.
     #[must_use]
     pub fn object(items: BTreeMap<String, Self>) -> Self {
         let (mut types, mut values) = (BTreeMap::new(), BTreeMap::new());
@@ -103,7 +112,7 @@ impl Typed {
         }
     }
 
-    /// Returns whether it is null, marked or not.
+    /// Returns true for null, marked or not.
     #[must_use]
     pub fn is_null(&self) -> bool {
         match &self.value {
@@ -112,7 +121,7 @@ impl Typed {
         }
     }
 
-    /// Returns whether it is not known as a whole, marked or not.
+    /// Returns true for a value that is unknown as a whole, marked or not.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         match &self.value {
@@ -121,7 +130,7 @@ impl Typed {
         }
     }
 
-    /// Adds marks.
+    /// Adds marks to the whole value.
     #[must_use]
     pub fn marked(self, marks: Marks) -> Self {
         Self {
@@ -144,10 +153,16 @@ impl Typed {
         (Self { ty: self.ty, value }, marks)
     }
 
-    /// Returns how much memory it takes, about, in bytes.
+    /// Returns the approximate size in memory, in bytes.
     pub(in crate::expr) fn weight(&self) -> usize {
-        // The types of tuples and objects are as large as they are; others share one.
+        // The types of tuples and objects are as large as the values; the items of others share one.
         2 * self.value.weight()
+    }
+
+    /// Copies the attributes of an object or a map; anything else has none.
+    #[must_use]
+    pub fn attributes(&self) -> BTreeMap<String, Self> {
+        self.clone().into_attributes().unwrap_or_default()
     }
 
     /// Takes a sequence apart into its items, each with its type; `None` for anything else.

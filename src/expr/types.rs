@@ -7,42 +7,42 @@ use std::sync::Arc;
 use super::typed::Typed;
 use super::value::Value;
 
-/// A type, perhaps with places that are still open.
+/// A type, which may have open parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
-    /// `any`: to be filled by what the value has there; of a value, the type of a `null` alone.
+    /// `any`: an open part, which takes the type of the value; as the type of a value that of a lone `null`.
     Any,
-    /// `bool`
+    /// The primitive type `bool`.
     Bool,
-    /// `number`
+    /// The primitive type `number`.
     Number,
-    /// `string`
+    /// The primitive type `string`.
     String,
-    /// `list(T)`
+    /// `list(T)`, by the type of its items.
     List(Box<Self>),
-    /// `set(T)`
+    /// `set(T)`, by the type of its items.
     Set(Box<Self>),
-    /// `map(T)`
+    /// `map(T)`, by the type of its items.
     Map(Box<Self>),
-    /// `tuple([T, …])`
+    /// `tuple([T, …])`, by the types of its items.
     Tuple(Arc<[Self]>),
-    /// `object({ name = T, … })`
+    /// `object({ name = T, … })`, by the types of its attributes.
     Object(Arc<BTreeMap<String, AttributeType>>),
 }
 
-/// What an object type says of one attribute.
+/// One attribute of an object type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeType {
-    /// Its type.
+    /// The type of the attribute's value.
     pub ty: Type,
-    /// Whether it must be there.
+    /// The attribute is required, or may be absent.
     pub presence: Presence,
 }
 
-/// Whether an attribute must be there.
+/// The rule for an attribute that is absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// It must.
+    /// An object without the attribute does not have the type.
     Required,
     /// `optional(T)`: null stands in for it.
     Optional,
@@ -51,7 +51,7 @@ pub enum Presence {
 }
 
 impl AttributeType {
-    /// Makes an attribute that must be there.
+    /// Makes a required attribute of a type.
     #[must_use]
     pub fn required(ty: Type) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl AttributeType {
 }
 
 impl Type {
-    /// Returns the type that a value without any conversion has.
+    /// Returns the type of a value that was not converted.
     #[must_use]
     pub fn of(value: &Value) -> Self {
         match value {
@@ -73,10 +73,10 @@ impl Type {
             Value::String(_) => Self::String,
             Value::Tuple(items) => Self::Tuple(items.iter().map(Self::of).collect()),
             Value::Object(items) => {
-                let items = items.iter();
-                let typed = items
-                    .map(|(name, item)| (name.clone(), AttributeType::required(Self::of(item))));
-                Self::Object(Arc::new(typed.collect()))
+                let attribute = |(name, item): (&String, &Value)| {
+                    (name.clone(), AttributeType::required(Self::of(item)))
+                };
+                Self::Object(Arc::new(items.iter().map(attribute).collect()))
             }
         }
     }
@@ -91,21 +91,21 @@ impl Type {
             Self::Map(item) => Self::Map(Box::new(item.plain())),
             Self::Tuple(items) => Self::Tuple(items.iter().map(Self::plain).collect()),
             Self::Object(items) => {
-                let items = items.iter();
-                let plain = items
-                    .map(|(name, item)| (name.clone(), AttributeType::required(item.ty.plain())));
-                Self::Object(Arc::new(plain.collect()))
+                let attribute = |(name, item): (&String, &AttributeType)| {
+                    (name.clone(), AttributeType::required(item.ty.plain()))
+                };
+                Self::Object(Arc::new(items.iter().map(attribute).collect()))
             }
         }
     }
 
-    /// Returns whether this is `bool`, `number` or `string`.
+    /// Returns true for `bool`, `number` and `string`.
     #[must_use]
     pub fn is_primitive(&self) -> bool {
         matches!(self, Self::Bool | Self::Number | Self::String)
     }
 
-    /// Returns whether any place in it is open.
+    /// Returns true if any part of the type is open.
     pub(super) fn has_any(&self) -> bool {
         match self {
             Self::Any => true,

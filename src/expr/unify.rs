@@ -1,4 +1,4 @@
-//! Which types convert to which, and the type that several have in common (rules 2).
+//! Possible conversions between types, and the common type of several (rules 2).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::failure::{Fit, Misfit};
 use super::types::{AttributeType, Presence, Type};
 
-/// Returns whether values of one type convert to another, as far as the types alone decide.
+/// Returns true if values of one type may convert to another, as far as the types alone decide.
 pub(super) fn possible(from: &Type, to: &Type) -> Fit<bool> {
     Ok(match (from, to) {
         (_, Type::Any) | (Type::Any, _) => true,
@@ -43,7 +43,7 @@ fn every<'t>(mut pairs: impl Iterator<Item = (&'t Type, &'t Type)>) -> Fit<bool>
     pairs.try_fold(true, |so_far, (from, to)| Ok(so_far && possible(from, to)?))
 }
 
-/// Returns whether the parts of a structure convert to the one type of a collection's items.
+/// Returns true if the parts of a structure may convert to the type of a collection's items.
 fn all_possible<'t>(types: impl Iterator<Item = &'t Type>, to: &Type) -> Fit<bool> {
     let types: Vec<&Type> = types.collect();
     match to {
@@ -56,14 +56,14 @@ fn all_possible<'t>(types: impl Iterator<Item = &'t Type>, to: &Type) -> Fit<boo
     }
 }
 
-/// What several types have in common, by kind.
+/// The kinds of several types together.
 enum Kinds {
     Same,
     Primitive,
     Tuples,
     Objects,
     Collections,
-    /// A structure beside something that never converts to it.
+    /// A structure beside a type that never converts to it.
     Unrelated,
     /// A structure beside a null, whose type only a value could show.
     Open,
@@ -71,8 +71,8 @@ enum Kinds {
     Mixed,
 }
 
-/// Finds the one type that values of all these types are brought to where a type is open; `None` is
-/// the program's own answer that there is none.
+/// Determines the type to which values of all these types are converted where a type is open; `None` if the program
+/// has none, either.
 pub(super) fn unify(types: &[&Type]) -> Fit<Option<Type>> {
     match kinds(types) {
         Kinds::Same => Ok(types.first().map(|ty| (*ty).clone())),
@@ -110,7 +110,7 @@ fn kinds(types: &[&Type]) -> Kinds {
     }
 }
 
-/// A string can stand for all of them; null takes the type of the others.
+/// Unifies primitive types: all convert to a string; null takes the type of the others.
 fn primitive(types: &[&Type]) -> Option<Type> {
     let has = |wanted| types.iter().any(|ty| **ty == wanted);
     match (has(Type::String), has(Type::Bool), has(Type::Number)) {
@@ -123,11 +123,13 @@ fn primitive(types: &[&Type]) -> Option<Type> {
 
 /// Unifies tuples position by position, or to a list if they differ in length.
 fn tuples(types: &[&Type]) -> Fit<Option<Type>> {
-    let rows = types.iter().filter_map(|ty| match ty {
-        Type::Tuple(items) => Some(&**items),
-        _ => None,
-    });
-    let rows: Vec<&[Type]> = rows.collect();
+    let rows: Vec<&[Type]> = types
+        .iter()
+        .filter_map(|ty| match ty {
+            Type::Tuple(items) => Some(&**items),
+            _ => None,
+        })
+        .collect();
     if rows.windows(2).any(|pair| pair[0].len() != pair[1].len()) {
         let all: Vec<&Type> = rows.into_iter().flatten().collect();
         return Ok(unify(&all)?.map(|item| Type::List(Box::new(item))));
@@ -146,11 +148,13 @@ fn tuples(types: &[&Type]) -> Fit<Option<Type>> {
 
 /// Unifies objects attribute by attribute, or to a map if their attributes differ.
 fn objects(types: &[&Type]) -> Fit<Option<Type>> {
-    let rows = types.iter().filter_map(|ty| match ty {
-        Type::Object(items) => Some(&**items),
-        _ => None,
-    });
-    let rows: Vec<&BTreeMap<String, AttributeType>> = rows.collect();
+    let rows: Vec<&BTreeMap<String, AttributeType>> = types
+        .iter()
+        .filter_map(|ty| match ty {
+            Type::Object(items) => Some(&**items),
+            _ => None,
+        })
+        .collect();
     if rows
         .windows(2)
         .any(|pair| !pair[0].keys().eq(pair[1].keys()))
@@ -172,19 +176,21 @@ fn objects(types: &[&Type]) -> Fit<Option<Type>> {
     Ok(Some(Type::Object(Arc::new(common))))
 }
 
-/// Unifies lists, sets or maps by what is in them; different ones may convert to each other, in an
-/// order that is not ours to guess.
+/// Unifies lists, sets or maps by the types of their items. Collections of different kinds may convert to each other,
+/// in an order that is not certain.
 fn collections(types: &[&Type]) -> Fit<Option<Type>> {
     let first = types.first().map(|ty| std::mem::discriminant(*ty));
     let is_first = |ty: &&Type| Some(std::mem::discriminant(*ty)) == first;
     if !types.iter().all(is_first) {
         return Err(Misfit::Uncertain("collections of different kinds"));
     }
-    let items = types.iter().filter_map(|ty| match ty {
-        Type::List(item) | Type::Set(item) | Type::Map(item) => Some(&**item),
-        _ => None,
-    });
-    let items: Vec<&Type> = items.collect();
+    let items: Vec<&Type> = types
+        .iter()
+        .filter_map(|ty| match ty {
+            Type::List(item) | Type::Set(item) | Type::Map(item) => Some(&**item),
+            _ => None,
+        })
+        .collect();
     let Some(item) = unify(&items)?.map(Box::new) else {
         return Ok(None);
     };

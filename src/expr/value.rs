@@ -1,4 +1,4 @@
-//! Values, known or not, with the marks that follow them.
+//! Values, known or unknown, with their marks.
 
 use std::collections::BTreeMap;
 
@@ -6,20 +6,20 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::Number;
 
-/// What a key of a map takes beside its text, about, in bytes.
+/// The approximate size of a key of a map without its text, in bytes.
 pub(super) const KEY_BYTES: usize = 2 * size_of::<String>();
 
-/// What must not be shown or kept of a value, wherever it goes (rules 5.2).
+/// Marks of a value, which follow it into every result that depends on it (rules 5.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// It is a secret.
+    /// The value is a secret, and must not be shown.
     pub sensitive: bool,
-    /// It is for this run only.
+    /// The value exists in this run only, and must not be stored.
     pub ephemeral: bool,
 }
 
 impl Marks {
-    /// Returns what either of them says.
+    /// Returns the marks that either of them has.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -28,29 +28,29 @@ impl Marks {
         }
     }
 
-    /// Returns whether nothing is marked.
+    /// Returns true if there is no mark.
     #[must_use]
     pub fn is_none(self) -> bool {
         self == Self::default()
     }
 }
 
-/// A value.
+/// A value of the language, without its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// `null`, of any type.
     Null,
-    /// Something that is not known yet; constants have nothing of the kind.
+    /// A value that is not known yet; constants have none.
     Unknown,
-    /// A value with marks, which are not none; inside is no second mark at once.
+    /// A value with at least one mark; the value inside is not marked itself, but its parts may be.
     Marked(Marks, Box<Self>),
-    /// A truth value.
+    /// `true` or `false`, of type `bool`.
     Bool(bool),
-    /// A number.
+    /// A number, of type `number`.
     Number(Number),
     /// Text in Unicode NFC.
     String(String),
-    /// Elements in order.
+    /// The items of a tuple, a list or a set, in order.
     Tuple(Vec<Self>),
     /// Attributes; the programs, too, order them by the bytes of their names.
     Object(BTreeMap<String, Self>),
@@ -77,7 +77,7 @@ impl Value {
         }
     }
 
-    /// Adds marks to whatever it is.
+    /// Adds marks to the whole value.
     #[must_use]
     pub fn marked(self, marks: Marks) -> Self {
         match self {
@@ -101,8 +101,8 @@ impl Value {
     pub fn bare(self) -> (Self, Marks) {
         let mut marks = Marks::default();
         let mut inside = |value: Self| {
-            let (value, own) = value.bare();
-            marks = marks.and(own);
+            let (value, part_marks) = value.bare();
+            marks = marks.and(part_marks);
             value
         };
         let value = match self {
@@ -112,15 +112,15 @@ impl Value {
             }
             Self::Tuple(items) => Self::Tuple(items.into_iter().map(inside).collect()),
             Self::Object(items) => {
-                let items = items.into_iter();
-                Self::Object(items.map(|(name, item)| (name, inside(item))).collect())
+                let bare = |(name, item)| (name, inside(item));
+                Self::Object(items.into_iter().map(bare).collect())
             }
             value => value,
         };
         (value, marks)
     }
 
-    /// Returns whether all of it is known.
+    /// Returns true if the value and all its parts are known.
     #[must_use]
     pub fn is_wholly_known(&self) -> bool {
         match self {
@@ -132,7 +132,7 @@ impl Value {
         }
     }
 
-    /// Names the type, as the programs do.
+    /// Returns the name of the type, as the programs write it.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -147,24 +147,23 @@ impl Value {
         }
     }
 
-    /// Returns how much memory it takes, about, in bytes.
+    /// Returns the approximate size in memory, in bytes.
     pub(in crate::expr) fn weight(&self) -> usize {
         let inside = match self {
             Self::Null | Self::Unknown | Self::Bool(_) | Self::Number(_) => 0,
             Self::Marked(_, value) => value.weight(),
             Self::String(text) => text.len(),
             Self::Tuple(items) => items.iter().map(Self::weight).sum(),
-            Self::Object(items) => {
-                let entries = items.iter();
-                let entries = entries.map(|(key, value)| KEY_BYTES + key.len() + value.weight());
-                entries.sum()
-            }
+            Self::Object(items) => items
+                .iter()
+                .map(|(key, value)| KEY_BYTES + key.len() + value.weight())
+                .sum(),
         };
         size_of::<Self>() + inside
     }
 }
 
-/// Brings text into Unicode NFC.
+/// Normalises text to Unicode NFC, as the programs do with every string.
 pub(super) fn normalised(text: String) -> String {
     if is_nfc(&text) {
         text

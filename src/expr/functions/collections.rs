@@ -53,8 +53,11 @@ pub(super) fn coalescelist(args: &Arguments<'_>) -> CallResult {
         return Err(CallFault::call(reason));
     }
     let is_filled = |arg: &&Typed| matches!(&arg.value, Value::Tuple(items) if !items.is_empty());
-    let filled = args.values.iter().find(is_filled).cloned();
-    filled.ok_or_else(|| CallFault::call("no non-null arguments"))
+    args.values
+        .iter()
+        .find(is_filled)
+        .cloned()
+        .ok_or_else(|| CallFault::call("no non-null arguments"))
 }
 
 pub(super) fn contains(args: &Arguments<'_>) -> CallResult {
@@ -170,12 +173,8 @@ pub(super) fn merge(args: &Arguments<'_>) -> CallResult {
         merged.extend(attributes);
     }
     match maps.first().map(|map| &map.ty) {
-        Some(ty @ Type::Map(_)) if maps.iter().all(|map| map.ty == *ty) => {
-            let items = merged.into_iter().map(|(name, item)| (name, item.value));
-            Ok(Typed {
-                ty: ty.clone(),
-                value: Value::Object(items.collect()),
-            })
+        Some(ty @ Type::Map(item)) if maps.iter().all(|map| map.ty == *ty) => {
+            Ok(Typed::map((**item).clone(), merged))
         }
         _ => Ok(Typed::object(merged)),
     }
@@ -246,13 +245,7 @@ pub(super) fn zipmap(args: &Arguments<'_>) -> CallResult {
         pairs.insert(key.to_owned(), value);
     }
     Ok(match args.ty(1) {
-        Type::List(item) => {
-            let pairs = pairs.into_iter().map(|(key, item)| (key, item.value));
-            Typed {
-                ty: Type::Map(item.clone()),
-                value: Value::Object(pairs.collect()),
-            }
-        }
+        Type::List(item) => Typed::map((**item).clone(), pairs),
         _ => Typed::object(pairs),
     })
 }

@@ -1,16 +1,16 @@
 //! The programs' regular expressions, written for ours.
 //!
-//! Theirs are those of RE2, in which `\d`, `\w`, `\s` and `\b` know ASCII only. What one of the two reads
-//! differently, or what hangs on a version of Unicode, has no counterpart here.
+//! Theirs are those of RE2, in which `\d`, `\w`, `\s` and `\b` know ASCII only. Patterns that the two dialects read
+//! differently, or that depend on a version of Unicode, are not translated.
 
 use std::collections::BTreeSet;
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// How often the programs let a pattern repeat something, repetitions of repetitions included.
+/// Maximum number of repetitions in a pattern of RE2, with repetitions of repetitions multiplied.
 const MAX_REPEAT: u32 = 1000;
 
-/// Writes a pattern for our dialect; `None` if it may mean something else there.
+/// Translates a pattern to the dialect of the `regex` crate; `None` if it may mean something else there.
 pub(super) fn translated(pattern: &str) -> Option<String> {
     let mut reader = PatternTranslator {
         rest: pattern.chars().peekable(),
@@ -36,11 +36,11 @@ pub(super) fn translated(pattern: &str) -> Option<String> {
     Some(reader.out)
 }
 
-/// Returns whether a replacement names the same groups in both dialects.
+/// Returns true if a replacement names the same groups in both dialects.
 pub(super) fn is_same_replacement(new: &str) -> bool {
     let mut parts = new.split('$').skip(1).peekable();
     while let Some(part) = parts.next() {
-        // Two of them are one that means nothing.
+        // `$$` is a literal dollar sign.
         if part.is_empty() {
             parts.next();
             continue;
@@ -60,7 +60,7 @@ pub(super) fn is_same_replacement(new: &str) -> bool {
     true
 }
 
-/// What stands before a token.
+/// The kind of the token before the current one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LastToken {
     Repeat,
@@ -161,7 +161,7 @@ impl PatternTranslator<'_> {
                     's' => self.out.push_str("\\t\\n\\f\\r "),
                     other => self.escape(other)?,
                 },
-                // Two of them combine classes in ours.
+                // Doubled, these combine classes in the `regex` crate.
                 sign @ ('&' | '-' | '~') if self.rest.peek() == Some(&sign) => return None,
                 other => self.out.push(other),
             }

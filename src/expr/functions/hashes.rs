@@ -63,7 +63,10 @@ pub(super) fn uuidv5(args: &Arguments<'_>) -> CallResult {
         "x500" => "6ba7b814-9dad-11d1-80b4-00c04fd430c8",
         other => other,
     };
-    let Some(mut bytes) = uuid_bytes(namespace) else {
+    let parts: Vec<&str> = namespace.split('-').collect();
+    let has_form = parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]);
+    let decoded = hex::decode(parts.concat()).ok().filter(|_| has_form);
+    let Some(mut bytes) = decoded else {
         return Err(match namespace.len() {
             // Without dashes, in braces, or behind `urn:uuid:`.
             32 | 38 | 45 => CallFault::Uncertain("a namespace that is written differently"),
@@ -80,12 +83,4 @@ pub(super) fn uuidv5(args: &Arguments<'_>) -> CallResult {
         uuid.insert(at, '-');
     }
     Ok(Typed::string(uuid))
-}
-
-fn uuid_bytes(text: &str) -> Option<Vec<u8>> {
-    let parts: Vec<&str> = text.split('-').collect();
-    if !parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]) {
-        return None;
-    }
-    hex::decode(parts.concat()).ok()
 }

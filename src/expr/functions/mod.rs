@@ -207,34 +207,19 @@ fn call_plain<'e>(
     if call.expand_final {
         check_count(eval, function, &spans, span)?;
     }
-    let mut marks = Marks::default();
-    let mut problems = NotConstant::default();
-    let mut values = Vec::new();
-    for (at, (arg, place)) in args.into_iter().zip(&spans).enumerate() {
-        // Parts keep their marks where they go into the result as they are.
-        let (arg, arg_marks) = match function.needs {
-            NeededKnowledge::AllParts => arg.bare(),
-            NeededKnowledge::Nothing | NeededKnowledge::Arguments => arg.unmarked(),
-        };
-        marks = marks.and(arg_marks);
-        let parameter = function.parameters.get(at).copied().or(function.variadic);
-        match converted(eval, arg, parameter.unwrap_or(SignatureType::Any), *place) {
-            Ok(value) => values.push(value),
-            Err(found) => problems.add(found),
-        }
-    }
-    let values = problems.or_value(values)?;
+    let (values, marks) = converted_arguments(eval, function, args, &spans)?;
     let is_known = |value: &Typed| match function.needs {
         NeededKnowledge::Nothing => true,
         NeededKnowledge::Arguments => !value.is_unknown(),
         NeededKnowledge::AllParts => value.value.is_wholly_known(),
     };
-    if !values.iter().all(is_known) {
-        return Ok(Typed::unknown(function.result.ty()).marked(marks));
-    }
+    let unknown = Typed::unknown(function.result.ty());
     let Some(around) = eval.scope.functions else {
-        return Ok(Typed::unknown(function.result.ty()).marked(marks));
+        return Ok(unknown.marked(marks));
     };
+    if !values.iter().all(is_known) {
+        return Ok(unknown.marked(marks));
+    }
     let result = body(&Arguments {
         values: &values,
         around,
@@ -247,6 +232,32 @@ fn call_plain<'e>(
         }
         Err(fault) => report(eval, fault, &spans, span),
     }
+}
+
+/// Converts all arguments to the types of their parameters, and takes the marks off.
+fn converted_arguments(
+    eval: &Evaluator<'_>,
+    function: &Function,
+    args: Vec<Typed>,
+    spans: &[Span],
+) -> Outcome<(Vec<Typed>, Marks)> {
+    let mut marks = Marks::default();
+    let mut problems = NotConstant::default();
+    let mut values = Vec::new();
+    for (at, (arg, place)) in args.into_iter().zip(spans).enumerate() {
+        // Parts keep their marks where they go into the result as they are.
+        let (arg, arg_marks) = match function.needs {
+            NeededKnowledge::AllParts => arg.bare(),
+            NeededKnowledge::Nothing | NeededKnowledge::Arguments => arg.unmarked(),
+        };
+        marks = marks.and(arg_marks);
+        let parameter = function.parameters.get(at).copied().or(function.variadic);
+        match converted(eval, arg, parameter.unwrap_or(SignatureType::Any), *place) {
+            Ok(value) => values.push(value),
+            Err(found) => problems.add(found),
+        }
+    }
+    problems.or_value((values, marks))
 }
 
 /// Calls a function that another program adds to the language.

@@ -18,7 +18,10 @@ pub(super) fn cidrhost(args: &Arguments<'_>) -> CallResult {
 pub(super) fn cidrnetmask(args: &Arguments<'_>) -> CallResult {
     let network = CidrBlock::parse(args.text(0))?;
     match network.family {
-        Family::V4 => Ok(Typed::string(network.mask().to_string())),
+        Family::V4 => {
+            let mask = u128::from(u32::MAX) & !network.greatest_host();
+            Ok(Typed::string(network.family.address(mask).to_string()))
+        }
         Family::V6 => Err(CallFault::call("IPv6 addresses cannot have a netmask")),
     }
 }
@@ -137,11 +140,6 @@ impl CidrBlock {
             0 => 0,
             size => u128::MAX >> (128 - size),
         }
-    }
-
-    fn mask(self) -> IpAddr {
-        let all = u128::MAX >> (128 - self.family.bits());
-        self.family.address(all & !self.greatest_host())
     }
 
     fn contains(self, address: u128) -> bool {

@@ -45,11 +45,11 @@ pub(super) fn floor(args: &Arguments<'_>) -> CallResult {
 }
 
 fn floored(number: Number) -> CallResult<Number> {
-    let one = Number::from(1);
-    let rest = number.modulo(one).ok_or(ROUNDED)?;
+    let unit = Number::from(1);
+    let rest = number.modulo(unit).ok_or(ROUNDED)?;
     let truncated = number.subtract(rest).ok_or(ROUNDED)?;
     if rest < Number::from(0) {
-        truncated.subtract(one).ok_or(ROUNDED)
+        truncated.subtract(unit).ok_or(ROUNDED)
     } else {
         Ok(truncated)
     }
@@ -57,18 +57,18 @@ fn floored(number: Number) -> CallResult<Number> {
 
 pub(super) fn signum(args: &Arguments<'_>) -> CallResult {
     args.whole(0)?;
-    let one = Number::from(1);
+    let unit = Number::from(1);
     result(match args.number(0)?.cmp(&Number::from(0)) {
-        Ordering::Less => one.negate(),
+        Ordering::Less => unit.negate(),
         Ordering::Equal => Some(Number::from(0)),
-        Ordering::Greater => Some(one),
+        Ordering::Greater => Some(unit),
     })
 }
 
 /// Computes `max` or `min`.
 pub(super) fn extreme(args: &Arguments<'_>, choose: fn(Number, Number) -> Number) -> CallResult {
     if args.values.is_empty() {
-        return Err(CallFault::call("must pass at least one number"));
+        return Err(CallFault::call("must pass at least unit number"));
     }
     let mut best = args.number(0)?;
     for at in 1..args.values.len() {
@@ -121,7 +121,7 @@ pub(super) fn range(args: &Arguments<'_>) -> CallResult {
         1 => (zero, args.number(0)?, None),
         2 => (args.number(0)?, args.number(1)?, None),
         3 => (args.number(0)?, args.number(1)?, Some(args.number(2)?)),
-        _ => return Err(CallFault::call("range takes one to three arguments")),
+        _ => return Err(CallFault::call("range takes unit to three arguments")),
     };
     let is_descending = end < start;
     let step = match step {

@@ -16,12 +16,13 @@ const COMPARISONS_PER_BYTE: usize = 64;
 /// Makes a sequence of the type that the items come from; a set becomes a list.
 fn like(from: &Type, items: Vec<Typed>) -> Typed {
     match from {
-        Type::List(item) | Type::Set(item) => {
-            let values = items.into_iter().map(|item| item.value);
-            Typed::list((**item).clone(), values.collect())
-        }
+        Type::List(item) | Type::Set(item) => Typed::list((**item).clone(), values(items)),
         _ => Typed::tuple(items),
     }
+}
+
+fn values(items: Vec<Typed>) -> Vec<Value> {
+    items.into_iter().map(|item| item.value).collect()
 }
 
 pub(super) fn chunklist(args: &Arguments<'_>) -> CallResult {
@@ -30,7 +31,7 @@ pub(super) fn chunklist(args: &Arguments<'_>) -> CallResult {
     };
     let size = usize::try_from(args.whole(1)?)
         .map_err(|_| CallFault::call("the size argument must be positive"))?;
-    let values: Vec<Value> = args.items(0).into_iter().map(|item| item.value).collect();
+    let values = values(args.items(0));
     // A size of 0 means one chunk of all items.
     let size = if size == 0 { values.len().max(1) } else { size };
     let chunks = values
@@ -40,8 +41,12 @@ pub(super) fn chunklist(args: &Arguments<'_>) -> CallResult {
 }
 
 pub(super) fn compact(args: &Arguments<'_>) -> CallResult {
-    let texts = args.texts(0).into_iter().flatten();
-    Ok(text_list(texts.filter(|text| !text.is_empty())))
+    let texts = args
+        .texts(0)
+        .into_iter()
+        .flatten()
+        .filter(|text| !text.is_empty());
+    Ok(text_list(texts))
 }
 
 pub(super) fn concat(args: &Arguments<'_>) -> CallResult {

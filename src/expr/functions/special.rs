@@ -111,7 +111,10 @@ pub(super) fn try_each<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span)
         return eval.refuse(rules::WRONG_TYPE, CALL_ERROR, span, note);
     }
     for arg in &call.args {
-        match guarded(eval, arg) {
+        eval.guards += 1;
+        let value = eval.expr(arg);
+        eval.guards -= 1;
+        match value {
             // An unknown value may fail once it is known, and then the next argument counts.
             Ok(value) if !value.value.is_wholly_known() => {
                 let (_, marks) = value.bare();
@@ -140,13 +143,6 @@ pub(super) fn can<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> O
         Err(problems) if !problems.uncertain.is_empty() || call.args.len() != 1 => Err(problems),
         Err(_) => Ok(Typed::bool(false)),
     }
-}
-
-fn guarded<'e>(eval: &mut Evaluator<'e>, expr: &'e Expr) -> Outcome {
-    eval.guards += 1;
-    let value = eval.expr(expr);
-    eval.guards -= 1;
-    value
 }
 
 /// Converts the only argument to a type; null stays null.

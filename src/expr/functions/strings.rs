@@ -59,7 +59,9 @@ fn in_case(text: &str, changed: fn(char) -> String) -> CallResult {
         let letter = changed(c);
         // Where Rust makes several letters of one, the programs make another single one or none.
         let is_several = letter.chars().nth(1).is_some();
-        if is_several || (has_new_case(c) && !letter.starts_with(c)) {
+        // These letters got their case after the version of Unicode of the programs.
+        let has_new_case = matches!(c, '\u{1c80}'..='\u{1c8f}' | '\u{a7c0}'..='\u{a7ff}' | '\u{264}' | '\u{19b}' | '\u{10000}'..);
+        if is_several || (has_new_case && !letter.starts_with(c)) {
             return Err(CallFault::Uncertain(
                 "a letter whose case hangs on the program",
             ));
@@ -67,11 +69,6 @@ fn in_case(text: &str, changed: fn(char) -> String) -> CallResult {
         out.push_str(&letter);
     }
     Ok(Typed::string(out))
-}
-
-/// Returns true for the letters to which versions of Unicode after that of the programs gave a case.
-fn has_new_case(c: char) -> bool {
-    matches!(c, '\u{1c80}'..='\u{1c8f}' | '\u{a7c0}'..='\u{a7ff}' | '\u{264}' | '\u{19b}' | '\u{10000}'..)
 }
 
 /// Capitalizes the first letter of each word.

@@ -1,7 +1,7 @@
 //! `yamldecode`: the one document of a text (rules 6.6).
 //!
-//! The programs read YAML 1.1, the parser here YAML 1.2. Of a document that the two may read
-//! differently there is no answer (rules 6.9), and none of a text that is no YAML to the parser here.
+//! The programs read YAML 1.1, the parser here YAML 1.2. A document that the two may read differently has no certain
+//! value (rules 6.9), and neither has a text that the parser refuses.
 
 mod scalars;
 
@@ -16,10 +16,10 @@ use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
 
-/// How deep a document may be nested.
+/// Maximum nesting of a document: reading is recursive.
 const MAX_NESTING: usize = 64;
 
-/// How long a key may be, in bytes; the programs take no key that is longer, in another unit.
+/// Maximum length of a key, in bytes. The programs have a limit, too, in another unit.
 const MAX_KEY: usize = 512;
 
 const FORM: CallFault = CallFault::Uncertain("this YAML may mean something else to the program");
@@ -59,9 +59,9 @@ pub(super) fn yamldecode(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-/// What a node is besides its content.
+/// The anchor and the tag of a node.
 struct Properties<'t> {
-    /// Zero if it has no anchor.
+    /// The number of the anchor, zero if the node has none.
     anchor: usize,
     tag: Option<Cow<'t, Tag>>,
 }
@@ -70,9 +70,9 @@ struct YamlReader<'t, 'l> {
     events: Parser<'t, StrInput<'t>>,
     /// The values that have anchors, as far as they are complete.
     anchored: BTreeMap<usize, Typed>,
-    /// Whether the text ends with a line break; if not, the last block may have one more or not.
+    /// The text ends with a line break. Otherwise the two versions may differ in the end of the last block.
     ends_with_line: bool,
-    /// How much aliases have copied.
+    /// The size of the values that aliases have copied, in bytes.
     copied: usize,
     args: &'l Arguments<'l>,
 }
@@ -132,7 +132,7 @@ impl<'t> YamlReader<'t, '_> {
         Ok(value)
     }
 
-    /// Counts a copy: aliases of aliases make much of little.
+    /// Counts a copy: aliases of aliases grow exponentially with the text.
     fn copy(&mut self, value: &Typed) -> CallResult<()> {
         self.copied = self.copied.saturating_add(value.value.weight());
         self.args.allow(self.copied)
@@ -184,7 +184,7 @@ impl<'t> YamlReader<'t, '_> {
 }
 
 impl Properties<'_> {
-    /// Returns the anchor of a collection, if no tag says that it is something else.
+    /// Returns the anchor of a collection, unless its tag is that of another type.
     fn of_collection(&self, kind: &str) -> CallResult<usize> {
         match core_tag(self.tag.as_deref())? {
             None => Ok(self.anchor),
@@ -208,7 +208,7 @@ fn core_tag(tag: Option<&Tag>) -> CallResult<Option<&str>> {
 
 enum MappingKey {
     Name(String),
-    /// What follows is merged into the mapping.
+    /// `<<`: the value is merged into the mapping.
     Merge,
 }
 
@@ -234,7 +234,7 @@ fn key_of(event: Event<'_>) -> CallResult<MappingKey> {
     }
 }
 
-/// Makes a value of a text that has no tag.
+/// Makes a value of a scalar without a tag.
 fn untagged(text: &str, style: ScalarStyle) -> CallResult {
     match style {
         ScalarStyle::Plain => scalars::plain(text),

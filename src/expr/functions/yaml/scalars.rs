@@ -1,4 +1,4 @@
-//! What a text without quotes is: a list of special cases, and else a string.
+//! Scalars of YAML without quotes: special cases, or strings.
 
 use chrono::{DateTime, NaiveDate, SecondsFormat};
 
@@ -10,13 +10,13 @@ use crate::expr::types::Type;
 
 /// Makes a value of a plain text, one without quotes.
 pub(super) fn plain(text: &str) -> CallResult {
-    match is_plain_in_brackets(text) {
-        true => resolved(text),
-        false => Err(FORM),
+    if !is_plain_in_brackets(text) {
+        return Err(FORM);
     }
+    resolved(text)
 }
 
-/// Returns whether YAML 1.1 has a plain text also in brackets, where YAML 1.2 allows more.
+/// Returns true for a text that YAML 1.1 reads as plain in brackets, too, where YAML 1.2 allows more.
 pub(super) fn is_plain_in_brackets(text: &str) -> bool {
     !text.starts_with([':', '|', '>', '%', '@', '`']) && !text.contains('?')
 }
@@ -92,8 +92,7 @@ fn number(text: &str) -> CallResult {
     Ok(Typed::string(text))
 }
 
-/// Returns whether a text is a decimal number: a sign, digits, a fraction and an exponent, of which
-/// one digit must be there.
+/// Returns true for a decimal number: a sign, digits, a fraction and an exponent, with at least one digit.
 fn is_decimal(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (digits, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -160,8 +159,8 @@ fn date_parts(text: &str) -> Option<(i32, u32, u32)> {
     Some((year.parse().ok()?, month.parse().ok()?, day.parse().ok()?))
 }
 
-/// Returns whether YAML 1.1 and 1.2 have the same lines, white space, directives, escapes and names of
-/// anchors in a text.
+/// Returns true if YAML 1.1 and 1.2 read the same lines, white space, directives, escapes and names of anchors in a
+/// text.
 pub(super) fn is_portable(text: &str) -> bool {
     let is_special = |line: &str| line.starts_with('%') || line.starts_with("...");
     text.chars().all(is_portable_char)
@@ -180,7 +179,7 @@ fn is_portable_char(c: char) -> bool {
     }
 }
 
-/// Returns whether there is a `:` that ends a key only in YAML 1.2: in brackets, before one of these.
+/// Returns true if a `:` ends a key only in YAML 1.2: in brackets, before certain characters.
 fn has_keys_without_space(text: &str) -> bool {
     text.match_indices(':').any(|(at, _)| {
         text[at + 1..].starts_with([',', '[', ']', '{', '}']) && !text[..at].ends_with(['"', '\''])
