@@ -1,96 +1,107 @@
-//! The evaluation of one unit: its files, and the values of their expressions on demand.
+//! The state of the evaluation of one unit: its files in their roles, and the values that were computed.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::documents::Document;
-use super::functions::Calls;
-use super::include::Include;
-use super::limits::{
-    MAX_CHAIN, MAX_FILE_BYTES, MAX_FILES, MAX_READ_DEPTH, MAX_REASONS, MAX_TOTAL_BYTES,
-};
-use super::outcome::{Outcome, Place, Reason, Slot, Stop, stopped};
+use super::documents::ParsedFile;
+use super::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_READ_DEPTH, MAX_REASONS, MAX_TOTAL_BYTES};
+use super::outcome::{FilePlace, Outcome, Stop, Traced, UnknownCause};
 use super::surroundings::UnitSurroundings;
 use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
-use crate::expr::{self, Budget, EvalScope, FunctionSet, Surroundings, Typed};
-use crate::hcl::tree::{Attribute, Block, Expr};
+use crate::expr::{Budget, DemandChain, OnDemand, Typed};
+use crate::hcl::tree::{Attribute, Block};
 use crate::world::Files;
 
-/// How much all expressions of one unit may compute together, in bytes.
-const MAX_WORK: usize = 256 << 20;
-
-/// How many levels of an expression count for one file that is read from inside of it.
+/// Levels of nesting that count for a file that is read from inside of an expression: the evaluation of a file
+/// recurses through many functions, and the stack is limited.
 const READ_LEVELS: usize = 16;
 
-/// What is known of one unit so far.
+/// The evaluation of one unit, with all files that it reads.
 pub(super) struct Evaluation<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) texts: &'a mut Texts,
     pub(super) around: &'a UnitSurroundings<'a>,
-    /// The unit comes first.
-    pub(super) instances: Vec<Instance>,
+    /// The files in their roles; the unit comes first.
+    pub(super) instances: Vec<FileInstance>,
     ids: BTreeMap<PathBuf, FileId>,
-    /// What `read_terragrunt_config` gave for files.
-    pub(super) reads: BTreeMap<PathBuf, Read>,
-    /// Parts of the configurations of parents, by section.
-    pub(super) parts: BTreeMap<(usize, Option<String>), Read>,
+    /// Local values, by file and name.
+    pub(super) locals: OnDemand<(usize, String), Traced>,
+    /// The include blocks of units.
+    pub(super) includes: OnDemand<usize, Outcome<Arc<Vec<Include>>>>,
+    /// The values of the files of values beside files; `None` for a directory without such a file.
+    pub(super) values: OnDemand<usize, Outcome<Option<Arc<Typed>>>>,
+    /// Results of `read_terragrunt_config`, by path.
+    pub(super) reads: OnDemand<PathBuf, Traced>,
+    /// Sections of the configurations of parents; `None` is the whole configuration.
+    pub(super) sections: OnDemand<(usize, Option<String>), Traced>,
     files_left: usize,
     bytes_left: u64,
-    work_left: usize,
-    kept: Budget,
-    chain: usize,
-    /// How deep the expression is in which files are read.
+    pub(super) budget: Budget,
+    pub(super) chain: DemandChain,
+    /// The nesting of the expression in which files are read.
     pub(super) depth: usize,
-    pub(super) read_depth: usize,
-    /// What made values unknown since somebody looked.
-    reasons: Vec<Reason>,
-}
-
-/// What a file that was read gave.
-pub(super) enum Read {
-    Begun,
-    Done(Outcome, Vec<Reason>),
+    read_depth: usize,
+    /// Causes of unknown values since the innermost [`Evaluation::traced`] began.
+    causes: Vec<UnknownCause>,
 }
 
 /// A file in the role that it plays.
-pub(super) struct Instance {
-    pub(super) document: Arc<Document>,
+pub(super) struct FileInstance {
+    pub(super) document: Arc<ParsedFile>,
     pub(super) file: FileId,
-    /// What `get_terragrunt_dir` answers: in a parent the directory of the unit (rules 3.2).
+    /// The result of `get_terragrunt_dir`: in a parent the directory of the unit (rules 3.2).
     pub(super) unit_dir: PathBuf,
-    pub(super) role: Role,
-    pub(super) includes: Includes,
-    pub(super) locals: BTreeMap<String, Memo>,
-    pub(super) values: Option<Outcome<Option<Arc<Typed>>>>,
+    pub(super) role: FileRole,
 }
 
-/// The role of a file.
+/// The role of a file in the evaluation of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// It is a unit, or read as one.
+pub(super) enum FileRole {
+    /// A unit, or a file that is read as one.
     Unit,
-    /// It is included by the unit of this instance.
+    /// A file that the unit of this instance includes.
     Parent(usize),
-    /// It stands beside the unit of this instance and is merged over it.
+    /// A file beside a unit that is merged over it.
     Autoinclude,
 }
 
-pub(super) enum Includes {
-    NotLooked,
-    Begun,
-    Done(Outcome<Arc<Vec<Include>>>),
+/// An include block with the parent that it names.
+#[derive(Clone, Debug)]
+pub(super) struct Include {
+    /// Empty for a block without label.
+    pub(super) label: String,
+    pub(super) is_bare: bool,
+    /// Absolute where the unit is.
+    pub(super) path: PathBuf,
+    pub(super) is_exposed: bool,
+    pub(super) strategy: MergeStrategy,
+    /// The parent in its role.
+    pub(super) parent: usize,
 }
 
-#[derive(Clone)]
-pub(super) enum Memo {
-    Begun,
-    Done(Outcome, Vec<Reason>),
+/// The parent of a file, as functions like `path_relative_to_include` find it.
+pub(super) enum IncludedParent {
+    /// There is none: the file itself stands for it.
+    None,
+    /// The parent has this path.
+    At(PathBuf),
+    /// Several are there, and no label is given.
+    Ambiguous,
+    /// No include block has the label.
+    UnknownLabel,
 }
 
-/// What an expression is part of, which decides the names that it may use (rules 2.5).
+/// The value of `merge_strategy` of an include block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MergeStrategy {
+    None,
+    Shallow,
+    Deep,
+}
+
+/// The context of an expression, which decides the names that it may use (rules 2.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     /// A file of values, or the default of a feature: functions, and `values` in the latter.
@@ -99,7 +110,7 @@ pub(super) enum Stage {
     Include,
     Locals,
     Source,
-    /// Everything else.
+    /// Any other argument of a unit.
     Rest,
 }
 
@@ -115,16 +126,18 @@ impl<'a> Evaluation<'a> {
             around,
             instances: Vec::new(),
             ids: BTreeMap::new(),
-            reads: BTreeMap::new(),
-            parts: BTreeMap::new(),
+            locals: OnDemand::default(),
+            includes: OnDemand::default(),
+            values: OnDemand::default(),
+            reads: OnDemand::default(),
+            sections: OnDemand::default(),
             files_left: MAX_FILES,
             bytes_left: MAX_TOTAL_BYTES,
-            work_left: MAX_WORK,
-            kept: Budget::default(),
-            chain: 0,
+            budget: Budget::default(),
+            chain: DemandChain::default(),
             depth: 0,
             read_depth: 0,
-            reasons: Vec::new(),
+            causes: Vec::new(),
         }
     }
 
@@ -133,27 +146,24 @@ impl<'a> Evaluation<'a> {
         &mut self,
         path: &Path,
         sharing: Sharing,
-    ) -> Result<(Arc<Document>, FileId), Unread> {
-        let left = self.files_left.checked_sub(1);
-        self.files_left = left.ok_or(Unread::TooMuch)?;
+    ) -> Result<(Arc<ParsedFile>, FileId), ReadFailure> {
+        self.files_left = self.files_left.checked_sub(1).ok_or(ReadFailure::TooMuch)?;
         if let Some(document) = self.around.documents.find(path) {
             let file = self.id(&document);
             return Ok((document, file));
         }
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
-        let bytes = match self.files.read(path, limit) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                return Err(match error.kind() {
-                    ErrorKind::FileTooLarge => Unread::TooMuch,
-                    ErrorKind::NotFound | ErrorKind::NotADirectory => Unread::Missing,
-                    _ if crate::world::is_outside(&error) => Unread::Outside,
-                    _ => Unread::Failed(error.to_string()),
-                });
-            }
-        };
+        let bytes = self
+            .files
+            .read(path, limit)
+            .map_err(|error| match error.kind() {
+                ErrorKind::FileTooLarge => ReadFailure::TooMuch,
+                ErrorKind::NotFound | ErrorKind::NotADirectory => ReadFailure::Missing,
+                _ if crate::world::is_outside(&error) => ReadFailure::Outside,
+                _ => ReadFailure::Failed(error.to_string()),
+            })?;
         self.bytes_left -= bytes.len() as u64;
-        let document = Arc::new(Document::parse(path, bytes));
+        let document = Arc::new(ParsedFile::parse(path, bytes));
         if sharing == Sharing::Shared {
             self.around.documents.keep(&document);
         }
@@ -161,7 +171,7 @@ impl<'a> Evaluation<'a> {
         Ok((document, file))
     }
 
-    fn id(&mut self, document: &Document) -> FileId {
+    fn id(&mut self, document: &ParsedFile) -> FileId {
         if let Some(file) = self.ids.get(&document.path) {
             return *file;
         }
@@ -174,161 +184,64 @@ impl<'a> Evaluation<'a> {
     }
 
     /// Adds a file in a role; the unit's own directory is that of the file.
-    pub(super) fn add(&mut self, document: Arc<Document>, file: FileId, role: Role) -> usize {
+    pub(super) fn add(&mut self, document: Arc<ParsedFile>, file: FileId, role: FileRole) -> usize {
         let unit_dir = match role {
-            Role::Parent(unit) => self.instances[unit].unit_dir.clone(),
-            Role::Unit | Role::Autoinclude => directory(&document.path).to_owned(),
+            FileRole::Parent(unit) => self.instances[unit].unit_dir.clone(),
+            FileRole::Unit | FileRole::Autoinclude => directory(&document.path).to_owned(),
         };
-        self.instances.push(Instance {
+        self.instances.push(FileInstance {
             document,
             file,
             unit_dir,
             role,
-            includes: Includes::NotLooked,
-            locals: BTreeMap::new(),
-            values: None,
         });
         self.instances.len() - 1
     }
 
-    pub(super) fn place(&self, at: usize, span: Span) -> Place {
+    pub(super) fn place(&self, at: usize, span: Span) -> FilePlace {
         let instance = &self.instances[at];
-        // Templates in JSON have places of their own.
+        // Spans inside templates of JSON count from the beginning of the template, and may exceed the file.
         let end = instance.document.bytes.len();
-        Place {
+        FilePlace {
             file: instance.file,
             span: Span::new(span.start.min(end), span.end.min(end)),
         }
     }
 
-    /// Returns the place of an attribute's value; in JSON that is exact enough.
-    pub(super) fn attribute_place(&self, at: usize, attribute: &Attribute) -> Place {
+    /// Returns the place of an attribute's value.
+    pub(super) fn attribute_place(&self, at: usize, attribute: &Attribute) -> FilePlace {
         self.place(at, attribute.value.span)
     }
 
-    /// Evaluates an argument.
-    pub(super) fn slot(&mut self, at: usize, attribute: &Attribute, stage: Stage) -> Slot {
-        let place = self.attribute_place(at, attribute);
-        let (outcome, reasons) = self.traced(|this| this.value(at, &attribute.value, stage));
-        Slot {
-            place,
-            outcome,
-            reasons,
-        }
-    }
-
-    /// Evaluates an expression of a file.
-    pub(super) fn value(&mut self, at: usize, expr: &Expr, stage: Stage) -> Outcome {
-        let names = self.names(at, expr, stage)?;
-        let instance = &self.instances[at];
-        let (file, is_json) = (instance.file, instance.document.is_json);
-        let dir = directory(&instance.document.path).to_owned();
-        let place = self.place(at, expr.span);
-        let (files, around) = (self.files, self.around);
-        let (given, depth) = (self.work_left, self.depth);
-        let calls = Calls {
-            evaluation: RefCell::new(self),
-            at,
-        };
-        let surroundings = Surroundings {
-            files,
-            dir: &dir,
-            absolute_dir: around.working_dir.as_ref(),
-            has_volatile: true,
-            functions: FunctionSet::Terraform0_15,
-            extra: Some(&calls),
-        };
-        let scope = EvalScope {
-            names,
-            functions: Some(&surroundings),
-        };
-        let mut budget = Budget::of_work(given);
-        let found = expr::evaluate_at(depth, file, expr, &scope, &mut budget);
-        drop(scope);
-        let this = calls.evaluation.into_inner();
-        this.work_left = this
-            .work_left
-            .saturating_sub(given - budget.work_left().min(given));
-        let value = found.map_err(|problems| {
-            let stop = stopped(problems, place);
-            // Templates in JSON have places of their own, which mean nothing in the file.
-            if is_json { moved(&stop, place) } else { stop }
-        })?;
-        let value = value.bare().0;
-        match this.kept.keep(&value) {
-            Some(_) => Ok(Arc::new(value)),
-            None => Err(Stop::uncertain(place, "this computes too much")),
-        }
-    }
-
-    /// Runs something, and returns what made values unknown meanwhile, which counts outside as well.
-    pub(super) fn traced<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Vec<Reason>) {
-        let outer = std::mem::take(&mut self.reasons);
+    /// Runs something, and returns the causes of unknown values meanwhile, which count outside as well.
+    pub(super) fn traced<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> Traced<T> {
+        let outer = std::mem::take(&mut self.causes);
         let value = run(self);
-        let inner = std::mem::replace(&mut self.reasons, outer);
-        for reason in &inner {
-            self.because(reason.clone());
-        }
+        let inner = std::mem::replace(&mut self.causes, outer);
+        self.record_all(&inner);
         (value, inner)
     }
 
-    /// Records why a value is unknown.
-    pub(super) fn because(&mut self, reason: Reason) {
-        if self.reasons.len() < MAX_REASONS && !self.reasons.contains(&reason) {
-            self.reasons.push(reason);
+    /// Records the cause of an unknown value.
+    pub(super) fn record(&mut self, cause: UnknownCause) {
+        if self.causes.len() < MAX_REASONS && !self.causes.contains(&cause) {
+            self.causes.push(cause);
         }
     }
 
-    /// Records several of them.
-    pub(super) fn because_of(&mut self, reasons: &[Reason]) {
-        for reason in reasons {
-            self.because(reason.clone());
+    pub(super) fn record_all(&mut self, causes: &[UnknownCause]) {
+        for cause in causes {
+            self.record(cause.clone());
         }
     }
 
-    /// Returns the value of a local; `None` if there is none of that name.
-    pub(super) fn local(&mut self, at: usize, name: &str) -> Option<Outcome> {
-        match self.instances[at].locals.get(name).cloned() {
-            Some(Memo::Done(outcome, reasons)) => {
-                self.because_of(&reasons);
-                return Some(outcome);
-            }
-            Some(Memo::Begun) => {
-                let document = Arc::clone(&self.instances[at].document);
-                let span = local_of(&document, name).map_or(Span::default(), |one| one.span);
-                let place = self.place(at, span);
-                let title = "Could not evaluate all locals in block";
-                let note = format!("local.{name} needs itself");
-                return Some(Err(Stop::refused(
-                    rules::CONFIGURATION_INVALID,
-                    title,
-                    place,
-                    &note,
-                )));
-            }
-            None => {}
-        }
-        let document = Arc::clone(&self.instances[at].document);
-        let attribute = local_of(&document, name)?;
-        let place = self.attribute_place(at, attribute);
-        if self.chain >= MAX_CHAIN {
-            return Some(Err(Stop::uncertain(
-                place,
-                "too many locals need each other",
-            )));
-        }
-        let locals = &mut self.instances[at].locals;
-        locals.insert(name.to_owned(), Memo::Begun);
-        self.chain += 1;
-        let slot = self.slot(at, attribute, Stage::Locals);
-        self.chain -= 1;
-        let memo = Memo::Done(slot.outcome.clone(), slot.reasons);
-        let locals = &mut self.instances[at].locals;
-        locals.insert(name.to_owned(), memo);
-        Some(slot.outcome)
+    /// Returns the outcome of a value that was computed before, and records its causes again.
+    pub(super) fn recalled(&mut self, (outcome, causes): Traced) -> Outcome {
+        self.record_all(&causes);
+        outcome
     }
 
-    /// Runs something inside of an expression that reads another file.
+    /// Runs something inside of an expression that reads another file; `None` if files read each other too deep.
     pub(super) fn deeper<T>(
         &mut self,
         depth: usize,
@@ -346,48 +259,44 @@ impl<'a> Evaluation<'a> {
         Some(value)
     }
 
-    /// Returns the faults of a file's syntax at their places.
+    /// Returns the syntax errors of a file, at their places.
     pub(super) fn faults(&self, at: usize) -> Vec<Diagnostic> {
         let instance = &self.instances[at];
-        let faults = instance.document.faults.iter();
-        faults.map(|fault| in_file(fault, instance.file)).collect()
+        in_file(&instance.document.faults, instance.file)
     }
 
-    /// Returns what Terragrunt refuses of a file's structure, at its places.
+    /// Returns the blocks and arguments of a file that Terragrunt refuses, at their places.
     pub(super) fn misfits(&self, at: usize) -> Vec<Diagnostic> {
         let instance = &self.instances[at];
-        let misfits = instance.document.misfits.iter();
-        misfits.map(|one| in_file(one, instance.file)).collect()
+        in_file(&instance.document.misfits, instance.file)
     }
 }
 
-/// Whether other units are likely to read a file, too.
+/// The chance that other units read a file, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sharing {
     Shared,
     Own,
 }
 
-/// Why a file was not read.
+/// A file that was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum ReadFailure {
     Missing,
     TooMuch,
     Outside,
     Failed(String),
 }
 
-impl Unread {
-    /// Stops what needs the file.
-    pub(super) fn stop(&self, title: &str, path: &Path, place: Place) -> Stop {
+impl ReadFailure {
+    /// Stops the evaluation of a value that needs the file.
+    pub(super) fn stop(&self, title: &str, path: &Path, place: FilePlace) -> Stop {
         let path = path.display();
         match self {
-            Self::Missing => Stop::refused(
-                rules::FILE_UNREADABLE,
-                title,
-                place,
-                &format!("{path} does not exist"),
-            ),
+            Self::Missing => {
+                let note = format!("{path} does not exist");
+                Stop::refused(rules::FILE_UNREADABLE, title, place, &note)
+            }
             Self::Failed(reason) => {
                 let note = format!("{path}: {reason}");
                 Stop::refused(rules::FILE_UNREADABLE, title, place, &note)
@@ -398,23 +307,15 @@ impl Unread {
     }
 }
 
-fn in_file(diagnostic: &Diagnostic, file: FileId) -> Diagnostic {
-    let mut diagnostic = diagnostic.clone();
-    for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
-        label.file = file;
+/// Moves diagnostics of a document, which are of no file, into a file.
+fn in_file(diagnostics: &[Diagnostic], file: FileId) -> Vec<Diagnostic> {
+    let mut diagnostics = diagnostics.to_vec();
+    for diagnostic in &mut diagnostics {
+        for label in diagnostic.primary.iter_mut().chain(&mut diagnostic.related) {
+            label.file = file;
+        }
     }
-    diagnostic
-}
-
-fn moved(stop: &Stop, place: Place) -> Stop {
-    let mut diagnostic = stop.diagnostic().clone();
-    if let Some(label) = &mut diagnostic.primary {
-        (label.file, label.span) = (place.file, place.span);
-    }
-    match stop {
-        Stop::Refused(_) => Stop::Refused(Arc::new(diagnostic)),
-        Stop::Uncertain(_) => Stop::Uncertain(Arc::new(diagnostic)),
-    }
+    diagnostics
 }
 
 /// Returns the directory of a file.
@@ -423,11 +324,22 @@ pub(super) fn directory(path: &Path) -> &Path {
 }
 
 /// Finds the only block of a kind.
-pub(super) fn block<'d>(document: &'d Document, kind: &str) -> Option<&'d Block> {
-    let mut blocks = document.body.blocks();
-    blocks.find(|block| block.kind.text == kind)
+pub(super) fn block<'d>(document: &'d ParsedFile, kind: &str) -> Option<&'d Block> {
+    document.body.blocks().find(|block| block.kind.text == kind)
 }
 
-fn local_of<'d>(document: &'d Document, name: &str) -> Option<&'d Attribute> {
-    block(document, "locals")?.body.attribute(name)
+/// Lists the blocks of a kind, in order.
+pub(super) fn blocks<'d>(document: &'d ParsedFile, kind: &str) -> impl Iterator<Item = &'d Block> {
+    document
+        .body
+        .blocks()
+        .filter(move |block| block.kind.text == kind)
+}
+
+/// Returns the first label of a block; empty if it has none.
+pub(super) fn label(block: &Block) -> String {
+    block
+        .labels
+        .first()
+        .map_or_else(String::new, |label| label.text.clone())
 }

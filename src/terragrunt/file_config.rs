@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::evaluation::{Evaluation, Stage};
-use super::include::refused;
-use super::object::items;
-use super::outcome::{Outcome, Place, Slot, Stop};
+use super::evaluation::{Evaluation, Stage, label};
+use super::outcome::{FilePlace, Outcome, Slot, Stop};
 use super::schema::ATTRIBUTES;
 use crate::expr::Value;
 use crate::hcl::tree::{Attribute, Block};
 
-/// The arguments of a block, or the keys of an object, by name.
+/// The arguments of a block, or the attributes of an object, by name.
 pub(super) type Arguments = BTreeMap<String, Slot>;
 
 /// The configuration of one file, or of several merged.
@@ -19,10 +17,10 @@ pub(super) type Arguments = BTreeMap<String, Slot>;
 pub(super) struct FileConfig {
     /// The arguments of the `terraform` block, if there is one.
     pub(super) terraform: Option<Arguments>,
-    /// Its nested blocks, by kind and label.
+    /// The nested blocks of `terraform`, by kind and label.
     pub(super) commands: BTreeMap<(String, String), Arguments>,
-    pub(super) generate: BTreeMap<String, Generate>,
-    pub(super) remote_state: Option<Group>,
+    pub(super) generate: BTreeMap<String, GenerateBlock>,
+    pub(super) remote_state: Option<RemoteState>,
     pub(super) dependency: BTreeMap<String, Arguments>,
     pub(super) dependencies: Option<Slot>,
     pub(super) feature: BTreeMap<String, Arguments>,
@@ -31,30 +29,30 @@ pub(super) struct FileConfig {
     /// Blocks that are taken as a whole: `exclude`, `errors`, `engine`, `catalog`.
     pub(super) others: BTreeMap<String, Arguments>,
     pub(super) locals: Arguments,
-    /// What Terragrunt refuses of all of it.
+    /// Errors of the configuration as a whole.
     pub(super) refused: Vec<Stop>,
 }
 
-/// The arguments of a `generate` block.
+/// A `generate` block, or an attribute of the object `generate`.
 #[derive(Clone, Debug)]
-pub(super) struct Generate {
+pub(super) struct GenerateBlock {
     pub(super) arguments: Arguments,
-    pub(super) place: Place,
+    pub(super) place: FilePlace,
 }
 
-/// Arguments that cannot be told apart where an attribute stands for the block.
+/// The block `remote_state`, or the attribute that stands for it: that may be unknown as a whole.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct RemoteState {
     pub(super) arguments: Outcome<Arguments>,
-    pub(super) place: Place,
+    pub(super) place: FilePlace,
 }
 
-/// Which part of a configuration is needed.
+/// The part of a configuration that is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted<'w> {
-    /// What decides the files that Terraform sees.
+    /// The part that decides the files that Terraform sees.
     Unit,
-    /// One section.
+    /// One section, by the name of its block or attribute.
     Section(&'w str),
     Everything,
 }
@@ -84,12 +82,12 @@ impl Evaluation<'_> {
             let slot = self.slot(at, attribute, Stage::Rest);
             match name {
                 "remote_state" => {
-                    config.remote_state = Some(Group {
+                    config.remote_state = Some(RemoteState {
                         place: slot.place,
                         arguments: parts(&slot),
                     });
                 }
-                "generate" => attribute_form(&slot, &mut config),
+                "generate" => config.add_generated(&slot),
                 _ => drop(config.attributes.insert(name.to_owned(), slot)),
             }
         }
@@ -101,13 +99,13 @@ impl Evaluation<'_> {
         }
         if wanted.has("locals") {
             for name in self.local_names(at) {
-                let (outcome, reasons) = self.traced(|this| this.local(at, &name));
+                let (outcome, causes) = self.traced(|this| this.local(at, &name));
                 let place = self.place(at, Default::default());
                 if let Some(outcome) = outcome {
                     let slot = Slot {
                         place,
                         outcome,
-                        reasons,
+                        causes,
                     };
                     config.locals.insert(name, slot);
                 }
@@ -124,36 +122,26 @@ impl Evaluation<'_> {
         config: &mut FileConfig,
     ) {
         let place = self.place(at, block.header);
-        let label = block.labels.first().map(|label| label.text.clone());
-        match (block.kind.text.as_str(), label) {
-            ("terraform", _) => {
-                if config.terraform.is_some() {
-                    let stop = refused("Duplicate terraform block", place, "only one is allowed");
-                    config.refused.push(stop);
-                    return;
-                }
-                let arguments = self.terraform_arguments(at, block);
-                config.terraform = Some(arguments);
-                let nested = block.body.blocks().filter(|_| wanted != Wanted::Unit);
-                for inner in nested {
-                    let label = inner.labels.first().map(|label| label.text.clone());
-                    let key = (inner.kind.text.clone(), label.unwrap_or_default());
-                    let arguments = self.arguments(at, inner, &[]);
-                    config.commands.insert(key, arguments);
-                }
+        let first_label = block.labels.first().map(|label| label.text.clone());
+        match (block.kind.text.as_str(), first_label) {
+            ("terraform", _) if config.terraform.is_some() => {
+                let title = "Duplicate terraform block";
+                let stop = Stop::invalid(title, place, "only one is allowed");
+                config.refused.push(stop);
             }
+            ("terraform", _) => self.terraform_config(at, block, wanted, config),
             ("generate", Some(label)) => {
                 let arguments = self.arguments(at, block, &[]);
-                let generate = Generate { arguments, place };
+                let generate = GenerateBlock { arguments, place };
                 if config.generate.contains_key(&label) {
                     config.refused.push(same_name(&label, place));
                 }
                 config.generate.insert(label, generate);
             }
             ("remote_state", _) => {
-                // What is in a backend's configuration matters only to those who look at it.
+                // Unknown arguments of a backend are no problem until an expression needs them.
                 let arguments = self.arguments(at, block, &[]);
-                config.remote_state = Some(Group {
+                config.remote_state = Some(RemoteState {
                     arguments: Ok(arguments),
                     place,
                 });
@@ -183,64 +171,94 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The source has a stage of its own (rules 2.5).
-    fn terraform_arguments(&mut self, at: usize, block: &Block) -> Arguments {
+    fn terraform_config(
+        &mut self,
+        at: usize,
+        block: &Block,
+        wanted: Wanted<'_>,
+        config: &mut FileConfig,
+    ) {
         let mut arguments = self.arguments(at, block, &["source"]);
+        // The source has a stage of its own (rules 2.5).
         if let Some(source) = block.body.attribute("source") {
             let slot = self.slot(at, source, Stage::Source);
             arguments.insert("source".to_owned(), slot);
         }
-        arguments
-    }
-
-    fn arguments(&mut self, at: usize, block: &Block, without: &[&str]) -> Arguments {
-        let is_wanted = |one: &&Attribute| !without.contains(&one.name.text.as_str());
-        let attributes = block.body.attributes().filter(is_wanted);
-        let slots = attributes.map(|one| (one.name.text.clone(), self.slot(at, one, Stage::Rest)));
-        slots.collect()
-    }
-}
-
-/// Takes the value of an attribute apart that stands for a block.
-fn parts(slot: &Slot) -> Outcome<Arguments> {
-    let value = slot.outcome.clone()?;
-    let Value::Object(_) = value.value else {
-        let unknown = Slot::unknown(slot);
-        return Err(match value.value {
-            Value::Unknown => Stop::uncertain(slot.place, &unknown.reason),
-            _ => refused("Unsuitable value type", slot.place, "an object is required"),
-        });
-    };
-    let slots = items(&value).into_iter().map(|(name, item)| {
-        let reasons = slot.reasons.clone();
-        let known = Slot::known(slot.place, item);
-        (name, Slot { reasons, ..known })
-    });
-    Ok(slots.collect())
-}
-
-fn attribute_form(slot: &Slot, config: &mut FileConfig) {
-    let place = slot.place;
-    let labels = match parts(slot) {
-        Ok(labels) => labels,
-        Err(stop) => {
-            config.refused.push(stop);
+        config.terraform = Some(arguments);
+        if wanted == Wanted::Unit {
+            // Hooks and extra arguments decide nothing of the files.
             return;
         }
-    };
-    for (label, inner) in labels {
-        match parts(&inner) {
-            Ok(arguments) => {
-                let generate = Generate { arguments, place };
-                config.generate.insert(label, generate);
+        for inner in block.body.blocks() {
+            let key = (inner.kind.text.clone(), label(inner));
+            let arguments = self.arguments(at, inner, &[]);
+            config.commands.insert(key, arguments);
+        }
+    }
+
+    /// Evaluates the arguments of a block, except those named in `without`.
+    fn arguments(&mut self, at: usize, block: &Block, without: &[&str]) -> Arguments {
+        let is_wanted = |attribute: &&Attribute| !without.contains(&attribute.name.text.as_str());
+        block
+            .body
+            .attributes()
+            .filter(is_wanted)
+            .map(|attribute| {
+                let slot = self.slot(at, attribute, Stage::Rest);
+                (attribute.name.text.clone(), slot)
+            })
+            .collect()
+    }
+}
+
+impl FileConfig {
+    /// Adds the files of an attribute `generate`, by label.
+    fn add_generated(&mut self, slot: &Slot) {
+        let files = match parts(slot) {
+            Ok(files) => files,
+            Err(stop) => {
+                self.refused.push(stop);
+                return;
             }
-            Err(stop) => config.refused.push(stop),
+        };
+        for (label, file) in files {
+            match parts(&file) {
+                Ok(arguments) => {
+                    let place = slot.place;
+                    let block = GenerateBlock { arguments, place };
+                    self.generate.insert(label, block);
+                }
+                Err(stop) => self.refused.push(stop),
+            }
         }
     }
 }
 
-/// Two blocks with one label are refused, whoever has them (rules 3.3).
-pub(super) fn same_name(label: &str, place: Place) -> Stop {
+/// Splits the value of an attribute that stands for a block into arguments.
+fn parts(slot: &Slot) -> Outcome<Arguments> {
+    let value = slot.outcome.clone()?;
+    match value.value {
+        Value::Object(_) => {}
+        Value::Unknown => return Err(Stop::uncertain(slot.place, &slot.unknown().reason)),
+        _ => {
+            let title = "Unsuitable value type";
+            return Err(Stop::invalid(title, slot.place, "an object is required"));
+        }
+    }
+    let argument = |(name, item)| {
+        let slot = Slot {
+            place: slot.place,
+            outcome: Ok(Arc::new(item)),
+            causes: slot.causes.clone(),
+        };
+        (name, slot)
+    };
+    Ok(value.attributes().into_iter().map(argument).collect())
+}
+
+/// Refuses two `generate` blocks with one label, whichever files hold them (rules 3.3).
+pub(super) fn same_name(label: &str, place: FilePlace) -> Stop {
+    let title = "Detected generate blocks with the same name";
     let note = format!("another generate block is named {label:?}, too");
-    refused("Detected generate blocks with the same name", place, &note)
+    Stop::invalid(title, place, &note)
 }

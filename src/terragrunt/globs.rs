@@ -8,18 +8,18 @@ use crate::world::{FileKind, Files};
 /// A pattern: `*` and `?` within one level, `**` over any number of levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
-    levels: Vec<Level>,
+    levels: Vec<GlobLevel>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Level {
-    /// Any number of levels, also none.
+enum GlobLevel {
+    /// `**`: any number of levels, also none.
     Any,
-    One(String),
+    Name(String),
 }
 
 impl Glob {
-    /// Reads a pattern; `None` for one that has more than stars and question marks.
+    /// Parses a pattern; `None` for one with other special characters than stars and question marks.
     ///
     /// ```
     /// use lockctl::terragrunt::Glob;
@@ -33,53 +33,50 @@ impl Glob {
         if pattern.contains(['[', ']', '{', '}', '\\', '!']) {
             return None;
         }
-        let parts = pattern
+        let levels: Vec<GlobLevel> = pattern
             .split('/')
-            .filter(|part| !part.is_empty() && *part != ".");
-        let levels: Vec<Level> = parts
+            .filter(|part| !part.is_empty() && *part != ".")
             .map(|part| match part {
-                "**" => Level::Any,
-                part => Level::One(part.to_owned()),
+                "**" => GlobLevel::Any,
+                part => GlobLevel::Name(part.to_owned()),
             })
             .collect();
         let leaves = levels
             .iter()
-            .any(|level| *level == Level::One("..".to_owned()));
+            .any(|level| *level == GlobLevel::Name("..".to_owned()));
         (!levels.is_empty() && !leaves).then_some(Self { levels })
     }
 
-    /// Returns whether the pattern means a path, or a directory above it.
+    /// Returns true if the pattern matches a path, or a directory above it.
     #[must_use]
     pub fn covers(&self, path: &str) -> bool {
-        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let parts = parts(path);
         (1..=parts.len()).any(|end| matches(&self.levels, &parts[..end]))
     }
 
-    /// Returns whether something below a directory may be meant.
+    /// Returns true if the pattern may match something below a directory.
     pub(super) fn reaches(&self, dir: &str) -> bool {
-        let parts: Vec<&str> = dir.split('/').filter(|part| !part.is_empty()).collect();
-        reaches(&self.levels, &parts)
-    }
-
-    fn is_exactly(&self, path: &str) -> bool {
-        let parts: Vec<&str> = path.split('/').collect();
-        matches(&self.levels, &parts)
+        reaches(&self.levels, &parts(dir))
     }
 }
 
-fn matches(levels: &[Level], parts: &[&str]) -> bool {
-    // For each number of levels, whether they match the parts so far.
+fn parts(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty()).collect()
+}
+
+fn matches(levels: &[GlobLevel], parts: &[&str]) -> bool {
+    // `row[n]` is true if the first `n` levels match the parts so far: time is linear in both.
     let mut row: Vec<bool> = vec![true];
     for level in levels {
-        row.push(*level == Level::Any && row.last() == Some(&true));
+        row.push(*level == GlobLevel::Any && row.last() == Some(&true));
     }
     for part in parts {
         let mut next = vec![false; row.len()];
         for (at, level) in levels.iter().enumerate() {
             next[at + 1] = match level {
-                // Either it ends before this part, or takes it in.
-                Level::Any => next[at] || row[at + 1] || row[at],
-                Level::One(pattern) => row[at] && is_name(pattern, part),
+                // It ends before this part, or takes it in.
+                GlobLevel::Any => next[at] || row[at + 1] || row[at],
+                GlobLevel::Name(pattern) => row[at] && is_name(pattern, part),
             };
         }
         row = next;
@@ -87,18 +84,18 @@ fn matches(levels: &[Level], parts: &[&str]) -> bool {
     row.last() == Some(&true)
 }
 
-/// Returns whether some continuation of the parts could match.
-fn reaches(levels: &[Level], parts: &[&str]) -> bool {
+/// Returns true if some continuation of the parts could match.
+fn reaches(levels: &[GlobLevel], parts: &[&str]) -> bool {
     match (levels.first(), parts.split_first()) {
         (None, _) => false,
-        (Some(_), None) | (Some(Level::Any), _) => true,
-        (Some(Level::One(pattern)), Some((part, rest))) => {
+        (Some(_), None) | (Some(GlobLevel::Any), _) => true,
+        (Some(GlobLevel::Name(pattern)), Some((part, rest))) => {
             is_name(pattern, part) && reaches(&levels[1..], rest)
         }
     }
 }
 
-/// Compares a name with a pattern of one level.
+/// Matches a name with a pattern of one level.
 fn is_name(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
@@ -121,7 +118,8 @@ fn is_name(pattern: &str, name: &str) -> bool {
     row.last() == Some(&true)
 }
 
-/// Lists the files below a directory that a pattern means, sorted; `None` if there is too much to look at.
+/// Lists the files below a directory that a pattern matches, sorted; `None` if there are too many names to look
+/// at.
 pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut left = MAX_NAMES;
@@ -133,19 +131,26 @@ pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<Pa
         for entry in files.list(&dir.join(&below)).unwrap_or_default() {
             left = left.checked_sub(1)?;
             let name = entry.name.to_str()?;
-            let path = match below.is_empty() {
-                true => name.to_owned(),
-                false => format!("{below}/{name}"),
-            };
+            let path = joined(&below, name);
             match entry.kind {
                 FileKind::Directory if glob.reaches(&path) => waiting.push((path, depth + 1)),
-                FileKind::File if glob.is_exactly(&path) => found.push(PathBuf::from(path)),
+                FileKind::File if matches(&glob.levels, &parts(&path)) => {
+                    found.push(PathBuf::from(path));
+                }
                 _ => {}
             }
         }
     }
     found.sort();
     Some(found)
+}
+
+/// Joins a directory, empty for the top, and a name with a slash.
+pub(super) fn joined(dir: &str, name: &str) -> String {
+    if dir.is_empty() {
+        return name.to_owned();
+    }
+    format!("{dir}/{name}")
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Unit files in JSON syntax: strings are templates, `//` keys are comments (rules 2.1).
 
-use super::schema::{self, BlockShape};
+use super::schema::{BlockShape, TOP};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::hcl;
 use crate::hcl::tree::{
@@ -8,11 +8,11 @@ use crate::hcl::tree::{
 };
 use crate::json::{self, JsonValue, Member, ValueKind};
 
-/// Makes a tree of a text; a fault of syntax leaves nothing of it.
+/// Parses a unit file in JSON; the body is empty if it has a syntax error.
 pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let span = Span::new(0, bytes.len());
     match json::parse(bytes) {
-        Ok(value) => (body(&value, schema::top()), Vec::new()),
+        Ok(value) => (body(&value, TOP), Vec::new()),
         Err(faults) => {
             let error = |fault: &json::JsonFault| {
                 let error = Diagnostic::error(rules::SYNTAX_ERROR, fault.title);
@@ -24,7 +24,7 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     }
 }
 
-/// Makes a body of an object; of an array, one of all its objects.
+/// Makes a body of the members of an object, or of all objects of an array.
 fn body(value: &JsonValue, shapes: &'static [BlockShape]) -> Body {
     let mut items = Vec::new();
     for member in members(value) {
@@ -67,14 +67,14 @@ fn blocks(member: &Member, shape: &'static BlockShape, items: &mut Vec<Item>) {
             .member("path")
             .is_some_and(|path| !matches!(path.kind, ValueKind::Object(_)));
     if shape.labels == 0 || is_bare {
-        for one in objects(&member.value) {
-            items.push(block(member, Vec::new(), one, shape));
+        for object in objects(&member.value) {
+            items.push(block(member, Vec::new(), object, shape));
         }
         return;
     }
     for labelled in members(&member.value) {
-        for one in objects(&labelled.value) {
-            items.push(block(member, vec![word(labelled)], one, shape));
+        for object in objects(&labelled.value) {
+            items.push(block(member, vec![word(labelled)], object, shape));
         }
     }
 }
@@ -137,7 +137,7 @@ fn expr(value: &JsonValue) -> Expr {
     Expr { kind, span }
 }
 
-/// Reads a string as a template; one with a fault stays as it is.
+/// Parses a string as a template; a string with a fault stays a literal.
 fn template(text: &str) -> ExprKind {
     if !text.contains("${") && !text.contains("%{") {
         return ExprKind::String(text.to_owned());

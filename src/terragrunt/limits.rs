@@ -1,40 +1,35 @@
-//! How much is read and computed for one unit.
+//! Limits of the files that are read and of the values that are computed for one unit.
 
-/// The largest file of Terragrunt that is read, in bytes.
+/// Maximum size of a file of Terragrunt, in bytes.
 pub const MAX_FILE_BYTES: u64 = 4 << 20;
 
-/// How many files are read for one unit: parents, values, and what `read_terragrunt_config` reads.
+/// Maximum number of files that are read for one unit: parents, values, and those of `read_terragrunt_config`.
 pub const MAX_FILES: usize = 300;
 
-/// How many bytes these may hold together.
+/// Maximum size of all files of one unit together, in bytes.
 pub const MAX_TOTAL_BYTES: u64 = 64 << 20;
 
-/// How many include blocks a file may have.
+/// Maximum number of include blocks of a unit.
 pub const MAX_INCLUDES: usize = 100;
 
-/// How deep `read_terragrunt_config` is followed: a file may read itself.
+/// Maximum nesting of `read_terragrunt_config`: a file may read itself under ever new names.
 pub const MAX_READ_DEPTH: usize = 16;
 
-/// How many local values may need each other in a row.
-pub(super) const MAX_CHAIN: usize = 200;
-
-/// How many directories above a unit `find_in_parent_folders` looks into, as Terragrunt does (rules 5.1).
+/// Maximum number of directories above a unit that `find_in_parent_folders` looks into; Terragrunt has the same
+/// limit (rules 5.1).
 pub(super) const MAX_PARENTS: usize = 100;
 
-/// How many reasons are kept for one unknown value.
+/// Maximum number of reasons that are kept for one unknown value; one of them is reported.
 pub(super) const MAX_REASONS: usize = 4;
 
-/// How many notes are reported for one unit.
+/// Maximum number of notes on one unit.
 pub(super) const MAX_NOTES: usize = 20;
 
-/// How many bytes of shared files are kept parsed for all units.
+/// Maximum size of the shared files that are kept parsed for all units, in bytes.
 pub(super) const MAX_SHARED_BYTES: usize = 16 << 20;
 
-/// How many directories a search for units enters.
-pub const MAX_DIRECTORIES: usize = 200_000;
-
-/// How deep directories are searched for units, or for files to copy.
+/// Maximum depth of directories that are searched for files to copy.
 pub(super) const MAX_DEPTH: usize = 64;
 
-/// How many names a walk over the files of a package looks at.
+/// Maximum number of names that a walk over the files of a package looks at.
 pub(super) const MAX_NAMES: usize = 200_000;

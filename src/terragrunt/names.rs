@@ -1,19 +1,19 @@
-//! What the names in an expression mean (rules 2.5).
+//! Values of the names in an expression (rules 2.5).
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discovery::UNIT_FILE;
-use super::evaluation::{Evaluation, Role, Stage, block, directory};
-use super::evaluation::{Sharing, Unread};
-use super::outcome::{Outcome, Place, Reason, Stop};
+use super::evaluation::{Evaluation, FileRole, ReadFailure, Sharing, Stage, blocks, directory};
+use super::file_names::{UNIT_FILE, UNIT_FILE_JSON, VALUES_FILE};
+use super::outcome::{FilePlace, Outcome, Stop, UnknownCause};
 use crate::diag::rules;
-use crate::expr::{NameValue, Type, Typed, Value, convert};
+use crate::expr::{Demand, NameValue, Type, Typed, UsedNames, convert};
 use crate::hcl::references::{self, Reference};
 use crate::hcl::tree::{Expr, ExprKind, Step};
+use crate::world::{FileKind, clean};
 
-/// The attributes of a name.
-type Attributes = BTreeMap<String, Arc<Typed>>;
+const CANNOT_EVALUATE: &str = "Can't evaluate expression";
 
 impl Evaluation<'_> {
     /// Finds the values of all names that an expression uses.
@@ -23,14 +23,12 @@ impl Evaluation<'_> {
         expr: &Expr,
         stage: Stage,
     ) -> Outcome<BTreeMap<String, NameValue>> {
-        let mut names = Names::default();
+        let mut names = UsedNames::default();
         for used in references::inside(expr) {
             let place = self.place(at, used.span);
             self.name(at, used, stage, place, &mut names)?;
         }
-        let attributes = names.attributes.into_iter();
-        let attributes = attributes.map(|(name, all)| (name, NameValue::Attributes(all)));
-        Ok(attributes.chain(names.values).collect())
+        Ok(names.into_names())
     }
 
     fn name(
@@ -38,235 +36,198 @@ impl Evaluation<'_> {
         at: usize,
         used: Reference<'_>,
         stage: Stage,
-        place: Place,
-        names: &mut Names,
+        place: FilePlace,
+        names: &mut UsedNames,
     ) -> Outcome<()> {
-        let first = match used.steps.first() {
-            Some(Step::Attr(word)) => Some(word.text.as_str()),
-            Some(Step::Index(key)) => match &key.kind {
-                ExprKind::String(text) => Some(text.as_str()),
-                _ => None,
-            },
-            _ => None,
-        };
+        let first = first_attribute(used.steps);
         let is_late = matches!(stage, Stage::Locals | Stage::Source | Stage::Rest);
         match used.root {
             "values" => {
                 if let Some(values) = self.values(at)? {
-                    names.value(used.root, values);
+                    names.add_value(used.root, values);
                 }
                 Ok(())
             }
             "feature" if is_late => self.used_feature(at, first, names),
             "include" if is_late => self.used_include(at, used, names),
-            "local" if stage == Stage::Locals => match used.steps.first() {
-                Some(Step::Attr(word)) => self.used_local(at, &word.text, place, names),
-                _ => Err(Stop::refused(
-                    rules::CONFIGURATION_INVALID,
-                    "Can't evaluate expression",
-                    place,
-                    "inside of locals, a local is named as local.NAME only",
-                )),
-            },
-            "local" if is_late => self.late_local(at, first, names),
-            "unit" | "stack" if stage == Stage::Rest && self.is_stack(at) => {
-                names.object(used.root);
-                for (name, value) in self.generated_dirs(at, used.root)? {
-                    names.attribute(used.root, &name, Arc::new(value));
+            "local" if stage == Stage::Locals => self.used_local(at, used, place, names),
+            "local" if is_late => {
+                names.add_object("local");
+                let used_locals = match first {
+                    Some(name) => vec![name.to_owned()],
+                    None => self.local_names(at),
+                };
+                // Outside of locals an undefined local is only a missing attribute.
+                for name in used_locals {
+                    if let Some(value) = self.local(at, &name) {
+                        names.add_attribute("local", &name, value?);
+                    }
                 }
                 Ok(())
             }
-            "dependency" if stage == Stage::Source => Err(Stop::refused(
-                rules::CONFIGURATION_INVALID,
+            "unit" | "stack" if stage == Stage::Rest && self.is_stack(at) => {
+                names.add_object(used.root);
+                for (name, value) in self.generated_dirs(at, used.root)? {
+                    names.add_attribute(used.root, &name, Arc::new(value));
+                }
+                Ok(())
+            }
+            "dependency" if stage == Stage::Source => Err(Stop::invalid(
                 "A source cannot reference dependency outputs",
                 place,
                 "the source must be known before dependencies are",
             )),
-            "dependency" if stage == Stage::Rest => self.dependency(at, used, place, names),
-            root if stage == Stage::Locals => Err(Stop::refused(
-                rules::CONFIGURATION_INVALID,
-                "Can't evaluate expression",
-                place,
-                &format!("{root:?} is not defined in locals"),
-            )),
+            "dependency" if stage == Stage::Rest => self.used_dependency(at, used, place, names),
+            root if stage == Stage::Locals => {
+                let note = format!("{root:?} is not defined in locals");
+                Err(Stop::invalid(CANNOT_EVALUATE, place, &note))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Inside of locals an undefined one is an error that `try` does not catch (rules 4.2).
+    /// Adds a local that another one uses.
     fn used_local(
         &mut self,
         at: usize,
-        name: &str,
-        place: Place,
-        names: &mut Names,
+        used: Reference<'_>,
+        place: FilePlace,
+        names: &mut UsedNames,
     ) -> Outcome<()> {
-        let value = self.local(at, name).unwrap_or_else(|| {
-            let title = "Could not evaluate all locals in block";
-            let note = format!("there is no local {name:?}");
-            Err(Stop::refused(
-                rules::CONFIGURATION_INVALID,
-                title,
-                place,
-                &note,
-            ))
-        })?;
-        names.attribute("local", name, value);
-        Ok(())
-    }
-
-    /// Outside of locals a missing one is a missing attribute.
-    fn late_local(&mut self, at: usize, first: Option<&str>, names: &mut Names) -> Outcome<()> {
-        names.object("local");
-        let wanted = match first {
-            Some(name) => vec![name.to_owned()],
-            None => self.local_names(at),
+        let Some(Step::Attr(word)) = used.steps.first() else {
+            let note = "inside of locals, a local is named as local.NAME only";
+            return Err(Stop::invalid(CANNOT_EVALUATE, place, note));
         };
-        for name in wanted {
-            if let Some(value) = self.local(at, &name) {
-                names.attribute("local", &name, value?);
-            }
-        }
+        // An undefined local is an error here that `try` does not catch (rules 4.2).
+        let value = self.local(at, &word.text).unwrap_or_else(|| {
+            let title = "Could not evaluate all locals in block";
+            let note = format!("there is no local {:?}", word.text);
+            Err(Stop::invalid(title, place, &note))
+        })?;
+        names.add_attribute("local", &word.text, value);
         Ok(())
     }
 
-    pub(super) fn local_names(&self, at: usize) -> Vec<String> {
-        let document = &self.instances[at].document;
-        let locals = block(document, "locals");
-        let attributes = locals.into_iter().flat_map(|block| block.body.attributes());
-        attributes.map(|one| one.name.text.clone()).collect()
-    }
-
-    /// Outputs of other units are known in a run only (rules 2.7).
-    fn dependency(
+    /// Adds dependencies, whose outputs are known in a run only (rules 2.7).
+    fn used_dependency(
         &mut self,
         at: usize,
         used: Reference<'_>,
-        place: Place,
-        names: &mut Names,
+        place: FilePlace,
+        names: &mut UsedNames,
     ) -> Outcome<()> {
         if let [_, Step::Attr(word), ..] = used.steps
             && word.text == "inputs"
         {
-            return Err(Stop::refused(
-                rules::CONFIGURATION_INVALID,
+            return Err(Stop::invalid(
                 "Inputs of dependencies cannot be read",
                 place,
                 "use outputs of the dependency",
             ));
         }
-        let known = self.dependency_names(at)?;
-        if known.is_empty() {
-            return Ok(());
+        let mut has_dependency = false;
+        for file in self.with_parents(at)? {
+            for block in blocks(&self.instances[file].document, "dependency") {
+                if let Some(label) = block.labels.first() {
+                    has_dependency = true;
+                    let outputs = Arc::new(Typed::unknown(Type::Any));
+                    names.add_attribute("dependency", &label.text, outputs);
+                }
+            }
         }
-        names.object("dependency");
-        for name in known {
-            let open = Arc::new(Typed::unknown(Type::Any));
-            names.attribute("dependency", &name, open);
+        if has_dependency {
+            self.record(UnknownCause {
+                text: "outputs of a dependency are known in a run only".to_owned(),
+                place,
+            });
         }
-        self.because(Reason {
-            text: "outputs of a dependency are known in a run only".to_owned(),
-            place,
-        });
         Ok(())
     }
 
-    fn dependency_names(&mut self, at: usize) -> Outcome<Vec<String>> {
-        let mut names = Vec::new();
-        let parents = match self.instances[at].role {
-            Role::Unit => self.parents(at)?,
-            Role::Parent(_) | Role::Autoinclude => Vec::new(),
-        };
-        for file in [at].into_iter().chain(parents) {
-            let document = &self.instances[file].document;
-            let blocks = document.body.blocks();
-            let blocks = blocks.filter(|block| block.kind.text == "dependency");
-            names.extend(blocks.filter_map(|block| Some(block.labels.first()?.text.clone())));
+    /// Returns a file and, if it is a unit, its parents in the order of their blocks.
+    fn with_parents(&mut self, at: usize) -> Outcome<Vec<usize>> {
+        let mut files = vec![at];
+        if self.instances[at].role == FileRole::Unit {
+            files.extend(self.parents(at)?);
         }
-        Ok(names)
+        Ok(files)
     }
 
-    /// Adds features: the command line's value, else the default of the file, else a parent's (rules 2.9).
-    fn used_feature(&mut self, at: usize, first: Option<&str>, names: &mut Names) -> Outcome<()> {
-        let mut found: BTreeMap<String, Arc<Typed>> = BTreeMap::new();
-        let parents = match self.instances[at].role {
-            Role::Unit => self.parents(at)?,
-            Role::Parent(_) | Role::Autoinclude => Vec::new(),
-        };
-        for file in [at].into_iter().chain(parents.into_iter().rev()) {
+    /// Adds features: the command line's value, else the default of the file, else that of the last parent that has
+    /// one (rules 2.9).
+    fn used_feature(
+        &mut self,
+        at: usize,
+        first: Option<&str>,
+        names: &mut UsedNames,
+    ) -> Outcome<()> {
+        let mut features: BTreeMap<String, Arc<Typed>> = BTreeMap::new();
+        let mut files = self.with_parents(at)?;
+        files[1..].reverse();
+        for file in files {
             let document = Arc::clone(&self.instances[file].document);
-            let blocks = document.body.blocks();
-            for block in blocks.filter(|block| block.kind.text == "feature") {
+            for block in blocks(&document, "feature") {
                 let Some(label) = block.labels.first() else {
                     continue;
                 };
-                let is_wanted = first.is_none_or(|name| name == label.text);
-                if !is_wanted || found.contains_key(&label.text) {
+                let is_used = first.is_none_or(|name| name == label.text);
+                if !is_used || features.contains_key(&label.text) {
                     continue;
                 }
                 let Some(default) = block.body.attribute("default") else {
                     let place = self.place(file, block.header);
-                    let title = "Feature has no default";
-                    return Err(Stop::refused(
-                        rules::CONFIGURATION_INVALID,
-                        title,
-                        place,
-                        "",
-                    ));
+                    return Err(Stop::invalid("Feature has no default", place, ""));
                 };
-                let default = self.slot(file, default, Stage::Base);
-                let value = self.feature_value(&label.text, &*default.outcome?, default.place)?;
-                found.insert(label.text.clone(), feature(value));
+                let slot = self.slot(file, default, Stage::Base);
+                let mut value = Typed::clone(&*slot.outcome?);
+                if let Some(text) = self.around.features.get(&label.text) {
+                    value = convert(Typed::string(text.as_str()), &value.ty).map_err(|_| {
+                        let title = "Feature has a value of another type";
+                        Stop::refused(rules::WRONG_TYPE, title, slot.place, "")
+                    })?;
+                }
+                features.insert(label.text.clone(), feature(value));
             }
         }
         for (name, text) in &self.around.features {
-            let value = || feature(Typed::string(text.as_str()));
-            found.entry(name.clone()).or_insert_with(value);
+            features
+                .entry(name.clone())
+                .or_insert_with(|| feature(Typed::string(text.as_str())));
         }
-        if found.is_empty() && first.is_none() {
+        if features.is_empty() && first.is_none() {
             return Ok(());
         }
-        names.object("feature");
-        for (name, value) in found {
-            names.attribute("feature", &name, value);
+        names.add_object("feature");
+        for (name, value) in features {
+            names.add_attribute("feature", &name, value);
         }
         Ok(())
     }
 
-    fn feature_value(&self, name: &str, default: &Typed, place: Place) -> Outcome<Typed> {
-        let Some(text) = self.around.features.get(name) else {
-            return Ok(default.clone());
-        };
-        convert(Typed::string(text.as_str()), &default.ty).map_err(|_| {
-            let title = "Feature has a value of another type";
-            Stop::refused(rules::WRONG_TYPE, title, place, "")
-        })
-    }
-
-    /// Returns what the file of values beside a file holds; `None` if there is none (rules 2.8).
+    /// Returns the values of the file of values beside a file; `None` if there is none (rules 2.8).
     pub(super) fn values(&mut self, at: usize) -> Outcome<Option<Arc<Typed>>> {
-        if let Some(known) = &self.instances[at].values {
-            return known.clone();
+        match self.values.begin(at) {
+            Demand::Computed(values) => return values,
+            // Functions in a file of values that need values again find none.
+            Demand::Cycle => return Ok(None),
+            Demand::Begun => {}
         }
-        // Functions in it that need values again find none.
-        self.instances[at].values = Some(Ok(None));
-        let found = self.read_values(at);
-        self.instances[at].values = Some(found.clone());
-        found
+        let values = self.read_values(at);
+        self.values.finish(at, values.clone());
+        values
     }
 
     fn read_values(&mut self, at: usize) -> Outcome<Option<Arc<Typed>>> {
-        let own = &self.instances[at].document.path;
-        let path = directory(own).join(super::VALUES_FILE);
+        let path = directory(&self.instances[at].document.path).join(VALUES_FILE);
         let place = self.place(at, Default::default());
         let (document, file) = match self.document(&path, Sharing::Own) {
-            Ok(found) => found,
-            Err(Unread::Missing) => return Ok(None),
-            Err(unread) => return Err(unread.stop("Values cannot be read", &path, place)),
+            Ok(document) => document,
+            Err(ReadFailure::Missing) => return Ok(None),
+            Err(failure) => return Err(failure.stop("Values cannot be read", &path, place)),
         };
-        let values = self.add(Arc::clone(&document), file, Role::Unit);
+        let values = self.add(document, file, FileRole::Unit);
         // A file of values has none beside itself.
-        self.instances[values].values = Some(Ok(None));
+        self.values.finish(values, Ok(None));
         self.values_of(values).map(|value| Some(Arc::new(value)))
     }
 
@@ -285,67 +246,106 @@ impl Evaluation<'_> {
     }
 
     /// Returns the path of the unit file of a directory: JSON wins (rules 1.2).
-    pub(super) fn unit_file(&self, dir: &std::path::Path) -> std::path::PathBuf {
+    pub(super) fn unit_file(&self, dir: &Path) -> PathBuf {
         if let Some(name) = &self.around.unit_file {
-            let named = crate::world::clean(&dir.join(name));
-            if self.files.kind(&named).is_ok() {
-                return named;
+            let path = clean(&dir.join(name));
+            if self.files.kind(&path).is_ok() {
+                return path;
             }
         }
-        let json = dir.join(super::discovery::UNIT_FILE_JSON);
+        let json = dir.join(UNIT_FILE_JSON);
         match self.files.kind(&json) {
-            Ok(crate::world::FileKind::File) => json,
+            Ok(FileKind::File) => json,
             _ => dir.join(UNIT_FILE),
         }
+    }
+
+    /// Adds the parents of a unit, as far as it sees them.
+    fn used_include(
+        &mut self,
+        at: usize,
+        used: Reference<'_>,
+        names: &mut UsedNames,
+    ) -> Outcome<()> {
+        let includes = self.includes(at)?;
+        if includes.is_empty() {
+            return Ok(());
+        }
+        names.add_object("include");
+        let steps = used.steps;
+        if let [only] = &includes[..]
+            && only.is_bare
+        {
+            // A lone block without label gives the name to the parent itself.
+            if only.is_exposed {
+                let value = self.seen(only.parent, steps)?;
+                for (name, item) in value.attributes() {
+                    names.add_attribute("include", &name, Arc::new(item));
+                }
+            }
+            return Ok(());
+        }
+        let label = first_attribute(steps);
+        for (position, include) in includes.iter().enumerate() {
+            let is_used = label.is_none_or(|label| label == include.label);
+            // Of two blocks with one label the later counts.
+            let is_last = includes[position + 1..]
+                .iter()
+                .all(|later| later.label != include.label);
+            if is_used && is_last && include.is_exposed {
+                let steps = match label {
+                    Some(_) => steps.get(1..).unwrap_or_default(),
+                    None => &[],
+                };
+                let value = self.seen(include.parent, steps)?;
+                names.add_attribute("include", &include.label, Arc::new(value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the part of a parent's configuration that steps lead to, or all of it.
+    fn seen(&mut self, parent: usize, steps: &[Step]) -> Outcome<Typed> {
+        match steps {
+            // One local is evaluated alone: another one may need what only a run knows.
+            [Step::Attr(section), Step::Attr(name), ..] if section.text == "locals" => {
+                let value = self.local(parent, &name.text).transpose()?;
+                let items = value.map(|value| (name.text.clone(), Typed::clone(&value)));
+                let locals = Typed::object(items.into_iter().collect());
+                Ok(Typed::object([("locals".to_owned(), locals)].into()))
+            }
+            [Step::Attr(section), ..] => self.seen_section(parent, Some(&section.text)),
+            _ => self.seen_section(parent, None),
+        }
+    }
+
+    /// Evaluates a section of a parent once for all expressions that look at it.
+    fn seen_section(&mut self, parent: usize, section: Option<&str>) -> Outcome<Typed> {
+        let key = (parent, section.map(str::to_owned));
+        if let Some(Some(traced)) = self.sections.get(&key) {
+            let traced = traced.clone();
+            return self.recalled(traced).map(Arc::unwrap_or_clone);
+        }
+        let (outcome, causes) = self.traced(|this| this.section_of_configuration(parent, section));
+        let outcome = outcome.map(Arc::new);
+        self.sections.finish(key, (outcome.clone(), causes));
+        outcome.map(Arc::unwrap_or_clone)
+    }
+}
+
+/// Returns the name behind the root of a reference: `NAME.this` or `NAME["this"]`.
+fn first_attribute(steps: &[Step]) -> Option<&str> {
+    match steps.first()? {
+        Step::Attr(word) => Some(&word.text),
+        Step::Index(key) => match &key.kind {
+            ExprKind::String(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
 fn feature(value: Typed) -> Arc<Typed> {
     let items = BTreeMap::from([("value".to_owned(), value)]);
     Arc::new(Typed::object(items))
-}
-
-/// The values of names, as far as they are found.
-#[derive(Default)]
-pub(super) struct Names {
-    attributes: BTreeMap<String, Attributes>,
-    values: BTreeMap<String, NameValue>,
-}
-
-impl Names {
-    /// Adds a name that is an object, which may lack what is asked of it.
-    pub(super) fn object(&mut self, name: &str) {
-        self.attributes.entry(name.to_owned()).or_default();
-    }
-
-    pub(super) fn attribute(&mut self, name: &str, attribute: &str, value: Arc<Typed>) {
-        let attributes = self.attributes.entry(name.to_owned()).or_default();
-        match attributes.get_mut(attribute) {
-            // Two references may have needed different parts.
-            Some(known) => *known = Arc::new(joined(known, &value)),
-            None => drop(attributes.insert(attribute.to_owned(), value)),
-        }
-    }
-
-    pub(super) fn value(&mut self, name: &str, value: Arc<Typed>) {
-        self.values.insert(name.to_owned(), NameValue::Value(value));
-    }
-}
-
-/// Puts two parts of one object together.
-fn joined(a: &Typed, b: &Typed) -> Typed {
-    match (&a.value, &b.value) {
-        (Value::Object(_), Value::Object(_)) if a != b => {
-            let mut items = super::object::items(a);
-            for (name, item) in super::object::items(b) {
-                let item = match items.get(&name) {
-                    Some(known) => joined(known, &item),
-                    None => item,
-                };
-                items.insert(name, item);
-            }
-            Typed::object(items)
-        }
-        _ => b.clone(),
-    }
 }

@@ -1,19 +1,16 @@
-//! A configuration as the object that expressions and `render --json` show (rules 3.2).
+//! The object that expressions and `render --json` see of a configuration (rules 3.2).
 
 use std::collections::BTreeMap;
 
-use super::evaluation::{Evaluation, Role};
+use super::evaluation::{Evaluation, FileRole};
 use super::file_config::{Arguments, FileConfig, Wanted};
 use super::outcome::Outcome;
 use crate::expr::{Type, Typed};
 
-/// Returns the attributes of an object; of anything else there are none.
-pub(super) fn items(value: &Typed) -> BTreeMap<String, Typed> {
-    value.clone().into_attributes().unwrap_or_default()
-}
+type Attributes = BTreeMap<String, Typed>;
 
-/// What the attributes are that are texts, and empty where they are not set.
-const TEXTS: &[&str] = &[
+/// Attributes that are texts, and empty where they are not set.
+const TEXTS: [&str; 7] = [
     "download_dir",
     "iam_assume_role_session_name",
     "iam_role",
@@ -23,24 +20,32 @@ const TEXTS: &[&str] = &[
     "terragrunt_version_constraint",
 ];
 
+/// Attributes that are null where they are not set.
+const NULLS: [&str; 4] = [
+    "dependencies",
+    "iam_assume_role_duration",
+    "inputs",
+    "locals",
+];
+
 impl Evaluation<'_> {
-    /// Returns a section of the configuration of one file as an object, or all of them. A unit's parents are
+    /// Returns a section of the configuration of one file as an object, or all sections. A unit's parents are
     /// merged first.
-    pub(super) fn part_of_configuration(
+    pub(super) fn section_of_configuration(
         &mut self,
         at: usize,
         section: Option<&str>,
     ) -> Outcome<Typed> {
         let wanted = section.map_or(Wanted::Everything, Wanted::Section);
         let config = match self.instances[at].role {
-            Role::Unit => self.merged(at, wanted)?,
-            Role::Parent(_) | Role::Autoinclude => self.file_config(at, wanted),
+            FileRole::Unit => self.merged(at, wanted)?,
+            FileRole::Parent(_) | FileRole::Autoinclude => self.file_config(at, wanted),
         };
-        let mut items = object(&config)?;
+        let mut sections = object(&config)?;
         if let Some(section) = section {
-            items.retain(|name, _| name == section);
+            sections.retain(|name, _| name == section);
         }
-        Ok(Typed::object(items))
+        Ok(Typed::object(sections))
     }
 }
 
@@ -48,123 +53,124 @@ impl Evaluation<'_> {
 ///
 /// # Errors
 /// The first argument that has no value.
-pub(super) fn object(config: &FileConfig) -> Outcome<BTreeMap<String, Typed>> {
+pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
     if let Some(stop) = config.refused.first() {
         return Err(stop.clone());
     }
-    let mut all = BTreeMap::new();
-    let null = || Typed::null(Type::Any);
+    let mut sections = Attributes::new();
     for name in TEXTS {
-        all.insert((*name).to_owned(), Typed::string(""));
+        sections.insert(name.to_owned(), Typed::string(""));
     }
-    for name in [
-        "dependencies",
-        "iam_assume_role_duration",
-        "inputs",
-        "locals",
-    ] {
-        all.insert(name.to_owned(), null());
-    }
-    for (name, slot) in &config.attributes {
-        all.insert(name.clone(), Typed::clone(&*slot.outcome.clone()?));
-    }
+    set_defaults(&mut sections, &NULLS, &Typed::null(Type::Any));
+    sections.extend(values(&config.attributes)?);
+    let mut set = |name: &str, value: Typed| sections.insert(name.to_owned(), value);
     if !config.locals.is_empty() {
-        all.insert("locals".to_owned(), Typed::object(values(&config.locals)?));
+        set("locals", Typed::object(values(&config.locals)?));
     }
     if let Some(paths) = &config.dependencies {
         let paths = Typed::clone(&*paths.outcome.clone()?);
-        let paths = Typed::object([("paths".to_owned(), paths)].into());
-        all.insert("dependencies".to_owned(), paths);
+        set(
+            "dependencies",
+            Typed::object([("paths".to_owned(), paths)].into()),
+        );
     }
-    let mut generate = BTreeMap::new();
-    for (label, one) in &config.generate {
-        let mut items = values(&one.arguments)?;
-        let mut default = |name: &str, value: Typed| {
-            items.entry(name.to_owned()).or_insert(value);
-        };
-        default("comment_prefix", Typed::string("# "));
-        default("disable_signature", Typed::bool(false));
-        default("disable", Typed::bool(false));
-        default("if_disabled", Typed::string("skip"));
-        default("contents", Typed::string(""));
-        generate.insert(label.clone(), Typed::object(items));
+    let mut generate = Attributes::new();
+    for (label, block) in &config.generate {
+        generate.insert(label.clone(), generated(&block.arguments)?);
     }
-    all.insert("generate".to_owned(), Typed::object(generate));
-    let mut dependency = BTreeMap::new();
+    set("generate", Typed::object(generate));
+    let mut dependencies = Attributes::new();
     for (label, arguments) in &config.dependency {
-        let mut items = items(&one_named(label, arguments)?);
-        if let Some(skip) = items.remove("skip_outputs") {
-            items.insert("skip".to_owned(), skip);
+        let mut dependency = named(label, arguments)?;
+        if let Some(skip) = dependency.remove("skip_outputs") {
+            dependency.insert("skip".to_owned(), skip);
         }
-        dependency.insert(label.clone(), Typed::object(items));
+        dependencies.insert(label.clone(), Typed::object(dependency));
     }
-    all.insert("dependency".to_owned(), Typed::object(dependency));
-    all.insert("feature".to_owned(), named(&config.feature)?);
+    set("dependency", Typed::object(dependencies));
+    let mut features = Attributes::new();
+    for (label, arguments) in &config.feature {
+        features.insert(label.clone(), Typed::object(named(label, arguments)?));
+    }
+    set("feature", Typed::object(features));
     if let Some(arguments) = &config.terraform {
-        all.insert("terraform".to_owned(), terraform(arguments, config)?);
+        set("terraform", terraform(arguments, config)?);
     }
-    if let Some(group) = &config.remote_state {
-        let mut items = values(&group.arguments.clone()?)?;
-        for name in ["disable_init", "disable_dependency_optimization"] {
-            items.entry(name.to_owned()).or_insert(Typed::bool(false));
-        }
-        for name in ["generate", "config", "encryption"] {
-            items.entry(name.to_owned()).or_insert_with(null);
-        }
-        all.insert("remote_state".to_owned(), Typed::object(items));
+    if let Some(remote_state) = &config.remote_state {
+        set("remote_state", backend(&remote_state.arguments.clone()?)?);
     }
     for (kind, arguments) in &config.others {
-        // Their nested blocks mean nothing here, so that not all of them is known.
+        // The nested blocks of the others are not read, so that not all of these is known.
         let value = match kind.as_str() {
             "exclude" => Typed::object(values(arguments)?),
             _ => Typed::unknown(Type::Any),
         };
-        all.insert(kind.clone(), value);
+        set(kind, value);
     }
-    Ok(all)
+    Ok(sections)
+}
+
+fn generated(arguments: &Arguments) -> Outcome<Typed> {
+    let mut attributes = values(arguments)?;
+    let flags = ["disable_signature", "disable"];
+    set_defaults(&mut attributes, &flags, &Typed::bool(false));
+    set_defaults(&mut attributes, &["comment_prefix"], &Typed::string("# "));
+    set_defaults(&mut attributes, &["if_disabled"], &Typed::string("skip"));
+    set_defaults(&mut attributes, &["contents"], &Typed::string(""));
+    Ok(Typed::object(attributes))
+}
+
+fn backend(arguments: &Arguments) -> Outcome<Typed> {
+    let mut attributes = values(arguments)?;
+    let flags = ["disable_init", "disable_dependency_optimization"];
+    set_defaults(&mut attributes, &flags, &Typed::bool(false));
+    let objects = ["generate", "config", "encryption"];
+    set_defaults(&mut attributes, &objects, &Typed::null(Type::Any));
+    Ok(Typed::object(attributes))
 }
 
 fn terraform(arguments: &Arguments, config: &FileConfig) -> Outcome<Typed> {
-    let mut items = values(arguments)?;
-    for name in [
+    let mut attributes = values(arguments)?;
+    let optional = [
         "source",
         "include_in_copy",
         "exclude_from_copy",
         "copy_terraform_lock_file",
-    ] {
-        let null = || Typed::null(Type::Any);
-        items.entry(name.to_owned()).or_insert_with(null);
-    }
-    let mut commands: BTreeMap<String, BTreeMap<String, Typed>> = BTreeMap::new();
-    for kind in ["extra_arguments", "before_hook", "after_hook", "error_hook"] {
-        commands.insert(kind.to_owned(), BTreeMap::new());
-    }
+    ];
+    set_defaults(&mut attributes, &optional, &Typed::null(Type::Any));
+    let kinds = ["extra_arguments", "before_hook", "after_hook", "error_hook"];
+    let mut commands: BTreeMap<String, Attributes> = kinds
+        .map(|kind| (kind.to_owned(), Attributes::new()))
+        .into();
     for ((kind, label), arguments) in &config.commands {
-        let value = one_named(label, arguments)?;
-        let group = commands.entry(kind.clone()).or_default();
-        group.insert(label.clone(), value);
+        let command = Typed::object(named(label, arguments)?);
+        let commands = commands.entry(kind.clone()).or_default();
+        commands.insert(label.clone(), command);
     }
-    let commands = commands.into_iter();
-    items.extend(commands.map(|(kind, all)| (kind, Typed::object(all))));
-    Ok(Typed::object(items))
+    for (kind, commands) in commands {
+        attributes.insert(kind, Typed::object(commands));
+    }
+    Ok(Typed::object(attributes))
 }
 
-fn named(blocks: &BTreeMap<String, Arguments>) -> Outcome<Typed> {
-    let items = blocks.iter().map(|(label, arguments)| {
-        let value = one_named(label, arguments)?;
-        Ok((label.clone(), value))
-    });
-    Ok(Typed::object(items.collect::<Outcome<_>>()?))
+fn set_defaults(attributes: &mut Attributes, names: &[&str], default: &Typed) {
+    for name in names {
+        attributes
+            .entry((*name).to_owned())
+            .or_insert_with(|| default.clone());
+    }
 }
 
-fn one_named(label: &str, arguments: &Arguments) -> Outcome<Typed> {
-    let mut items = values(arguments)?;
-    items.insert("name".to_owned(), Typed::string(label));
-    Ok(Typed::object(items))
+/// Returns the values of a block's arguments, and its label as `name`.
+fn named(label: &str, arguments: &Arguments) -> Outcome<Attributes> {
+    let mut attributes = values(arguments)?;
+    attributes.insert("name".to_owned(), Typed::string(label));
+    Ok(attributes)
 }
 
-fn values(arguments: &Arguments) -> Outcome<BTreeMap<String, Typed>> {
-    let items = arguments.iter();
-    let items = items.map(|(name, slot)| Ok((name.clone(), Typed::clone(&*slot.outcome.clone()?))));
-    items.collect()
+fn values(arguments: &Arguments) -> Outcome<Attributes> {
+    arguments
+        .iter()
+        .map(|(name, slot)| Ok((name.clone(), Typed::clone(&*slot.outcome.clone()?))))
+        .collect()
 }

@@ -3,98 +3,122 @@
 use std::sync::Arc;
 
 use crate::diag::{Diagnostic, FileId, Label, Span, rules};
-use crate::expr::{NotConstant, Typed};
+use crate::expr::{NoValue, NotConstant, Typed};
 
-/// A place in a file.
+/// A place in a file, without a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct FilePlace {
     pub(super) file: FileId,
     pub(super) span: Span,
 }
 
-/// Why there is no value.
-#[derive(Clone, Debug)]
-pub(super) enum Stop {
-    /// Terragrunt refuses it.
-    Refused(Arc<Diagnostic>),
-    /// Terragrunt may have one.
-    Uncertain(Arc<Diagnostic>),
+impl FilePlace {
+    /// The place of what has none.
+    pub(super) const NOWHERE: Self = Self {
+        file: FileId::ALONE,
+        span: Span { start: 0, end: 0 },
+    };
+
+    pub(super) fn label(self) -> Label {
+        Label::new(self.file, self.span, "")
+    }
 }
+
+/// A value that Terragrunt refuses, with its error, or that it may have in a run.
+pub(super) type Stop = NoValue<Arc<Diagnostic>>;
 
 pub(super) type Outcome<T = Arc<Typed>> = Result<T, Stop>;
 
-/// Something that only a run of Terragrunt knows, with its place.
+/// A call or name whose value only a run of Terragrunt knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reason {
+pub(super) struct UnknownCause {
+    /// The end of a sentence: "run_cmd runs a program".
     pub(super) text: String,
-    pub(super) place: Place,
+    pub(super) place: FilePlace,
 }
 
-/// The value of an argument, with what made parts of it unknown.
+/// A value, with the causes that made parts of it unknown.
+pub(super) type Traced<T = Outcome> = (T, Vec<UnknownCause>);
+
+/// The value of an argument, with the causes that made parts of it unknown.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
-    pub(super) place: Place,
+    pub(super) place: FilePlace,
     pub(super) outcome: Outcome,
-    pub(super) reasons: Vec<Reason>,
+    pub(super) causes: Vec<UnknownCause>,
 }
 
-/// What is known of a unit, or why it is not.
+/// A part of a unit that is unknown, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known<T> {
-    /// It is this.
-    Value(T),
-    /// Only a run of Terragrunt knows, or none does: it stops.
-    Unknown(Unknown),
-}
-
-/// Why something of a unit is unknown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unknown {
+pub struct UnitUnknown {
     /// The reason, as the end of a sentence: "run_cmd runs a program".
     pub reason: String,
-    /// Where the reason stands.
+    /// The place of the reason, without a note of its own.
     pub place: Label,
-    /// Whether Terragrunt refuses it, too.
+    /// Terragrunt refuses it, too.
     pub is_refused: bool,
 }
 
-impl<T> Known<T> {
-    /// Returns the value, if it is known.
-    pub fn value(&self) -> Option<&T> {
-        match self {
-            Self::Value(value) => Some(value),
-            Self::Unknown(_) => None,
+/// A part of a unit, as far as it is known without a run of Terragrunt.
+pub type UnitResult<T> = Result<T, UnitUnknown>;
+
+impl UnitUnknown {
+    pub(super) fn refused(place: FilePlace, reason: impl Into<String>) -> Self {
+        Self {
+            reason: reason.into(),
+            place: place.label(),
+            is_refused: true,
         }
     }
 
-    /// Makes something else of the value.
-    pub(super) fn and_then<U>(self, make: impl FnOnce(T) -> Known<U>) -> Known<U> {
-        match self {
-            Self::Value(value) => make(value),
-            Self::Unknown(unknown) => Known::Unknown(unknown),
+    pub(super) fn in_run(place: FilePlace, reason: impl Into<String>) -> Self {
+        Self {
+            is_refused: false,
+            ..Self::refused(place, reason)
         }
     }
 }
 
 impl Stop {
-    pub(super) fn refused(code: &'static str, title: &str, place: Place, note: &str) -> Self {
+    pub(super) fn refused(code: &'static str, title: &str, place: FilePlace, note: &str) -> Self {
         let error = Diagnostic::error(code, title).at(place.file, place.span, note);
         Self::Refused(Arc::new(error))
     }
 
-    /// Stops because of a fault in the syntax of a file; what only lockctl refuses may be fine.
+    /// Refuses a configuration that has the right syntax.
+    pub(super) fn invalid(title: &str, place: FilePlace, note: &str) -> Self {
+        Self::refused(rules::CONFIGURATION_INVALID, title, place, note)
+    }
+
+    pub(super) fn wrong_type(place: FilePlace, note: &str) -> Self {
+        Self::refused(rules::WRONG_TYPE, "Unsuitable value type", place, note)
+    }
+
+    /// Stops because of a fault in the syntax of a file.
     pub(super) fn of_fault(fault: Diagnostic) -> Self {
         match fault.code {
+            // These two are limits of lockctl: Terragrunt may take the file.
             rules::NESTED_TOO_DEEP | rules::OBJECT_TOO_LARGE => Self::Uncertain(Arc::new(fault)),
             _ => Self::Refused(Arc::new(fault)),
         }
     }
 
-    pub(super) fn uncertain(place: Place, reason: &str) -> Self {
+    pub(super) fn uncertain(place: FilePlace, reason: &str) -> Self {
         let title = "This is known only in a run of Terragrunt";
         let error =
             Diagnostic::error(rules::NOT_CONSTANT, title).at(place.file, place.span, reason);
         Self::Uncertain(Arc::new(error))
+    }
+
+    /// Stops at the first problem of an expression. Problems of lockctl come first: with one of them the program
+    /// may have a value.
+    pub(super) fn of_expression(problems: NotConstant, place: FilePlace) -> Self {
+        let NotConstant { refused, uncertain } = problems;
+        match (refused.into_iter().next(), uncertain.into_iter().next()) {
+            (_, Some(uncertain)) => Self::Uncertain(Arc::new(uncertain)),
+            (Some(refused), None) => Self::Refused(Arc::new(refused)),
+            (None, None) => Self::uncertain(place, "this could not be evaluated"),
+        }
     }
 
     pub(super) fn diagnostic(&self) -> &Diagnostic {
@@ -103,64 +127,56 @@ impl Stop {
         }
     }
 
-    /// Says what is unknown because of it; `fallback` is the place where it has none of its own.
-    pub(super) fn unknown(&self, fallback: Place) -> Unknown {
-        let diagnostic = self.diagnostic();
-        let label = diagnostic.primary.clone();
-        let label = label.unwrap_or_else(|| Label::new(fallback.file, fallback.span, ""));
-        let reason = match (self, label.note.is_empty()) {
-            (Self::Uncertain(_), false) => label.note.clone(),
-            (_, true) => diagnostic.title.clone(),
-            (Self::Refused(_), false) => format!("{}: {}", diagnostic.title, label.note),
+    /// Moves the diagnostic to a place.
+    pub(super) fn moved(self, place: FilePlace) -> Self {
+        let at_place = |mut diagnostic: Arc<Diagnostic>| {
+            if let Some(label) = &mut Arc::make_mut(&mut diagnostic).primary {
+                (label.file, label.span) = (place.file, place.span);
+            }
+            diagnostic
         };
-        Unknown {
+        match self {
+            Self::Refused(diagnostic) => Self::Refused(at_place(diagnostic)),
+            Self::Uncertain(diagnostic) => Self::Uncertain(at_place(diagnostic)),
+        }
+    }
+
+    /// Makes the value unknown; `fallback` is the place of a stop that has none of its own.
+    pub(super) fn unknown(&self, fallback: FilePlace) -> UnitUnknown {
+        let diagnostic = self.diagnostic();
+        let place = diagnostic.primary.clone();
+        let place = place.unwrap_or_else(|| fallback.label());
+        let is_refused = matches!(self, Self::Refused(_));
+        let reason = if place.note.is_empty() {
+            diagnostic.title.clone()
+        } else if is_refused {
+            format!("{}: {}", diagnostic.title, place.note)
+        } else {
+            place.note.clone()
+        };
+        UnitUnknown {
             reason,
-            place: label,
-            is_refused: matches!(self, Self::Refused(_)),
+            place,
+            is_refused,
         }
     }
 }
 
 impl Slot {
-    /// Returns a slot for a value that stands at a place.
-    pub(super) fn known(place: Place, value: Typed) -> Self {
-        Self {
-            place,
-            outcome: Ok(Arc::new(value)),
-            reasons: Vec::new(),
-        }
-    }
-
-    /// Returns why a part of the value is unknown.
-    pub(super) fn unknown(&self) -> Unknown {
-        let reason = self.reasons.first();
-        let (text, place) = match reason {
-            Some(reason) => (reason.text.as_str(), reason.place),
-            None => ("this is known only in a run of Terragrunt", self.place),
-        };
-        Unknown {
-            reason: text.to_owned(),
-            place: Label::new(place.file, place.span, ""),
-            is_refused: false,
+    /// Returns the reason for which a part of the value is unknown.
+    pub(super) fn unknown(&self) -> UnitUnknown {
+        match self.causes.first() {
+            Some(cause) => UnitUnknown::in_run(cause.place, cause.text.as_str()),
+            None => UnitUnknown::in_run(self.place, "this is known only in a run of Terragrunt"),
         }
     }
 
     /// Returns the value if all of it is known.
-    pub(super) fn settled(&self) -> Known<Arc<Typed>> {
+    pub(super) fn settled(&self) -> UnitResult<Arc<Typed>> {
         match &self.outcome {
-            Ok(value) if value.value.is_wholly_known() => Known::Value(Arc::clone(value)),
-            Ok(_) => Known::Unknown(self.unknown()),
-            Err(stop) => Known::Unknown(stop.unknown(self.place)),
+            Ok(value) if value.value.is_wholly_known() => Ok(Arc::clone(value)),
+            Ok(_) => Err(self.unknown()),
+            Err(stop) => Err(stop.unknown(self.place)),
         }
-    }
-}
-
-/// Says why an expression has no value; what the program refuses counts most.
-pub(super) fn stopped(found: NotConstant, place: Place) -> Stop {
-    let NotConstant { refused, uncertain } = found;
-    match (refused.into_iter().next(), uncertain.into_iter().next()) {
-        (_, Some(uncertain)) => Stop::Uncertain(Arc::new(uncertain)),
-        (Some(refused), None) => Stop::Refused(Arc::new(refused)),
-        (None, None) => Stop::uncertain(place, "this could not be evaluated"),
     }
 }

@@ -1,9 +1,9 @@
-//! What may stand in a unit file, and what Terragrunt refuses of its structure (rules 2).
+//! The blocks and arguments of unit files, and the errors of their structure (rules 2).
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::discovery::STACK_FILE;
+use super::file_names::STACK_FILE;
 use crate::diag::{Diagnostic, FileId, did_you_mean, rules};
 use crate::hcl::tree::{Block, Body};
 
@@ -11,25 +11,25 @@ use crate::hcl::tree::{Block, Body};
 #[derive(Debug)]
 pub(super) struct BlockShape {
     pub(super) kind: &'static str,
-    /// How many labels it has; an include may have none all the same.
+    /// The number of labels; an include may have none all the same.
     pub(super) labels: usize,
-    /// Whether there may be only one.
+    /// Only one block of the kind is allowed.
     is_single: bool,
-    /// Its arguments; `None` if anything may stand there.
+    /// Its arguments; `None` if any are allowed.
     arguments: Option<&'static [Argument]>,
     pub(super) blocks: &'static [Self],
 }
 
-/// An argument with whether it is required.
-type Argument = (&'static str, Need);
+/// The name of an argument, and if it is required.
+type Argument = (&'static str, ArgumentNeed);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Need {
+enum ArgumentNeed {
     Required,
     Optional,
 }
 
-use Need::{Optional, Required};
+use ArgumentNeed::{Optional, Required};
 
 const fn open(kind: &'static str, labels: usize) -> BlockShape {
     BlockShape {
@@ -71,7 +71,8 @@ pub(super) const ATTRIBUTES: &[&str] = &[
     "generate",
 ];
 
-const TOP: &[BlockShape] = &[
+/// The blocks at the top of a unit file.
+pub(super) const TOP: &[BlockShape] = &[
     strict(
         "include",
         1,
@@ -139,7 +140,7 @@ const TOP: &[BlockShape] = &[
     single(open("catalog", 0)),
 ];
 
-/// What a unit or a stack of a stack file says.
+/// The arguments of a unit or a stack in a stack file.
 const GENERATED: &[Argument] = &[
     ("source", Required),
     ("path", Required),
@@ -155,16 +156,11 @@ const STACK: &[BlockShape] = &[
     strict("stack", 1, GENERATED),
 ];
 
-/// Returns the blocks at the top of a unit file.
-pub(super) fn top() -> &'static [BlockShape] {
-    TOP
-}
-
-/// Finds what Terragrunt refuses of the structure of a file.
+/// Checks the structure of a file as Terragrunt does.
 pub(super) fn check(path: &Path, body: &Body) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let name = path.file_name().unwrap_or_default();
-    if name == super::VALUES_FILE {
+    if name == super::file_names::VALUES_FILE {
         return found;
     }
     if name == STACK_FILE {
@@ -187,9 +183,8 @@ fn arguments_of(body: &Body, known: &[Argument], found: &mut Vec<Diagnostic>) {
         let name = attribute.name.text.as_str();
         if !known.iter().any(|(other, _)| *other == name) {
             let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            let hint = did_you_mean(name, &names);
-            let hint =
-                hint.unwrap_or_else(|| "Terragrunt 1.1 has no such argument here".to_owned());
+            let hint = did_you_mean(name, &names)
+                .unwrap_or_else(|| "Terragrunt 1.1 has no such argument here".to_owned());
             let error = error(rules::UNSUPPORTED_ITEM, "Unsupported argument");
             found.push(error.at(FileId::ALONE, attribute.name.span, hint));
         }
@@ -222,9 +217,10 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
         };
         let is_bare = kind == "include" && block.labels.is_empty();
         if block.labels.len() != shape.labels && !is_bare {
-            let title = match block.labels.len() < shape.labels {
-                true => "Missing block label",
-                false => "Extraneous block label",
+            let title = if block.labels.len() < shape.labels {
+                "Missing block label"
+            } else {
+                "Extraneous block label"
             };
             found.push(error(rules::LABEL_WRONG, title).at(FileId::ALONE, block.header, ""));
         }

@@ -1,4 +1,4 @@
-//! What the source of a unit means (rules 6).
+//! Addresses in sources of units (rules 6).
 
 use std::path::{Path, PathBuf};
 
@@ -7,25 +7,25 @@ use crate::diag::Label;
 use crate::version::Version;
 use crate::world::clean;
 
-/// Where the module of a unit comes from.
+/// The source of the module of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitSource {
-    /// What is copied or fetched as a whole.
-    pub package: Package,
+    /// The package that is copied or fetched as a whole.
+    pub package: UnitPackage,
     /// The directory of the module in it, with slashes, if it is not the top.
     pub subdirectory: Option<String>,
-    /// Where the source stands; `None` for a unit without one.
+    /// The place of the argument; `None` for a unit without one.
     pub place: Option<Label>,
 }
 
 /// A package of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Package {
-    /// The unit itself.
+pub enum UnitPackage {
+    /// The directory of the unit itself.
     Own,
     /// A directory, or a single file, on this machine; as absolute as the unit's directory is.
     Local(PathBuf),
-    /// What Terragrunt fetches, with the address as Terragrunt understands it: `git::https://…`.
+    /// A package that Terragrunt fetches, by the address as Terragrunt understands it: `git::https://…`.
     Remote(String),
     /// A module of a registry.
     Registry(RegistryPackage),
@@ -46,56 +46,58 @@ pub struct RegistryPackage {
     pub text: String,
 }
 
-/// Why a source is not understood.
+/// A source that is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SourceFault {
-    /// Terragrunt refuses it.
+    /// Terragrunt refuses the address, for this reason.
     Refused(String),
-    /// Terragrunt asks somebody.
+    /// Terragrunt makes a request to understand it.
     Unknown(String),
 }
 
-/// Understands the source of a unit; `None` stands for one without (rules 6.2 to 6.9).
+/// Parses the source of a unit; `None` stands for a unit without one (rules 6.2 to 6.9).
 pub(super) fn understand(
     written: Option<&str>,
     unit_dir: &Path,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<(Package, Option<String>), SourceFault> {
+) -> Result<(UnitPackage, Option<String>), SourceFault> {
     let written = written.filter(|text| !text.is_empty() && *text != ".");
     let text = replaced(written, around);
     let Some(text) = text.filter(|text| !text.is_empty() && text != ".") else {
-        return Ok((Package::Own, None));
+        return Ok((UnitPackage::Own, None));
     };
     let (base, subdirectory) = split(&text);
     let package = detect(&base, unit_dir, program, around)?;
     let package = match package {
-        Package::Local(path) if path == clean(unit_dir) => Package::Own,
+        UnitPackage::Local(path) if path == clean(unit_dir) => UnitPackage::Own,
         package => package,
     };
     Ok((package, subdirectory))
 }
 
-/// Applies what the command line says of sources (rules 6.3, 6.4).
+/// Applies the replacements that the command line states (rules 6.3, 6.4).
 fn replaced(written: Option<&str>, around: &UnitSurroundings<'_>) -> Option<String> {
-    let own = written.map(split);
+    let split_source = written.map(split);
     // The directory in the package, or else the last part of its name.
-    let below = own.as_ref().map(|(base, subdirectory)| match subdirectory {
-        Some(below) => below.clone(),
-        None => {
-            let path = base.split('?').next().unwrap_or_default();
-            let last = path.trim_end_matches('/').rsplit('/').next();
-            last.unwrap_or_default().trim_end_matches(".git").to_owned()
-        }
-    });
-    match (&around.source, own, below) {
+    let below = split_source
+        .as_ref()
+        .map(|(base, subdirectory)| match subdirectory {
+            Some(below) => below.clone(),
+            None => {
+                let path = base.split('?').next().unwrap_or_default();
+                let last = path.trim_end_matches('/').rsplit('/').next();
+                last.unwrap_or_default().trim_end_matches(".git").to_owned()
+            }
+        });
+    match (&around.source, split_source, below) {
         (SourceOverride::Whole(source), _, _) => Some(source.clone()),
         (SourceOverride::Package(source), _, Some(below)) => Some(format!("{source}//{below}")),
         (SourceOverride::Package(source), _, None) => Some(source.clone()),
         (SourceOverride::None, Some((base, _)), Some(below)) => {
             let base = base.split('?').next().unwrap_or_default();
-            let mut map = around.source_map.iter();
-            match map.find(|(from, _)| from == base) {
+            let is_mapped = |(from, _): &&(String, String)| from == base;
+            match around.source_map.iter().find(is_mapped) {
                 Some((_, to)) => Some(format!("{to}//{below}")),
                 None => written.map(str::to_owned),
             }
@@ -106,30 +108,27 @@ fn replaced(written: Option<&str>, around: &UnitSurroundings<'_>) -> Option<Stri
 
 /// Splits `PACKAGE//SUB?QUERY` into the package with its query, and the directory in it.
 fn split(text: &str) -> (String, Option<String>) {
-    let (text, query) = match text.split_once('?') {
-        Some((text, query)) => (text, format!("?{query}")),
-        None => (text, String::new()),
-    };
+    let (text, query) = split_query(text);
     let from = text.find("://").map_or(0, |at| at + 3);
     let Some(at) = text[from..].find("//") else {
         return (format!("{text}{query}"), None);
     };
     let (base, below) = (&text[..from + at], &text[from + at + 2..]);
-    let parts = below
+    let parts: Vec<&str> = below
         .split('/')
-        .filter(|part| !part.is_empty() && *part != ".");
-    let below: Vec<&str> = parts.collect();
-    let subdirectory = (!below.is_empty()).then(|| below.join("/"));
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    let subdirectory = (!parts.is_empty()).then(|| parts.join("/"));
     (format!("{base}{query}"), subdirectory)
 }
 
-/// Finds out what kind of address a package has (rules 6.5).
+/// Determines the kind of a package from its address (rules 6.5).
 fn detect(
     base: &str,
     unit_dir: &Path,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<Package, SourceFault> {
+) -> Result<UnitPackage, SourceFault> {
     let (forced, rest) = match base.split_once("::") {
         Some((getter, rest)) if getter.bytes().all(|b| b.is_ascii_alphanumeric()) => {
             (Some(getter), rest)
@@ -137,14 +136,14 @@ fn detect(
         _ => (None, base),
     };
     let with_getter = |address: String| match (forced, address.split_once("::")) {
-        (Some(getter), Some((_, plain))) => Package::Remote(format!("{getter}::{plain}")),
-        (Some(getter), None) => Package::Remote(format!("{getter}::{address}")),
-        (None, _) => Package::Remote(address),
+        (Some(getter), Some((_, plain))) => UnitPackage::Remote(format!("{getter}::{plain}")),
+        (Some(getter), None) => UnitPackage::Remote(format!("{getter}::{address}")),
+        (None, _) => UnitPackage::Remote(address),
     };
     let rest = without_scheme(rest);
     if let Some((scheme, path)) = rest.split_once("://") {
         return match (forced, scheme) {
-            (None, "file") => Ok(Package::Local(clean(Path::new(without_query(path))))),
+            (None, "file") => Ok(UnitPackage::Local(clean(Path::new(without_query(path))))),
             (None, "tfr") => registry(rest, path, program, around),
             _ => Ok(with_getter(rest.to_owned())),
         };
@@ -171,32 +170,32 @@ fn detect(
     }
     let host = rest.split('/').next().unwrap_or_default();
     if host.ends_with(".amazonaws.com") || rest.starts_with("www.googleapis.com/storage/") {
-        let getter = if host.ends_with(".amazonaws.com") {
-            "s3"
-        } else {
-            "gcs"
-        };
+        let is_s3 = host.ends_with(".amazonaws.com");
+        let getter = if is_s3 { "s3" } else { "gcs" };
         return Ok(with_getter(format!("{getter}::https://{rest}")));
     }
     match forced {
-        None => Ok(Package::Local(clean(&unit_dir.join(without_query(rest))))),
+        None => Ok(UnitPackage::Local(clean(
+            &unit_dir.join(without_query(rest)),
+        ))),
         Some(_) => {
-            // A query is no part of the path.
-            let (path, query) = match rest.split_once('?') {
-                Some((path, query)) => (path, format!("?{query}")),
-                None => (rest, String::new()),
-            };
+            let (path, query) = split_query(rest);
             let path = clean(&unit_dir.join(path));
             Ok(with_getter(format!("file://{}{query}", path.display())))
         }
     }
 }
 
-fn without_query(text: &str) -> &str {
-    text.split('?').next().unwrap_or_default()
+/// Splits an address before its query, which keeps the question mark.
+fn split_query(text: &str) -> (&str, &str) {
+    text.split_at(text.find('?').unwrap_or(text.len()))
 }
 
-/// Takes `https://` off where the rest is understood without (rules 6.5).
+fn without_query(text: &str) -> &str {
+    split_query(text).0
+}
+
+/// Strips `https://` from addresses that are understood without it (rules 6.5).
 fn without_scheme(text: &str) -> &str {
     let plain = text
         .strip_prefix("https://")
@@ -213,13 +212,10 @@ fn without_scheme(text: &str) -> &str {
     }
 }
 
-/// Understands `github.com/OWNER/REPOSITORY`.
+/// Parses an address such as `github.com/OWNER/REPOSITORY`.
 fn hosted(text: &str, host: &str) -> Option<String> {
     let rest = text.strip_prefix(host)?;
-    let (path, query) = match rest.split_once('?') {
-        Some((path, query)) => (path, format!("?{query}")),
-        None => (rest, String::new()),
-    };
+    let (path, query) = split_query(rest);
     let mut parts = path.split('/');
     let (owner, repository) = (parts.next()?, parts.next()?);
     let repository = repository.trim_end_matches(".git");
@@ -229,18 +225,24 @@ fn hosted(text: &str, host: &str) -> Option<String> {
     ))
 }
 
-/// Understands `tfr://HOST/NAMESPACE/NAME/SYSTEM?version=VERSION` (rules 6.9).
+/// Parses `tfr://HOST/NAMESPACE/NAME/SYSTEM?version=VERSION` (rules 6.9).
 fn registry(
     whole: &str,
     path: &str,
     program: &str,
     around: &UnitSurroundings<'_>,
-) -> Result<Package, SourceFault> {
+) -> Result<UnitPackage, SourceFault> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (host, path) = path.split_once('/').unwrap_or((path, ""));
     let host = match (host, &around.registry_host) {
         ("", Some(host)) => host.clone(),
-        ("", None) if program_is_tofu(program) => "registry.opentofu.org".to_owned(),
+        ("", None)
+            if Path::new(program)
+                .file_stem()
+                .is_some_and(|name| name == "tofu") =>
+        {
+            "registry.opentofu.org".to_owned()
+        }
         ("", None) => "registry.terraform.io".to_owned(),
         (host, _) => host.to_owned(),
     };
@@ -248,28 +250,24 @@ fn registry(
         let reason = "a module of a registry is NAMESPACE/NAME/SYSTEM".to_owned();
         return Err(SourceFault::Refused(reason));
     }
-    let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    let version = pairs.find(|(name, _)| *name == "version");
-    let version = version.map(|(_, version)| version.to_owned());
+    let version = query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .find(|(name, _)| *name == "version")
+        .map(|(_, version)| version.to_owned());
     if let Some(version) = &version
         && version.parse::<Version>().is_err()
     {
         let reason = format!("{version:?} is no exact version");
         return Err(SourceFault::Refused(reason));
     }
-    Ok(Package::Registry(RegistryPackage {
+    Ok(UnitPackage::Registry(RegistryPackage {
         host,
         path: path.to_owned(),
         version,
         constraint: None,
         text: whole.to_owned(),
     }))
-}
-
-/// Returns whether a program is OpenTofu, by the name of its file.
-pub(super) fn program_is_tofu(program: &str) -> bool {
-    let name = Path::new(program).file_stem().unwrap_or_default();
-    name == "tofu"
 }
 
 #[cfg(test)]
@@ -287,12 +285,12 @@ mod tests {
         assert_eq!(found, Ok(expected), "from {written:?}");
     }
 
-    fn shown(package: &Package) -> String {
+    fn shown(package: &UnitPackage) -> String {
         match package {
-            Package::Own => "own".to_owned(),
-            Package::Local(path) => path.display().to_string(),
-            Package::Remote(address) => address.clone(),
-            Package::Registry(module) => format!("{} {}", module.host, module.path),
+            UnitPackage::Own => "own".to_owned(),
+            UnitPackage::Local(path) => path.display().to_string(),
+            UnitPackage::Remote(address) => address.clone(),
+            UnitPackage::Registry(module) => format!("{} {}", module.host, module.path),
         }
     }
 

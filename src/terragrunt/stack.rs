@@ -1,22 +1,22 @@
-//! Explicit stacks: which units and stacks a stack file generates (rules 10.1).
+//! Explicit stacks: the units and stacks that a stack file generates (rules 10.1).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discovery::STACK_FILE;
-use super::evaluation::{Evaluation, Role, Sharing, Stage, directory};
-use super::include::refused;
-use super::outcome::{Known, Outcome, Place, Stop};
-use super::source::{self, Package, SourceFault};
+use super::evaluation::{Evaluation, FileRole, Sharing, Stage, blocks, directory, label};
+use super::file_names::STACK_FILE;
+use super::include::PARENT_NOT_FOUND;
+use super::outcome::{FilePlace, Outcome, Stop, UnitResult};
+use super::source::{self, SourceFault, UnitPackage};
 use super::surroundings::{SourceOverride, UnitSurroundings};
-use crate::diag::{FileId, Span, Texts};
+use crate::diag::{Span, Texts};
 use crate::expr::{Typed, Value};
-use crate::hcl::references;
+use crate::hcl::references::{self, Reference};
 use crate::hcl::tree::Block;
 use crate::world::{Files, clean};
 
-/// Where generated units lie.
+/// The directory of generated units, beside the stack file.
 const GENERATED_DIR: &str = ".terragrunt-stack";
 
 /// A unit or a stack that a stack file generates.
@@ -24,21 +24,24 @@ const GENERATED_DIR: &str = ".terragrunt-stack";
 pub struct StackComponent {
     /// The label of its block.
     pub name: String,
-    /// Whether it is a stack itself.
+    /// The component is a stack itself, not a unit.
     pub is_stack: bool,
     /// The directory that it is generated in.
     pub dir: PathBuf,
-    /// What is copied there, lock file included.
-    pub package: Package,
+    /// The package that is copied there, lock file included.
+    pub package: UnitPackage,
     /// The directory in the package.
     pub subdirectory: Option<String>,
-    /// What its file of values is made of.
+    /// The values that its file of values is made of.
     pub values: Option<Typed>,
 }
 
 /// Reads the stack file of a directory.
 ///
-/// Nothing is generated: generated units are ordinary units where they are on the disk.
+/// Nothing is generated: generated units are ordinary units once they are on the disk.
+///
+/// # Errors
+/// The first thing that Terragrunt refuses, or that only a run knows.
 ///
 /// ```
 /// use std::path::Path;
@@ -51,35 +54,29 @@ pub struct StackComponent {
 /// let documents = Documents::default();
 /// let around = UnitSurroundings::new(&documents);
 /// let found = stack(&files, &mut Texts::default(), Path::new("/r/st"), &around);
-/// let component = &found.value().unwrap()[0];
+/// let component = &found.unwrap()[0];
 /// assert_eq!(component.dir, Path::new("/r/st/.terragrunt-stack/db"));
 /// ```
-#[must_use]
+#[doc(hidden)]
 pub fn stack(
     files: &dyn Files,
     texts: &mut Texts,
     stack_dir: &Path,
     around: &UnitSurroundings<'_>,
-) -> Known<Vec<StackComponent>> {
+) -> UnitResult<Vec<StackComponent>> {
     let mut evaluation = Evaluation::new(files, texts, around);
     let path = stack_dir.join(STACK_FILE);
-    match components(&mut evaluation, &path) {
-        Ok(found) => Known::Value(found),
-        Err(stop) => {
-            let (file, span) = (FileId::ALONE, Span::default());
-            Known::Unknown(stop.unknown(Place { file, span }))
-        }
-    }
+    components(&mut evaluation, &path).map_err(|stop| stop.unknown(FilePlace::NOWHERE))
 }
 
 fn components(evaluation: &mut Evaluation<'_>, path: &Path) -> Outcome<Vec<StackComponent>> {
-    super::ways::begin(evaluation, path, &mut Vec::new())?;
+    super::passes::begin(evaluation, path, &mut Vec::new())?;
     if let Some(misfit) = evaluation.misfits(0).into_iter().next() {
         return Err(Stop::Refused(Arc::new(misfit)));
     }
     check_parents(evaluation)?;
     let document = Arc::clone(&evaluation.instances[0].document);
-    let mut found = Vec::new();
+    let mut components = Vec::new();
     let (mut names, mut dirs) = (BTreeSet::new(), BTreeSet::new());
     for block in document.body.blocks() {
         let is_stack = block.kind.text == "stack";
@@ -91,35 +88,31 @@ fn components(evaluation: &mut Evaluation<'_>, path: &Path) -> Outcome<Vec<Stack
         let is_new = names.insert((is_stack, component.name.clone()));
         if !is_new || !dirs.insert(component.dir.clone()) {
             let note = "another one has the same name or path";
-            return Err(refused("Duplicate unit or stack", place, note));
+            return Err(Stop::invalid("Duplicate unit or stack", place, note));
         }
-        found.push(component);
+        components.push(component);
     }
-    if found.is_empty() {
+    if components.is_empty() {
         let place = evaluation.place(0, Span::default());
-        return Err(refused("A stack needs a unit or a stack", place, ""));
+        return Err(Stop::invalid("A stack needs a unit or a stack", place, ""));
     }
-    Ok(found)
+    Ok(components)
 }
 
-/// Files that a stack includes are not followed, unless they hold nothing.
+/// Stops at files that the stack includes, unless they are empty.
 fn check_parents(evaluation: &mut Evaluation<'_>) -> Outcome<()> {
     let document = Arc::clone(&evaluation.instances[0].document);
     let dir = directory(&document.path).to_owned();
-    for block in document
-        .body
-        .blocks()
-        .filter(|block| block.kind.text == "include")
-    {
+    for block in blocks(&document, "include") {
         let place = evaluation.place(0, block.header);
         let Some(attribute) = block.body.attribute("path") else {
             continue;
         };
         let text = evaluation.text(0, attribute, Stage::Include)?;
         let path = clean(&dir.join(text.unwrap_or_default()));
-        let title = "Include configuration not found";
-        let read = evaluation.document(&path, Sharing::Shared);
-        let (parent, _) = read.map_err(|unread| unread.stop(title, &path, place))?;
+        let (parent, _) = evaluation
+            .document(&path, Sharing::Shared)
+            .map_err(|failure| failure.stop(PARENT_NOT_FOUND, &path, place))?;
         if !parent.body.items.is_empty() || !parent.faults.is_empty() {
             return Err(Stop::uncertain(place, "what a stack includes is not read"));
         }
@@ -129,10 +122,6 @@ fn check_parents(evaluation: &mut Evaluation<'_>) -> Outcome<()> {
 
 fn component(evaluation: &mut Evaluation<'_>, block: &Block) -> Outcome<StackComponent> {
     let place = evaluation.place(0, block.header);
-    let name = block
-        .labels
-        .first()
-        .map_or_else(String::new, |label| label.text.clone());
     let dir = component_dir(evaluation, 0, block)?;
     let stack_dir = evaluation.instances[0].unit_dir.clone();
     let text = match block.body.attribute("source") {
@@ -146,11 +135,13 @@ fn component(evaluation: &mut Evaluation<'_>, block: &Block) -> Outcome<StackCom
         ..UnitSurroundings::new(evaluation.around.documents)
     };
     let program = evaluation.around.program.clone().unwrap_or_default();
-    let understood = source::understand(text.as_deref(), &stack_dir, &program, &plain);
-    let (package, subdirectory) = understood.map_err(|fault| match fault {
-        SourceFault::Refused(reason) => refused("Source is not understood", place, &reason),
-        SourceFault::Unknown(reason) => Stop::uncertain(place, &reason),
-    })?;
+    let (package, subdirectory) = source::understand(text.as_deref(), &stack_dir, &program, &plain)
+        .map_err(|fault| match fault {
+            SourceFault::Refused(reason) => {
+                Stop::invalid("Source is not understood", place, &reason)
+            }
+            SourceFault::Unknown(reason) => Stop::uncertain(place, &reason),
+        })?;
     let values = match block.body.attribute("values") {
         Some(attribute) => {
             let value = evaluation.slot(0, attribute, Stage::Rest).outcome?;
@@ -159,7 +150,7 @@ fn component(evaluation: &mut Evaluation<'_>, block: &Block) -> Outcome<StackCom
         None => None,
     };
     Ok(StackComponent {
-        name,
+        name: label(block),
         is_stack: block.kind.text == "stack",
         dir,
         package,
@@ -172,16 +163,13 @@ fn component(evaluation: &mut Evaluation<'_>, block: &Block) -> Outcome<StackCom
 fn component_dir(evaluation: &mut Evaluation<'_>, at: usize, block: &Block) -> Outcome<PathBuf> {
     let place = evaluation.place(at, block.header);
     let Some(attribute) = block.body.attribute("path") else {
-        return Err(refused(
-            "Missing required argument",
-            place,
-            "path is required",
-        ));
+        let title = "Missing required argument";
+        return Err(Stop::invalid(title, place, "path is required"));
     };
-    let names = references::inside(&attribute.value);
-    if names
+    let is_component = |used: &Reference<'_>| ["unit", "stack"].contains(&used.root);
+    if references::inside(&attribute.value)
         .iter()
-        .any(|name| ["unit", "stack"].contains(&name.root))
+        .any(is_component)
     {
         return Err(Stop::uncertain(place, "a path that depends on another one"));
     }
@@ -196,26 +184,28 @@ fn component_dir(evaluation: &mut Evaluation<'_>, at: usize, block: &Block) -> O
         None => false,
     };
     let stack_dir = &evaluation.instances[at].unit_dir;
-    let top = match is_beside {
-        true => stack_dir.clone(),
-        false => stack_dir.join(GENERATED_DIR),
+    let top = if is_beside {
+        stack_dir.clone()
+    } else {
+        stack_dir.join(GENERATED_DIR)
     };
     let dir = clean(&top.join(path));
-    match dir.starts_with(&top) {
-        true => Ok(dir),
-        false => Err(refused("Path leaves the directory of the stack", place, "")),
+    if !dir.starts_with(&top) {
+        let title = "Path leaves the directory of the stack";
+        return Err(Stop::invalid(title, place, ""));
     }
+    Ok(dir)
 }
 
 impl Evaluation<'_> {
-    /// Returns whether a file is a stack file.
+    /// Returns true for a stack file that is not included by another file.
     pub(super) fn is_stack(&self, at: usize) -> bool {
         let path = &self.instances[at].document.path;
-        self.instances[at].role == Role::Unit
+        self.instances[at].role == FileRole::Unit
             && path.file_name().is_some_and(|name| name == STACK_FILE)
     }
 
-    /// Returns what `unit.NAME` and `stack.NAME` mean in a stack file: each has its `path`.
+    /// Returns the values of `unit.NAME` or `stack.NAME` in a stack file: each has its `path`.
     pub(super) fn generated_dirs(
         &mut self,
         at: usize,
@@ -223,53 +213,44 @@ impl Evaluation<'_> {
     ) -> Outcome<BTreeMap<String, Typed>> {
         let document = Arc::clone(&self.instances[at].document);
         let mut dirs = BTreeMap::new();
-        for block in document
-            .body
-            .blocks()
-            .filter(|block| block.kind.text == kind)
-        {
+        for block in blocks(&document, kind) {
             let dir = component_dir(self, at, block)?;
             let path = Typed::string(dir.display().to_string());
             let items = BTreeMap::from([("path".to_owned(), path)]);
-            let label = block.labels.first().map(|label| label.text.clone());
-            dirs.insert(label.unwrap_or_default(), Typed::object(items));
+            dirs.insert(label(block), Typed::object(items));
         }
         Ok(dirs)
     }
-}
 
-/// Evaluates a stack file as `read_terragrunt_config` shows it: `local`, and what its units and stacks say.
-pub(super) fn read(evaluation: &mut Evaluation<'_>, at: usize) -> Outcome<Typed> {
-    let document = Arc::clone(&evaluation.instances[at].document);
-    let mut all = BTreeMap::new();
-    let mut locals = BTreeMap::new();
-    for name in evaluation.local_names(at) {
-        if let Some(value) = evaluation.local(at, &name) {
-            locals.insert(name, Typed::clone(&*value?));
-        }
-    }
-    all.insert("local".to_owned(), Typed::object(locals));
-    for kind in ["unit", "stack"] {
-        let mut named = BTreeMap::new();
-        for block in document
-            .body
-            .blocks()
-            .filter(|block| block.kind.text == kind)
-        {
-            let Some(label) = block.labels.first() else {
-                continue;
-            };
-            let mut items = BTreeMap::new();
-            for attribute in block.body.attributes() {
-                let value = evaluation.slot(at, attribute, Stage::Rest).outcome?;
-                items.insert(attribute.name.text.clone(), Typed::clone(&value));
+    /// Evaluates a stack file as `read_terragrunt_config` shows it: `local`, and the arguments of its units and
+    /// stacks.
+    pub(super) fn stack_configuration(&mut self, at: usize) -> Outcome<Typed> {
+        let document = Arc::clone(&self.instances[at].document);
+        let mut locals = BTreeMap::new();
+        for name in self.local_names(at) {
+            if let Some(value) = self.local(at, &name) {
+                locals.insert(name, Typed::clone(&*value?));
             }
-            items.insert("name".to_owned(), Typed::string(label.text.as_str()));
-            named.insert(label.text.clone(), Typed::object(items));
         }
-        if !named.is_empty() {
-            all.insert(kind.to_owned(), Typed::object(named));
+        let mut sections = BTreeMap::from([("local".to_owned(), Typed::object(locals))]);
+        for kind in ["unit", "stack"] {
+            let mut components = BTreeMap::new();
+            for block in blocks(&document, kind) {
+                let Some(label) = block.labels.first() else {
+                    continue;
+                };
+                let mut items = BTreeMap::new();
+                for attribute in block.body.attributes() {
+                    let value = self.slot(at, attribute, Stage::Rest).outcome?;
+                    items.insert(attribute.name.text.clone(), Typed::clone(&value));
+                }
+                items.insert("name".to_owned(), Typed::string(label.text.as_str()));
+                components.insert(label.text.clone(), Typed::object(items));
+            }
+            if !components.is_empty() {
+                sections.insert(kind.to_owned(), Typed::object(components));
+            }
         }
+        Ok(Typed::object(sections))
     }
-    Ok(Typed::object(all))
 }

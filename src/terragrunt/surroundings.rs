@@ -1,11 +1,12 @@
-//! What surrounds a unit: the values that no file holds.
+//! Surroundings of a unit: the values that no file holds.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::documents::Documents;
+use super::file_names::{UNIT_FILE, UNIT_FILE_JSON};
 
-/// What the evaluation of units may know besides files.
+/// Values that the evaluation of units may use besides files.
 ///
 /// ```
 /// use lockctl::terragrunt::{Documents, UnitSurroundings};
@@ -23,14 +24,14 @@ pub struct UnitSurroundings<'a> {
     /// Finds an environment variable; one that is set but empty is set (rules 5.3).
     pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
     /// The repository that the units are in.
-    pub repository: Repository,
+    pub repository: UnitRepository,
     /// The directory that relative paths of `abspath` start at, if known.
     pub working_dir: Option<PathBuf>,
     /// The operating system as Go names it, such as `linux` or `darwin`.
     pub platform: &'a str,
     /// The command of Terraform and its arguments, as `["init"]`; `None` if any may run.
     pub command: Option<Vec<String>>,
-    /// What replaces the sources of units.
+    /// The replacement for the sources of units (`--source`).
     pub source: SourceOverride,
     /// Packages whose address is replaced, each with the new one (`--source-map`).
     pub source_map: Vec<(String, String)>,
@@ -50,21 +51,21 @@ pub struct UnitSurroundings<'a> {
     pub unit_file: Option<String>,
 }
 
-/// Where the repository of a unit begins.
+/// The top of the repository of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Repository {
-    /// At this directory, as an absolute path without links.
+pub enum UnitRepository {
+    /// An absolute path without links.
     At(PathBuf),
-    /// There is none.
+    /// The unit is in no repository.
     None,
-    /// It was not looked for.
+    /// Nobody looked for the repository.
     Unknown,
 }
 
-/// What replaces the source of a unit (rules 6.2).
+/// A replacement for the source of a unit (rules 6.2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceOverride {
-    /// Nothing does.
+    /// The source of the unit counts.
     None,
     /// This one, as it is (`--source` of one unit).
     Whole(String),
@@ -79,7 +80,7 @@ impl<'a> UnitSurroundings<'a> {
         Self {
             documents,
             variable: &|_| None,
-            repository: Repository::Unknown,
+            repository: UnitRepository::Unknown,
             working_dir: None,
             platform: "linux",
             command: None,
@@ -95,12 +96,26 @@ impl<'a> UnitSurroundings<'a> {
         }
     }
 
+    /// Returns true for the path of a unit file, by its name.
+    pub(super) fn is_unit_file(&self, path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default();
+        let is_stated = |stated: &String| name == stated.as_str();
+        name == UNIT_FILE
+            || name == UNIT_FILE_JSON
+            || self.unit_file.as_ref().is_some_and(is_stated)
+    }
+
     pub(super) fn has_switch(&self, name: &str) -> bool {
-        self.switches.iter().any(|known| known == name)
+        self.switches.iter().any(|switch| switch == name)
+    }
+
+    /// Returns true if a control is switched on, by its name or with all others.
+    pub(super) fn is_strict(&self, control: &str) -> bool {
+        self.has_switch(control) || self.has_switch("strict-mode")
     }
 }
 
-/// Returns the way from one directory to another, by their names alone.
+/// Returns the relative path from one directory to another, by their names alone.
 pub(super) fn relative(from: &Path, to: &Path) -> String {
     let (from, to) = (crate::world::clean(from), crate::world::clean(to));
     let (mut a, mut b) = (from.components().peekable(), to.components().peekable());
@@ -111,8 +126,8 @@ pub(super) fn relative(from: &Path, to: &Path) -> String {
     let ups = a.map(|_| "..".to_owned());
     let downs = b.map(|part| part.as_os_str().to_string_lossy().into_owned());
     let parts: Vec<String> = ups.chain(downs).collect();
-    match parts.is_empty() {
-        true => ".".to_owned(),
-        false => parts.join("/"),
+    if parts.is_empty() {
+        return ".".to_owned();
     }
+    parts.join("/")
 }

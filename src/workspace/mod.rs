@@ -261,6 +261,7 @@ impl<'a> Workspace<'a> {
             name,
             repository: repository.as_ref().map(|top| top.absolute().to_owned()),
             documents: Arc::clone(&self.documents),
+            evaluated: Arc::default(),
         });
         // A lock file without configuration may be kept by a tool that generates the configuration.
         let is_alone = match (&bytes, &unit) {

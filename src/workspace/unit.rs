@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::addr::module::{ModuleSource, RemoteModule};
 use crate::config::{self, ConfigSources, Loaded, Settings};
@@ -12,8 +12,8 @@ use crate::remote_module::{
 };
 use crate::requirement::StateSeen;
 use crate::terragrunt::{
-    self, Documents, FetchedPackage, Known, LockOrigin, Package, Repository, UNIT_FILE,
-    UNIT_FILE_JSON, Unit, UnitSurroundings, assemble, assemble_in_place,
+    self, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, UNIT_FILE, UNIT_FILE_JSON,
+    UnitPackage, UnitRepository, UnitSurroundings, assemble, assemble_in_place,
 };
 use crate::version::CoreConstraints;
 use crate::world::{DirEntry, Env, FileKind, Files, ReadSeek, clean};
@@ -35,6 +35,8 @@ pub struct UnitFile {
     /// The top of its repository, as an absolute path.
     pub(super) repository: Option<PathBuf>,
     pub(super) documents: Arc<Documents>,
+    /// The unit as it was evaluated to read its configuration, shared by all clones of a root.
+    pub(super) evaluated: Arc<OnceLock<EvaluatedUnit>>,
 }
 
 /// The use that a run of Terragrunt makes of the lock file beside a unit.
@@ -89,6 +91,8 @@ pub(super) fn load(
         loaded.requirements.state = StateSeen::No;
     }
     loaded.diagnostics.extend(notes);
+    // The first evaluation of a run is kept: what becomes of the lock file is asked later.
+    drop(unit.evaluated.set(evaluated));
     loaded
 }
 
@@ -100,11 +104,19 @@ pub(super) fn lock_use(dir: &Path, unit: &UnitFile, reading: &UnitReading<'_>) -
         current: &current,
         is_relative: dir.is_relative(),
     };
-    let (evaluated, _) = evaluate(dir, unit, &files, reading, &mut Texts::default());
+    // Places in a unit that is evaluated here mean nothing elsewhere, so that it is not kept.
+    let fresh;
+    let evaluated = match unit.evaluated.get() {
+        Some(evaluated) => evaluated,
+        None => {
+            fresh = evaluate(dir, unit, &files, reading, &mut Texts::default()).0;
+            &fresh
+        }
+    };
     UnitLockUse {
         is_restored: evaluated.runs_itself() == Some(true)
             && files.kind(&evaluated.dir.join(UNIT_CACHE)).is_ok(),
-        stays_in_cache: evaluated.copies_lock_file == Known::Value(false),
+        stays_in_cache: evaluated.copies_lock_file == Ok(false),
     }
 }
 
@@ -114,14 +126,14 @@ fn evaluate(
     files: &ShownFrom<'_>,
     reading: &UnitReading<'_>,
     texts: &mut Texts,
-) -> (Unit, Vec<Diagnostic>) {
+) -> (EvaluatedUnit, Vec<Diagnostic>) {
     // Terragrunt evaluates a unit for one command of one program; `init` writes the lock file.
     let variable = |name: &str| reading.env.var(name)?.into_string().ok();
     let around = UnitSurroundings {
         variable: &variable,
         repository: match &unit.repository {
-            Some(top) => Repository::At(top.clone()),
-            None => Repository::None,
+            Some(top) => UnitRepository::At(top.clone()),
+            None => UnitRepository::None,
         },
         working_dir: Some(files.current.to_owned()),
         platform: platform(),
@@ -145,7 +157,7 @@ enum UnseenUnit {
 
 /// Reads the configuration that Terragrunt would put together.
 fn put_together(
-    unit: &Unit,
+    unit: &EvaluatedUnit,
     files: &ShownFrom<'_>,
     reading: &UnitReading<'_>,
     texts: &mut Texts,
@@ -200,7 +212,7 @@ fn put_together(
 /// Reads a unit in its own directory, where a call that leads out of it can be followed there only.
 fn load_in_place(
     loaded: &Loaded,
-    unit: &Unit,
+    unit: &EvaluatedUnit,
     files: &ShownFrom<'_>,
     reading: &UnitReading<'_>,
     texts: &mut Texts,
@@ -234,21 +246,24 @@ fn load_in_place(
 }
 
 /// Finds the package of a unit, if Terragrunt would fetch it.
-fn package(unit: &Unit, reading: &UnitReading<'_>) -> Result<Option<FoundModule>, UnseenUnit> {
-    let Some(source) = unit.source.value() else {
+fn package(
+    unit: &EvaluatedUnit,
+    reading: &UnitReading<'_>,
+) -> Result<Option<FoundModule>, UnseenUnit> {
+    let Ok(source) = &unit.source else {
         return Ok(None);
     };
     let (registry, remote, constraints);
     let requested = match &source.package {
-        Package::Own | Package::Local(_) => return Ok(None),
-        Package::Remote(address) => {
+        UnitPackage::Own | UnitPackage::Local(_) => return Ok(None),
+        UnitPackage::Remote(address) => {
             remote = RemoteModule {
                 package: address.as_str().into(),
                 sub: "".into(),
             };
             RequestedSource::Remote(&remote)
         }
-        Package::Registry(package) => {
+        UnitPackage::Registry(package) => {
             // `tfr://HOST/PATH?version=V` names one version; the attribute `version` is a constraint.
             let unfit = |reason: String| UnseenUnit::NotKnown(reason, source.place.clone());
             let text = format!("{}/{}", package.host, package.path);
@@ -285,12 +300,13 @@ impl UnseenUnit {
     /// Makes the configuration of a unit that cannot be seen, with the reason at its place.
     fn loaded(
         self,
-        unit: &Unit,
+        unit: &EvaluatedUnit,
         file: &UnitFile,
         files: &ShownFrom<'_>,
         texts: &mut Texts,
     ) -> Loaded {
-        let source = unit.source.value().and_then(|source| source.place.clone());
+        let source = unit.source.as_ref().ok();
+        let source = source.and_then(|source| source.place.clone());
         let (title, reason, place, help) = match self {
             Self::NotKnown(reason, place) => (NOT_KNOWN, reason, place.or(source), None),
             Self::NotFound(failure) => (failure.title, failure.cause, source, failure.help),

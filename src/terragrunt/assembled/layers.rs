@@ -1,4 +1,4 @@
-//! Where each path of the cache leads: the generated files, the unit, the package (rules 7).
+//! The layers of the cache: generated files over the unit over the package (rules 7).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -6,17 +6,18 @@ use std::io::{self, Cursor, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use super::{Assembled, Base, LOCK_FILE, below_text};
+use crate::terragrunt::globs::joined;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
-/// Whose copy is meant.
+/// The origin of a copied file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Copied {
+enum CopiedFrom {
     Package,
     Unit,
 }
 
-/// Where a path of the cache leads.
-pub(super) enum Found<'a> {
+/// A path of the cache, by its origin.
+pub(super) enum CacheEntry<'a> {
     Generated(&'a [u8]),
     File(&'a dyn Files, PathBuf, FileKind),
     /// Only generated files lie below.
@@ -28,40 +29,39 @@ impl Assembled<'_> {
         path.starts_with(self.unit_dir.join(".terragrunt-cache"))
     }
 
-    pub(super) fn find(&self, path: &Path) -> Option<Found<'_>> {
+    pub(super) fn find(&self, path: &Path) -> Option<CacheEntry<'_>> {
         if let Some(generated) = self.generated.get(path) {
-            return generated.as_deref().map(Found::Generated);
+            return generated.as_deref().map(CacheEntry::Generated);
         }
         let inside = self.inside(path)?;
-        let found = self.in_unit(path).or_else(|| self.in_base(&inside));
-        let has_generated = || {
-            let mut files = self.generated.iter();
-            files.any(|(file, bytes)| bytes.is_some() && file != path && file.starts_with(path))
-        };
-        found.or_else(|| has_generated().then_some(Found::Directory))
+        // The unit lies over the module's directory.
+        let in_unit = below_text(&self.module_dir, path)
+            .and_then(|inside| self.at(self.files, &self.unit_dir, &inside, CopiedFrom::Unit));
+        let copied = in_unit.or_else(|| self.in_base(&inside));
+        copied.or_else(|| {
+            let is_below = |(file, bytes): (&PathBuf, &Option<Vec<u8>>)| {
+                bytes.is_some() && file != path && file.starts_with(path)
+            };
+            let has_generated = self.generated.iter().any(is_below);
+            has_generated.then_some(CacheEntry::Directory)
+        })
     }
 
-    /// Finds a file of the unit, which lies over the module's directory.
-    fn in_unit(&self, path: &Path) -> Option<Found<'_>> {
-        let inside = below_text(&self.module_dir, path)?;
-        self.at(self.files, &self.unit_dir, &inside, Copied::Unit)
-    }
-
-    pub(super) fn in_base(&self, inside: &str) -> Option<Found<'_>> {
+    pub(super) fn in_base(&self, inside: &str) -> Option<CacheEntry<'_>> {
         match &self.base {
-            Base::Local(dir) => self.at(self.files, dir, inside, Copied::Package),
+            Base::Local(dir) => self.at(self.files, dir, inside, CopiedFrom::Package),
             Base::File(file) if inside.is_empty() => {
                 let dir = file.parent().unwrap_or(file).to_owned();
-                Some(Found::File(self.files, dir, FileKind::Directory))
+                Some(CacheEntry::File(self.files, dir, FileKind::Directory))
             }
             Base::File(file) => {
                 let is_it = file.file_name() == Some(OsStr::new(inside));
-                is_it.then(|| Found::File(self.files, file.clone(), FileKind::File))
+                is_it.then(|| CacheEntry::File(self.files, file.clone(), FileKind::File))
             }
             Base::Fetched(package) => {
                 let path = package.dir.join(inside);
                 let kind = package.files.kind(&path).ok()?;
-                Some(Found::File(package.files, path, kind))
+                Some(CacheEntry::File(package.files, path, kind))
             }
         }
     }
@@ -71,16 +71,16 @@ impl Assembled<'_> {
         files: &'a dyn Files,
         dir: &Path,
         inside: &str,
-        whose: Copied,
-    ) -> Option<Found<'a>> {
+        whose: CopiedFrom,
+    ) -> Option<CacheEntry<'a>> {
         let path = dir.join(inside);
         let kind = files.kind(&path).ok()?;
         self.keeps(inside, kind, whose)
-            .then_some(Found::File(files, path, kind))
+            .then_some(CacheEntry::File(files, path, kind))
     }
 
-    /// Returns whether a path is copied (rules 7.3, 7.4).
-    fn keeps(&self, inside: &str, kind: FileKind, whose: Copied) -> bool {
+    /// Returns true if a path is copied (rules 7.3, 7.4).
+    fn keeps(&self, inside: &str, kind: FileKind, whose: CopiedFrom) -> bool {
         if inside.is_empty() {
             return true;
         }
@@ -95,32 +95,28 @@ impl Assembled<'_> {
         let is_entered = !above.split('/').any(is_hidden);
         let is_kept = match name {
             LOCK_FILE => is_entered,
-            ".tflint.hcl" => whose == Copied::Unit && above.is_empty(),
+            ".tflint.hcl" => whose == CopiedFrom::Unit && above.is_empty(),
             name => is_entered && !is_hidden(name),
         };
-        let mut include = self.include.iter();
         is_kept
-            || include.any(|glob| {
+            || self.include.iter().any(|glob| {
                 glob.covers(inside) || kind == FileKind::Directory && glob.reaches(inside)
             })
     }
 
-    /// Lists what is copied of a directory.
+    /// Adds the entries of a directory that are copied.
     fn copied(
         &self,
         dir: &Path,
         inside: &str,
-        whose: Copied,
+        whose: CopiedFrom,
         names: &mut BTreeMap<OsString, FileKind>,
     ) {
         for entry in self.files.list(dir).unwrap_or_default() {
             let Some(name) = entry.name.to_str() else {
                 continue;
             };
-            let path = match inside.is_empty() {
-                true => name.to_owned(),
-                false => format!("{inside}/{name}"),
-            };
+            let path = joined(inside, name);
             let kind = match entry.kind {
                 // Links become what they lead to.
                 FileKind::Symlink => self.files.kind(&dir.join(name)).unwrap_or(entry.kind),
@@ -135,14 +131,14 @@ impl Assembled<'_> {
     fn names(&self, dir: &Path, inside: &str) -> io::Result<Vec<DirEntry>> {
         if !matches!(
             self.find(dir),
-            Some(Found::File(_, _, FileKind::Directory) | Found::Directory)
+            Some(CacheEntry::File(_, _, FileKind::Directory) | CacheEntry::Directory)
         ) {
             return Err(ErrorKind::NotFound.into());
         }
         let mut names = BTreeMap::new();
         match &self.base {
             Base::Local(base) => {
-                self.copied(&base.join(inside), inside, Copied::Package, &mut names)
+                self.copied(&base.join(inside), inside, CopiedFrom::Package, &mut names)
             }
             Base::File(file) => {
                 let name = file.file_name().filter(|_| inside.is_empty());
@@ -159,11 +155,11 @@ impl Assembled<'_> {
             self.copied(
                 &self.unit_dir.join(&below),
                 &below,
-                Copied::Unit,
+                CopiedFrom::Unit,
                 &mut names,
             );
         }
-        let mut gone = BTreeSet::new();
+        let mut removed = BTreeSet::new();
         for (path, bytes) in &self.generated {
             let Ok(rest) = path.strip_prefix(dir) else {
                 continue;
@@ -178,11 +174,13 @@ impl Assembled<'_> {
             };
             match bytes {
                 Some(_) => drop(names.insert(first.to_owned(), kind)),
-                None if kind == FileKind::File => drop(gone.insert(first.to_owned())),
+                None if kind == FileKind::File => drop(removed.insert(first.to_owned())),
                 None => {}
             }
         }
-        let names = names.into_iter().filter(|(name, _)| !gone.contains(name));
+        let names = names
+            .into_iter()
+            .filter(|(name, _)| !removed.contains(name));
         Ok(names.map(|(name, kind)| DirEntry { name, kind }).collect())
     }
 }
@@ -191,12 +189,12 @@ impl Files for Assembled<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let path = self.whole(path);
         match self.find(&path) {
-            Some(Found::Generated(bytes)) if bytes.len() as u64 > limit => {
+            Some(CacheEntry::Generated(bytes)) if bytes.len() as u64 > limit => {
                 Err(ErrorKind::FileTooLarge.into())
             }
-            Some(Found::Generated(bytes)) => Ok(bytes.to_vec()),
-            Some(Found::File(files, origin, _)) => files.read(&origin, limit),
-            Some(Found::Directory) => Err(ErrorKind::InvalidInput.into()),
+            Some(CacheEntry::Generated(bytes)) => Ok(bytes.to_vec()),
+            Some(CacheEntry::File(files, origin, _)) => files.read(&origin, limit),
+            Some(CacheEntry::Directory) => Err(ErrorKind::InvalidInput.into()),
             None if self.is_void(&path) => Err(ErrorKind::NotFound.into()),
             None => self.files.read(&path, limit),
         }
@@ -205,9 +203,9 @@ impl Files for Assembled<'_> {
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
         let path = self.whole(path);
         match self.find(&path) {
-            Some(Found::Generated(bytes)) => Ok(Box::new(Cursor::new(bytes.to_vec()))),
-            Some(Found::File(files, origin, _)) => files.open(&origin),
-            Some(Found::Directory) => Err(ErrorKind::InvalidInput.into()),
+            Some(CacheEntry::Generated(bytes)) => Ok(Box::new(Cursor::new(bytes.to_vec()))),
+            Some(CacheEntry::File(files, origin, _)) => files.open(&origin),
+            Some(CacheEntry::Directory) => Err(ErrorKind::InvalidInput.into()),
             None if self.is_void(&path) => Err(ErrorKind::NotFound.into()),
             None => self.files.open(&path),
         }
@@ -225,9 +223,9 @@ impl Files for Assembled<'_> {
     fn kind(&self, path: &Path) -> io::Result<FileKind> {
         let path = self.whole(path);
         match self.find(&path) {
-            Some(Found::Generated(_)) => Ok(FileKind::File),
-            Some(Found::File(_, _, kind)) => Ok(kind),
-            Some(Found::Directory) => Ok(FileKind::Directory),
+            Some(CacheEntry::Generated(_)) => Ok(FileKind::File),
+            Some(CacheEntry::File(_, _, kind)) => Ok(kind),
+            Some(CacheEntry::Directory) => Ok(FileKind::Directory),
             None if self.is_void(&path) => Err(ErrorKind::NotFound.into()),
             None => self.files.kind(&path),
         }
@@ -245,13 +243,13 @@ impl Files for Assembled<'_> {
     /// A file is shown where it comes from, a generated one beside the unit.
     fn shown(&self, path: &Path) -> String {
         match self.find(&self.whole(path)) {
-            Some(Found::File(files, origin, _)) => files.shown(&origin),
-            Some(Found::Generated(_)) => {
+            Some(CacheEntry::File(files, origin, _)) => files.shown(&origin),
+            Some(CacheEntry::Generated(_)) => {
                 let inside = path.strip_prefix(&self.module_dir).unwrap_or(path);
                 let beside = self.files.shown(&self.unit_dir.join(inside));
                 format!("{beside} (generated)")
             }
-            Some(Found::Directory) | None => self.files.shown(path),
+            Some(CacheEntry::Directory) | None => self.files.shown(path),
         }
     }
 }

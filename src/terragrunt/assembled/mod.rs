@@ -8,16 +8,16 @@ mod layers;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use layers::Found;
+use layers::CacheEntry;
 
 use crate::diag::{Diagnostic, rules};
 use crate::terragrunt::generate::{GeneratedFile, IfDisabled, IfExists, SIGNATURE};
 use crate::terragrunt::globs::Glob;
 use crate::terragrunt::limits::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NAMES};
-use crate::terragrunt::outcome::{Known, Unknown};
-use crate::terragrunt::source::Package;
-use crate::terragrunt::unit::Unit;
-use crate::world::{FileKind, Files, clean};
+use crate::terragrunt::outcome::UnitUnknown;
+use crate::terragrunt::source::UnitPackage;
+use crate::terragrunt::unit::EvaluatedUnit;
+use crate::world::{DirEntry, FileKind, Files, clean};
 
 /// The name of a lock file.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
@@ -27,12 +27,12 @@ const ARCHIVES: &[&str] = &[
     ".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".tbz2", ".txz", ".zst",
 ];
 
-/// A package that was fetched.
+/// A package of a unit that was fetched.
 #[derive(Clone, Copy)]
 pub struct FetchedPackage<'f> {
-    /// Reads its files.
+    /// The file system that holds it.
     pub files: &'f dyn Files,
-    /// Its top.
+    /// The top directory of the package there.
     pub dir: &'f Path,
 }
 
@@ -44,27 +44,27 @@ pub struct Assembled<'f> {
     files: &'f dyn Files,
     base: Base<'f>,
     unit_dir: PathBuf,
-    /// Where the package lies in the cache.
+    /// The top of the package in the cache.
     root: PathBuf,
     module_dir: PathBuf,
     include: Vec<Glob>,
     exclude: Vec<Glob>,
-    /// Where relative paths count from.
+    /// The directory that relative paths start at.
     top: PathBuf,
-    /// What is generated, by path; `None` for a file that is removed.
+    /// Generated files by path; `None` for a file that is removed.
     generated: BTreeMap<PathBuf, Option<Vec<u8>>>,
     problems: Vec<Diagnostic>,
 }
 
-/// Where the files of the package come from.
+/// The origin of the files of the package.
 enum Base<'f> {
     Local(PathBuf),
-    /// A single file.
+    /// A single file, copied into an empty directory.
     File(PathBuf),
     Fetched(FetchedPackage<'f>),
 }
 
-/// Which lock file Terraform sees (rules 9.1).
+/// The lock file that Terraform sees (rules 9.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LockOrigin {
     /// The one beside the unit file.
@@ -73,16 +73,16 @@ pub enum LockOrigin {
     Module(PathBuf),
     /// A `generate` block writes it.
     Generated,
-    /// There is none.
+    /// Neither the unit nor its module has a lock file.
     None,
 }
 
-/// Why the directory of a unit is not known.
+/// The reason for which the directory of a unit is not known.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
     /// The source or the list of files to copy is not known.
     #[error("what the unit runs is not known: {}", .0.reason)]
-    Unknown(Unknown),
+    Unknown(UnitUnknown),
     /// The package must be fetched first.
     #[error("the package {0} is not here")]
     NotFetched(String),
@@ -100,7 +100,7 @@ pub enum AssembleError {
     NoConfiguration,
 }
 
-/// Finds out which files Terraform sees for a unit.
+/// Puts the files together that Terraform sees for a unit.
 ///
 /// A package that Terragrunt would fetch is given by the caller.
 ///
@@ -108,39 +108,43 @@ pub enum AssembleError {
 /// If the files are not known, or Terragrunt would have none.
 pub fn assemble<'f>(
     files: &'f dyn Files,
-    unit: &Unit,
+    unit: &EvaluatedUnit,
     package: Option<FetchedPackage<'f>>,
 ) -> Result<Assembled<'f>, AssembleError> {
     let cache = unit.dir.join(".terragrunt-cache").join("W").join("S");
     assemble_at(files, unit, package, cache)
 }
 
-/// Finds out which files Terraform sees for a unit that is its own package, where Terragrunt runs it in its own
-/// directory: versions before 1.0 did that, and local calls that lead out of the unit work there only
-/// (rules 6.10).
+/// Puts the files together for a unit that is its own package and runs in its own directory: Terragrunt before 1.0
+/// did that, and local calls that lead out of the unit work there only (rules 6.10).
 ///
 /// # Errors
 /// As [`assemble`].
 pub fn assemble_in_place<'f>(
     files: &'f dyn Files,
-    unit: &Unit,
+    unit: &EvaluatedUnit,
 ) -> Result<Assembled<'f>, AssembleError> {
     assemble_at(files, unit, None, unit.dir.clone())
 }
 
 fn assemble_at<'f>(
     files: &'f dyn Files,
-    unit: &Unit,
+    unit: &EvaluatedUnit,
     package: Option<FetchedPackage<'f>>,
     root: PathBuf,
 ) -> Result<Assembled<'f>, AssembleError> {
-    let source = known(&unit.source)?;
+    let unknown = |unknown: &UnitUnknown| AssembleError::Unknown(unknown.clone());
+    let source = unit.source.as_ref().map_err(unknown)?;
     let base = match (&source.package, package) {
-        (Package::Own, _) => Base::Local(unit.dir.clone()),
-        (Package::Local(path), _) => local(files, path)?,
-        (Package::Remote(_) | Package::Registry(_), Some(package)) => Base::Fetched(package),
-        (Package::Remote(address), None) => return Err(AssembleError::NotFetched(address.clone())),
-        (Package::Registry(module), None) => {
+        (UnitPackage::Own, _) => Base::Local(unit.dir.clone()),
+        (UnitPackage::Local(path), _) => local(files, path)?,
+        (UnitPackage::Remote(_) | UnitPackage::Registry(_), Some(package)) => {
+            Base::Fetched(package)
+        }
+        (UnitPackage::Remote(address), None) => {
+            return Err(AssembleError::NotFetched(address.clone()));
+        }
+        (UnitPackage::Registry(module), None) => {
             return Err(AssembleError::NotFetched(module.text.clone()));
         }
     };
@@ -153,8 +157,14 @@ fn assemble_at<'f>(
             None => root.clone(),
         },
         root,
-        include: known(&unit.include_in_copy)?.clone(),
-        exclude: known(&unit.exclude_from_copy)?.clone(),
+        include: unit
+            .include_in_copy
+            .clone()
+            .map_err(AssembleError::Unknown)?,
+        exclude: unit
+            .exclude_from_copy
+            .clone()
+            .map_err(AssembleError::Unknown)?,
         top: unit.top.clone(),
         generated: BTreeMap::new(),
         problems: Vec::new(),
@@ -171,13 +181,6 @@ fn assemble_at<'f>(
         assembled.check_backend(backend);
     }
     Ok(assembled)
-}
-
-fn known<T>(value: &Known<T>) -> Result<&T, AssembleError> {
-    match value {
-        Known::Value(value) => Ok(value),
-        Known::Unknown(unknown) => Err(AssembleError::Unknown(unknown.clone())),
-    }
 }
 
 fn local<'f>(files: &dyn Files, path: &Path) -> Result<Base<'f>, AssembleError> {
@@ -200,6 +203,7 @@ impl<'f> Assembled<'f> {
     }
 
     /// Returns the top of the package in the cache.
+    #[doc(hidden)]
     #[must_use]
     pub fn package_dir(&self) -> &Path {
         self.shown(&self.root)
@@ -209,39 +213,31 @@ impl<'f> Assembled<'f> {
         path.strip_prefix(&self.top).unwrap_or(path)
     }
 
-    /// Returns a path from the top on.
+    /// Returns the absolute form of a path.
     fn whole(&self, path: &Path) -> PathBuf {
         clean(&self.top.join(path))
     }
 
-    /// Lists what Terragrunt stops at while it writes the directory.
+    /// Returns notes on errors at which Terragrunt stops while it writes the directory.
     #[must_use]
     pub fn problems(&self) -> &[Diagnostic] {
         &self.problems
     }
 
-    /// Returns which lock file Terraform sees (rules 9.1).
+    /// Returns the lock file that Terraform sees (rules 9.1).
     #[must_use]
     pub fn lock_file(&self) -> LockOrigin {
         let path = self.module_dir.join(LOCK_FILE);
         match self.find(&path) {
-            Some(Found::Generated(_)) => LockOrigin::Generated,
-            Some(Found::File(_, origin, FileKind::File)) => {
-                match origin == self.unit_dir.join(LOCK_FILE) {
-                    true => LockOrigin::Unit(origin),
-                    false => LockOrigin::Module(origin),
+            Some(CacheEntry::Generated(_)) => LockOrigin::Generated,
+            Some(CacheEntry::File(_, origin, FileKind::File)) => {
+                if origin == self.unit_dir.join(LOCK_FILE) {
+                    LockOrigin::Unit(origin)
+                } else {
+                    LockOrigin::Module(origin)
                 }
             }
             _ => LockOrigin::None,
-        }
-    }
-
-    /// Returns where a file of the cache comes from; `None` for one that is generated, or not there.
-    #[must_use]
-    pub fn origin(&self, path: &Path) -> Option<PathBuf> {
-        match self.find(&self.whole(path))? {
-            Found::File(_, origin, _) => Some(origin),
-            Found::Generated(_) | Found::Directory => None,
         }
     }
 
@@ -249,18 +245,17 @@ impl<'f> Assembled<'f> {
         let Some(below) = below else { return Ok(()) };
         let inside = below_text(&self.root, &self.module_dir);
         // The unit's own files must not make the directory.
-        let found = inside.and_then(|inside| self.in_base(&inside));
-        match found {
-            Some(Found::File(_, _, FileKind::Directory)) => Ok(()),
+        match inside.and_then(|inside| self.in_base(&inside)) {
+            Some(CacheEntry::File(_, _, FileKind::Directory)) => Ok(()),
             _ => Err(AssembleError::NoSubdirectory(below.to_owned())),
         }
     }
 
-    /// A link that leads nowhere stops the copy (rules 7.5).
+    /// Notes a link that leads nowhere: it stops the copy (rules 7.5).
     fn check_links(&mut self) {
-        let names = self.list(&self.module_dir).unwrap_or_default();
-        let mut links = names.iter().filter(|entry| entry.kind == FileKind::Symlink);
-        if let Some(link) = links.next() {
+        let entries = self.list(&self.module_dir).unwrap_or_default();
+        let is_link = |entry: &&DirEntry| entry.kind == FileKind::Symlink;
+        if let Some(link) = entries.iter().find(is_link) {
             let name = link.name.to_string_lossy();
             let title = format!("Terragrunt stops at this unit: the link {name} leads nowhere");
             self.problems
@@ -272,7 +267,7 @@ impl<'f> Assembled<'f> {
     fn generate(&mut self, file: &GeneratedFile) {
         let path = clean(&self.module_dir.join(&file.path));
         if self.inside(&path).is_none() {
-            // It is beside the package, where this run does not see it.
+            // Terraform does not see a file outside of the package.
             return;
         }
         let present = self.read(&path, MAX_FILE_BYTES);
@@ -304,7 +299,7 @@ impl<'f> Assembled<'f> {
         }
     }
 
-    /// Without a generated file, the module must declare the backend there or below (rules 8.11).
+    /// Notes a backend that the module does not declare, there or below (rules 8.11).
     fn check_backend(&mut self, backend: &str) {
         let is_declared = |path: &Path| {
             let bytes = self.read(path, MAX_FILE_BYTES).unwrap_or_default();
@@ -317,7 +312,7 @@ impl<'f> Assembled<'f> {
         }
     }
 
-    /// Returns whether a file of such a name lies in the module's directory or below (rules 7.7).
+    /// Returns true if a file of such a name lies in the module's directory or below (rules 7.7).
     fn has_file(&self, is_meant: fn(&str) -> bool, holds: impl Fn(&Path) -> bool) -> bool {
         let mut left = MAX_NAMES;
         let mut waiting = vec![(self.module_dir.clone(), 0)];
@@ -350,23 +345,28 @@ fn is_configuration(name: &str) -> bool {
     endings.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Returns whether a text has a block `backend "NAME"`, as Terragrunt looks for one: by the text alone.
+/// Returns true if a text has a block `backend "NAME"`. Terragrunt, too, looks at the text alone.
 fn declares(text: &str, backend: &str) -> bool {
     let name = format!("\"{backend}\"");
-    let mut rest = text.split("backend").skip(1);
-    rest.any(|behind| behind.trim_start().starts_with(&name))
+    text.split("backend")
+        .skip(1)
+        .any(|behind| behind.trim_start().starts_with(&name))
 }
 
-/// Returns whether Terragrunt has written a file: its first line ends with the signature.
+/// Returns true if Terragrunt has written a file: its first line ends with the signature.
 fn is_signed(bytes: &[u8]) -> bool {
-    let line = bytes.split(|byte| *byte == b'\n').next();
-    line.is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
+    bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
 }
 
 /// Returns a path from a directory on, with slashes; `None` if it is not below, or no text.
 fn below_text(dir: &Path, path: &Path) -> Option<String> {
     let rest = path.strip_prefix(dir).ok()?;
-    let parts = rest.components().map(|part| part.as_os_str().to_str());
-    let parts: Vec<&str> = parts.collect::<Option<_>>()?;
-    Some(parts.join("/"))
+    let parts: Option<Vec<&str>> = rest
+        .components()
+        .map(|part| part.as_os_str().to_str())
+        .collect();
+    Some(parts?.join("/"))
 }

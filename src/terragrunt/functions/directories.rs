@@ -1,19 +1,17 @@
 //! Functions about directories: of the unit, of its parents, of its repository.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Answer, path};
 use crate::expr::{ExtraFault, Typed};
-use crate::terragrunt::discovery::{UNIT_FILE, UNIT_FILE_JSON};
-use crate::terragrunt::evaluation::Evaluation;
-use crate::terragrunt::evaluation::directory;
-use crate::terragrunt::include::{Included, ways};
+use crate::terragrunt::evaluation::{Evaluation, IncludedParent, directory};
+use crate::terragrunt::file_names::{UNIT_FILE, UNIT_FILE_JSON};
 use crate::terragrunt::limits::MAX_PARENTS;
-use crate::terragrunt::surroundings::{Repository, relative};
+use crate::terragrunt::surroundings::{UnitRepository, relative};
 use crate::world::{FileKind, clean, is_outside};
 
-/// Looks for a name in all directories above the unit (rules 5.1).
+/// Searches the directories above the unit for a name (rules 5.1).
 pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) -> Answer {
     if args.len() > 2 {
         let reason = "find_in_parent_folders takes no more than two arguments".to_owned();
@@ -21,10 +19,7 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
     }
     let name = args.first().copied().unwrap_or_default();
     let is_root_name = name.is_empty() || name == UNIT_FILE;
-    let around = evaluation.around;
-    if is_root_name
-        && (around.has_switch("root-terragrunt-hcl") || around.has_switch("strict-mode"))
-    {
+    if is_root_name && evaluation.around.is_strict("root-terragrunt-hcl") {
         let reason = "terragrunt.hcl is not allowed as the name of a root file".to_owned();
         return Err(ExtraFault::Call(reason));
     }
@@ -66,7 +61,7 @@ fn is_there(evaluation: &Evaluation<'_>, path: &Path) -> Result<bool, ExtraFault
     }
 }
 
-/// Answers what depends on the parent (rules 5.2).
+/// Calls a function about the parent (rules 5.2).
 pub(super) fn of_include(
     evaluation: &mut Evaluation<'_>,
     at: usize,
@@ -77,38 +72,39 @@ pub(super) fn of_include(
         let reason = format!("{name} takes no more than one argument");
         return Err(ExtraFault::Call(reason));
     }
-    let found = evaluation.included(at, args.first().copied());
-    let found = found.map_err(|stop| {
-        let reason = stop.diagnostic().title.clone();
-        ExtraFault::Uncertain(format!("the parents are not known: {reason}"))
-    })?;
+    let included = evaluation
+        .included(at, args.first().copied())
+        .map_err(|stop| {
+            let reason = &stop.diagnostic().title;
+            ExtraFault::Uncertain(format!("the parents are not known: {reason}"))
+        })?;
     let unit_dir = evaluation.instances[at].unit_dir.clone();
-    let parent = match found {
-        Included::Itself => {
+    let parent = match included {
+        IncludedParent::None => {
             return Ok(match name {
                 "get_parent_terragrunt_dir" => path(&unit_dir),
                 _ => Typed::string("."),
             });
         }
-        Included::Parent(parent) => parent,
-        Included::Several => {
+        IncludedParent::At(parent) => parent,
+        IncludedParent::Ambiguous => {
             let reason = format!("{name} needs the label of an include block");
             return Err(ExtraFault::Call(reason));
         }
-        Included::Missing => {
+        IncludedParent::UnknownLabel => {
             let reason = "there is no include block with this label".to_owned();
             return Err(ExtraFault::Call(reason));
         }
     };
-    let (to_unit, to_parent) = ways(&unit_dir, &parent);
+    let parent_dir = directory(&parent);
     Ok(match name {
-        "path_relative_to_include" => Typed::string(to_unit),
-        "path_relative_from_include" => Typed::string(to_parent),
-        _ => path(directory(&parent)),
+        "path_relative_to_include" => Typed::string(relative(parent_dir, &unit_dir)),
+        "path_relative_from_include" => Typed::string(relative(&unit_dir, parent_dir)),
+        _ => path(parent_dir),
     })
 }
 
-/// Answers what depends on the repository (rules 5.5).
+/// Calls a function about the repository (rules 5.5).
 pub(super) fn of_repository(
     evaluation: &Evaluation<'_>,
     at: usize,
@@ -116,29 +112,27 @@ pub(super) fn of_repository(
 ) -> Result<String, ExtraFault> {
     let dir = &evaluation.instances[at].unit_dir;
     let root = match &evaluation.around.repository {
-        Repository::At(root) if dir.starts_with(root) => nearest(evaluation, dir, root),
-        Repository::At(_) | Repository::Unknown => {
+        UnitRepository::At(root) if dir.starts_with(root) => root,
+        UnitRepository::At(_) | UnitRepository::Unknown => {
             let reason = "the repository is not known".to_owned();
             return Err(ExtraFault::Uncertain(reason));
         }
-        Repository::None => {
+        UnitRepository::None => {
             let reason = "this is not inside a git repository".to_owned();
             return Err(ExtraFault::Call(reason));
         }
     };
-    let root =
-        root.ok_or_else(|| ExtraFault::Uncertain("another repository lies between".to_owned()))?;
+    let has_inner = dir
+        .ancestors()
+        .take_while(|above| *above != root)
+        .any(|above| evaluation.files.kind(&above.join(".git")).is_ok());
+    if has_inner {
+        let reason = "another repository lies between".to_owned();
+        return Err(ExtraFault::Uncertain(reason));
+    }
     Ok(match name {
         "get_repo_root" => root.display().to_string(),
-        "get_path_from_repo_root" => relative(&root, dir),
-        _ => relative(dir, &root),
+        "get_path_from_repo_root" => relative(root, dir),
+        _ => relative(dir, root),
     })
-}
-
-/// Returns the root, unless the directory is in a repository of its own below it.
-fn nearest(evaluation: &Evaluation<'_>, dir: &Path, root: &Path) -> Option<PathBuf> {
-    let between = dir.ancestors().take_while(|above| *above != root);
-    let mut inner = between.map(|above| above.join(".git"));
-    let has_inner = inner.any(|git| evaluation.files.kind(&git).is_ok());
-    (!has_inner).then(|| root.to_owned())
 }

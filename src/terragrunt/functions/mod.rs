@@ -9,19 +9,20 @@ mod texts;
 use std::cell::RefCell;
 
 use super::evaluation::Evaluation;
-use super::outcome::{Place, Reason};
+use super::outcome::UnknownCause;
+use super::surroundings::SourceOverride;
 use crate::expr::{ExtraCall, ExtraFault, ExtraFunctions, Type, Typed, Value};
 
-/// The functions of one file, at hand for the evaluator.
+/// The functions, as expressions of one file call them.
 pub(super) struct Calls<'c, 'a> {
     pub(super) evaluation: RefCell<&'c mut Evaluation<'a>>,
-    /// The file that the calls stand in.
+    /// The file that holds the calls.
     pub(super) at: usize,
 }
 
 type Answer = Result<Typed, ExtraFault>;
 
-/// All functions, sorted.
+/// The names of all functions, sorted.
 const NAMES: &[&str] = &[
     "constraint_check",
     "deep_merge",
@@ -82,33 +83,33 @@ fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) ->
         return Ok(Typed::unknown(Type::Any));
     };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let none = |value: Typed| match call.args.is_empty() {
-        true => Ok(value),
-        false => Err(ExtraFault::Call(format!(
-            "{} takes no arguments",
-            call.name
-        ))),
+    let without_args = |value: Typed| {
+        if call.args.is_empty() {
+            return Ok(value);
+        }
+        let reason = format!("{} takes no arguments", call.name);
+        Err(ExtraFault::Call(reason))
     };
     match call.name {
         "find_in_parent_folders" => directories::find(evaluation, at, &args),
         "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir" => {
             directories::of_include(evaluation, at, call.name, &args)
         }
-        "get_terragrunt_dir" => none(path(&evaluation.instances[at].unit_dir)),
-        "get_original_terragrunt_dir" => none(path(&evaluation.instances[0].unit_dir)),
-        "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => none(
+        "get_terragrunt_dir" => without_args(path(&evaluation.instances[at].unit_dir)),
+        "get_original_terragrunt_dir" => without_args(path(&evaluation.instances[0].unit_dir)),
+        "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => without_args(
             Typed::string(directories::of_repository(evaluation, at, call.name)?),
         ),
-        "get_platform" => none(Typed::string(evaluation.around.platform)),
+        "get_platform" => without_args(Typed::string(evaluation.around.platform)),
         "get_working_dir" => {
             let reason = "the directory in the cache depends on the machine";
-            none(unknown(evaluation, at, call, reason))
+            without_args(unknown(evaluation, at, call, reason))
         }
         "get_env" => variable(evaluation, at, call, &args),
-        "run_cmd" => match args.iter().find(|arg| !arg.starts_with("--terragrunt-")) {
-            None => Err(ExtraFault::Call("run_cmd needs a command".to_owned())),
-            Some(_) => Ok(unknown(evaluation, at, call, "run_cmd runs a program")),
-        },
+        "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
+            Err(ExtraFault::Call("run_cmd needs a command".to_owned()))
+        }
+        "run_cmd" => Ok(unknown(evaluation, at, call, "run_cmd runs a program")),
         "sops_decrypt_file" => {
             let reason = "sops_decrypt_file needs keys";
             Ok(unknown(evaluation, at, call, reason))
@@ -123,7 +124,7 @@ fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) ->
     }
 }
 
-/// Functions about the command that runs, and those of texts.
+/// Calls functions about the command that runs, and those of texts.
 fn command(
     evaluation: &mut Evaluation<'_>,
     at: usize,
@@ -133,20 +134,20 @@ fn command(
     let words = |words: &str| Ok(list(words.split(' ')));
     match call.name {
         "get_terraform_command" | "get_terraform_cli_args" => {
-            let Some(all) = evaluation.around.command.clone() else {
+            let Some(words) = evaluation.around.command.clone() else {
                 let reason = "it depends on the command that runs";
                 return Ok(unknown(evaluation, at, call, reason));
             };
             Ok(match call.name {
                 "get_terraform_command" => {
-                    Typed::string(all.first().map(String::as_str).unwrap_or_default())
+                    Typed::string(words.first().map(String::as_str).unwrap_or_default())
                 }
-                _ => list(all.iter().map(String::as_str)),
+                _ => list(words.iter().map(String::as_str)),
             })
         }
         "get_terragrunt_source_cli_flag" => Ok(Typed::string(match &evaluation.around.source {
-            super::SourceOverride::None => "",
-            super::SourceOverride::Whole(source) | super::SourceOverride::Package(source) => source,
+            SourceOverride::None => "",
+            SourceOverride::Whole(source) | SourceOverride::Package(source) => source,
         })),
         "get_terraform_commands_that_need_vars" => {
             words("apply console destroy import plan push refresh")
@@ -169,7 +170,8 @@ fn command(
     }
 }
 
-/// An unset variable is an error of Terragrunt; but what is set here may differ from what is set there.
+/// Returns an environment variable. An unset one is an error of Terragrunt, but unknown here: Terragrunt may run
+/// with another environment.
 fn variable(
     evaluation: &mut Evaluation<'_>,
     at: usize,
@@ -199,7 +201,7 @@ fn variable(
     }
 }
 
-/// Converts all arguments to texts, as Terragrunt does (rules 5.1); `None` if one is not known.
+/// Converts all arguments to texts, as Terragrunt does (rules 5.1); `None` if one is unknown.
 fn strings(call: &ExtraCall<'_>) -> Result<Option<Vec<String>>, ExtraFault> {
     let mut texts = Vec::new();
     let mut is_known = true;
@@ -222,15 +224,15 @@ fn strings(call: &ExtraCall<'_>) -> Result<Option<Vec<String>>, ExtraFault> {
     Ok(is_known.then_some(texts))
 }
 
-/// Makes a text that is not known, and records why.
+/// Makes an unknown value, and records the reason.
 fn unknown(
     evaluation: &mut Evaluation<'_>,
     at: usize,
     call: &ExtraCall<'_>,
     reason: &str,
 ) -> Typed {
-    let place: Place = evaluation.place(at, call.span);
-    evaluation.because(Reason {
+    let place = evaluation.place(at, call.span);
+    evaluation.record(UnknownCause {
         text: reason.to_owned(),
         place,
     });

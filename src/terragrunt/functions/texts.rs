@@ -4,10 +4,10 @@ use super::read::language_call;
 use super::{Answer, expected};
 use crate::expr::{ExtraCall, ExtraFault, Type, Typed, Value};
 use crate::terragrunt::evaluation::Evaluation;
-use crate::terragrunt::merge::deep;
+use crate::terragrunt::values::deep;
 use crate::version::{CoreConstraints, Version};
 
-/// Calls a function that later versions of the language have as well: `startswith`, `timecmp` and others.
+/// Calls a function that later versions of the language have, too: `startswith`, `timecmp` and others.
 pub(super) fn of_language(
     evaluation: &Evaluation<'_>,
     call: &ExtraCall<'_>,
@@ -20,7 +20,7 @@ pub(super) fn of_language(
     language_call(evaluation.files, call.name, args)
 }
 
-/// Returns whether a version meets a constraint.
+/// Computes if a version meets a constraint.
 pub(super) fn constraint_check(call: &ExtraCall<'_>, args: &[&str]) -> Answer {
     let [version, constraint] = args else {
         return Err(expected(call, 2));

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use lockctl::terragrunt::Repository;
+use lockctl::terragrunt::{STACK_FILE, UnitRepository};
 use serde_json::{Map, Value};
 
 /// The host that stands for the registry.
@@ -82,11 +82,11 @@ impl Lab {
             .replace(SERVER, "<SERVER>")
     }
 
-    pub(super) fn repository(&self, dir: &Path) -> Repository {
+    pub(super) fn repository(&self, dir: &Path) -> UnitRepository {
         let mut above = dir.ancestors();
         match above.find(|above| self.repositories.iter().any(|one| one == above)) {
-            Some(root) => Repository::At(root.to_owned()),
-            None => Repository::None,
+            Some(root) => UnitRepository::At(root.to_owned()),
+            None => UnitRepository::None,
         }
     }
 }
@@ -98,4 +98,29 @@ pub(super) fn texts(value: &Value) -> impl Iterator<Item = &str> {
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
+}
+
+/// The directories of units below a directory, sorted; the second list has those that are a stack as well.
+pub(super) fn units_below(top: &Path, unit_file: Option<&str>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut units, mut ambiguous) = (Vec::new(), Vec::new());
+    let mut waiting = vec![top.to_owned()];
+    while let Some(dir) = waiting.pop() {
+        let names = ["terragrunt.hcl"].into_iter().chain(unit_file);
+        let is_unit = names.into_iter().any(|name| dir.join(name).is_file());
+        match (is_unit, dir.join(STACK_FILE).is_file()) {
+            (true, true) => ambiguous.push(dir.clone()),
+            (true, false) => units.push(dir.clone()),
+            (false, _) => {}
+        }
+        for entry in fs::read_dir(&dir).unwrap() {
+            let entry = entry.unwrap();
+            let skipped = [".git", ".terraform", ".terragrunt-cache"];
+            let is_skipped = skipped.iter().any(|name| entry.file_name() == *name);
+            if entry.file_type().unwrap().is_dir() && !is_skipped {
+                waiting.push(entry.path());
+            }
+        }
+    }
+    units.sort();
+    (units, ambiguous)
 }

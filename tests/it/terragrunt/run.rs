@@ -8,14 +8,14 @@ use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{
-    AssembleError, Assembled, Component, Documents, FetchedPackage, LockOrigin, Package, Unit,
-    UnitPart, UnknownPart, assemble, component, discover, evaluate, render,
+    AssembleError, Assembled, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, STACK_FILE,
+    UnitPackage, UnitPart, UnknownPart, assemble, evaluate, render,
 };
 use lockctl::world::mem::MemFiles;
 use lockctl::world::{FileKind, Files};
 use serde_json::Value;
 
-use super::lab::{Lab, SERVER, texts};
+use super::lab::{Lab, SERVER, texts, units_below};
 use super::steps::Step;
 
 pub(super) fn compare(
@@ -95,7 +95,7 @@ fn replay(
     lab: &Lab,
     step: &Step,
     dir: &Path,
-    check: impl FnOnce(&Unit, Option<&Assembled<'_>>, bool, bool),
+    check: impl FnOnce(&EvaluatedUnit, Option<&Assembled<'_>>, bool, bool),
 ) -> Result<(), AssembleError> {
     let documents = Documents::default();
     let variable = |name: &str| step.variables.get(name).cloned();
@@ -103,7 +103,8 @@ fn replay(
     let (unit, notes) = evaluate(&RealDisk, &mut Texts::default(), dir, &around);
     let package = unit
         .source
-        .value()
+        .as_ref()
+        .ok()
         .and_then(|source| fetched(&source.package));
     let given = package.as_ref().map(|package| FetchedPackage {
         files: &*package.0,
@@ -126,17 +127,17 @@ fn replay(
 /// A package that stands for what would be fetched.
 type Double = (Box<dyn Files>, PathBuf);
 
-fn fetched(package: &Package) -> Option<Double> {
+fn fetched(package: &UnitPackage) -> Option<Double> {
     match package {
-        Package::Own | Package::Local(_) => None,
-        Package::Remote(address) => {
+        UnitPackage::Own | UnitPackage::Local(_) => None,
+        UnitPackage::Remote(address) => {
             let path = address.strip_prefix("git::file://")?;
             let path = path.split('?').next().unwrap();
             let path = PathBuf::from(path);
             path.is_dir()
                 .then(|| (Box::new(WithoutGit) as Box<dyn Files>, path))
         }
-        Package::Registry(module) => {
+        UnitPackage::Registry(module) => {
             let version = match (&module.version, &module.constraint) {
                 (Some(version), _) => version.as_str(),
                 (None, _) => "1.2.0",
@@ -178,11 +179,17 @@ impl Files for WithoutGit {
 }
 
 /// Compares the address that Terragrunt logged; local paths count from the working directory.
-fn source(lab: &Lab, step: &Step, unit: &Unit, outcome: &Value, fault: &mut dyn FnMut(String)) {
+fn source(
+    lab: &Lab,
+    step: &Step,
+    unit: &EvaluatedUnit,
+    outcome: &Value,
+    fault: &mut dyn FnMut(String),
+) {
     let Some(expected) = outcome["source"].as_str() else {
         return;
     };
-    let Some(source) = unit.source.value() else {
+    let Ok(source) = &unit.source else {
         return fault("the source is unknown".to_owned());
     };
     let local = |text: &str| {
@@ -190,10 +197,10 @@ fn source(lab: &Lab, step: &Step, unit: &Unit, outcome: &Value, fault: &mut dyn 
         lockctl::world::clean(&step.dir.join(lab.fill(text)))
     };
     let is_same = match &source.package {
-        Package::Own => local(expected) == unit.dir,
-        Package::Local(path) => local(expected) == *path,
-        Package::Remote(address) => lab.fill(expected) == *address,
-        Package::Registry(module) => {
+        UnitPackage::Own => local(expected) == unit.dir,
+        UnitPackage::Local(path) => local(expected) == *path,
+        UnitPackage::Remote(address) => lab.fill(expected) == *address,
+        UnitPackage::Registry(module) => {
             let expected = lab.fill(expected);
             let expected = expected.split('?').next().unwrap();
             module.text.split('?').next() == Some(expected)
@@ -304,7 +311,7 @@ fn contents(lab: &Lab, assembled: &Assembled<'_>, outcome: &Value, fault: &mut d
 /// Compares which lock file Terraform worked with, whether it came back, and what was required.
 fn lock(
     step: &Step,
-    unit: &Unit,
+    unit: &EvaluatedUnit,
     assembled: &Assembled<'_>,
     outcome: &Value,
     fault: &mut dyn FnMut(String),
@@ -344,7 +351,7 @@ fn lock(
         }
     }
     let is_copied = beside == inside;
-    if unit.copies_lock_file.value() != Some(&is_copied)
+    if unit.copies_lock_file != Ok(is_copied)
         && !step.command.is_empty()
         && outcome["exit"] == 0
         && step.flag("--no-auto-init").is_none()
@@ -385,11 +392,12 @@ fn requirements(
 /// Compares runs of all units: each of them has a source.
 fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
     // Stacks are generated first.
-    if let Ok(Some(Component::Stack)) = component(&RealDisk, &step.dir) {
+    let is_unit = step.dir.join("terragrunt.hcl").is_file();
+    if step.dir.join(STACK_FILE).is_file() && !is_unit {
         super::stacks::generate(lab, step, &step.dir, 0).unwrap();
     }
-    let found = discover(&RealDisk, &step.dir, step.flag("--config"));
-    if !found.ambiguous.is_empty() {
+    let (units, ambiguous) = units_below(&step.dir, step.flag("--config"));
+    if !ambiguous.is_empty() {
         if outcome["exit"] == 0 {
             fault("a directory with both files is accepted".to_owned());
         }
@@ -399,16 +407,21 @@ fn all(lab: &Lab, step: &Step, outcome: &Value, fault: &mut dyn FnMut(String)) {
         Some(only) => vec![only],
         None => texts(&outcome["source"]).collect(),
     };
-    let excluded = excluded(&found.units);
+    let excluded = excluded(&units);
     let mut packages = Vec::new();
-    for dir in found.units.iter().filter(|dir| !excluded.contains(dir)) {
+    for dir in units.iter().filter(|dir| !excluded.contains(dir)) {
         let replayed = replay(lab, step, dir, |unit, _, _, _| {
-            packages.extend(unit.source.value().map(|source| match &source.package {
-                Package::Own => unit.dir.clone(),
-                Package::Local(path) => path.clone(),
-                Package::Remote(text) => PathBuf::from(text),
-                Package::Registry(module) => PathBuf::from(&module.text),
-            }));
+            packages.extend(
+                unit.source
+                    .as_ref()
+                    .ok()
+                    .map(|source| match &source.package {
+                        UnitPackage::Own => unit.dir.clone(),
+                        UnitPackage::Local(path) => path.clone(),
+                        UnitPackage::Remote(text) => PathBuf::from(text),
+                        UnitPackage::Registry(module) => PathBuf::from(&module.text),
+                    }),
+            );
         });
         if let Err(error) = replayed {
             fault(format!("{}: {error:?}", dir.display()));

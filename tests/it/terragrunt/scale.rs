@@ -1,4 +1,4 @@
-//! Many units below one top: shared files are read once.
+//! Many units below one top: shared files are read and parsed once.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,9 +7,7 @@ use std::sync::Mutex;
 
 use lockctl::diag::Texts;
 use lockctl::os::RealDisk;
-use lockctl::terragrunt::{
-    Discovered, Documents, Repository, Unit, UnitSurroundings, discover, evaluate,
-};
+use lockctl::terragrunt::{Documents, EvaluatedUnit, UnitRepository, UnitSurroundings, evaluate};
 use lockctl::world::{DirEntry, FileKind, Files, ReadSeek};
 
 /// The disk, with how often each file was read.
@@ -77,6 +75,7 @@ fn files_that_units_share_are_read_once() {
     let dir = crate::temp::dir();
     let top = fs::canonicalize(dir.path()).unwrap();
     fs::write(top.join("root.hcl"), ROOT).unwrap();
+    let mut dirs = Vec::new();
     for account in 0..5 {
         let above = top.join(format!("a{account}"));
         fs::create_dir_all(&above).unwrap();
@@ -86,11 +85,12 @@ fn files_that_units_share_are_read_once() {
             let unit = above.join(format!("u{unit}"));
             fs::create_dir_all(&unit).unwrap();
             fs::write(unit.join("terragrunt.hcl"), UNIT).unwrap();
+            dirs.push(unit);
         }
     }
     let files = Counting::default();
-    let (found, units) = evaluate_all(&files, &top);
-    assert_eq!(found.units.len(), 200);
+    let units = evaluate_all(&files, &top, &dirs);
+    assert_eq!(units.len(), 200);
     for (unit, notes) in &units {
         assert!(notes.is_empty(), "{notes:?}");
         let account = unit
@@ -125,25 +125,24 @@ fn files_that_units_share_are_read_once() {
 fn evaluate_all(
     files: &dyn Files,
     top: &Path,
-) -> (Discovered, Vec<(Unit, Vec<lockctl::diag::Diagnostic>)>) {
-    let found = discover(files, top, None);
+    dirs: &[PathBuf],
+) -> Vec<(EvaluatedUnit, Vec<lockctl::diag::Diagnostic>)> {
     let documents = Documents::default();
     let around = UnitSurroundings {
-        repository: Repository::At(top.to_owned()),
+        repository: UnitRepository::At(top.to_owned()),
         command: Some(vec!["init".to_owned()]),
         ..UnitSurroundings::new(&documents)
     };
-    let half = found.units.len().div_ceil(THREADS).max(1);
+    let half = dirs.len().div_ceil(THREADS);
     let around = &around;
-    let units = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let run = |units: &[PathBuf]| {
             let evaluated = units
                 .iter()
                 .map(|unit| evaluate(files, &mut Texts::default(), unit, around));
             evaluated.collect::<Vec<_>>()
         };
-        let threads: Vec<_> = found
-            .units
+        let threads: Vec<_> = dirs
             .chunks(half)
             .map(|units| scope.spawn(move || run(units)))
             .collect();
@@ -151,6 +150,5 @@ fn evaluate_all(
             .into_iter()
             .flat_map(|thread| thread.join().unwrap())
             .collect()
-    });
-    (found, units)
+    })
 }

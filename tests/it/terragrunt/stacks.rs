@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lockctl::diag::Texts;
 use lockctl::expr::Value as Shown;
 use lockctl::os::RealDisk;
-use lockctl::terragrunt::{Documents, Known, Package, STACK_FILE, StackComponent, stack};
+use lockctl::terragrunt::{Documents, STACK_FILE, StackComponent, UnitPackage, stack};
 use serde_json::Value;
 
 use super::lab::{Lab, texts};
@@ -49,11 +49,9 @@ pub(super) fn generate(lab: &Lab, step: &Step, dir: &Path, depth: usize) -> Resu
     let documents = Documents::default();
     let variable = |name: &str| step.variables.get(name).cloned();
     let around = step.surroundings(lab, &documents, &variable);
-    let found = match stack(&RealDisk, &mut Texts::default(), dir, &around) {
-        Known::Value(found) => found,
-        Known::Unknown(unknown) => return Err(unknown.reason),
-    };
-    for component in found {
+    let components =
+        stack(&RealDisk, &mut Texts::default(), dir, &around).map_err(|unknown| unknown.reason)?;
+    for component in components {
         let source = source_of(&component).ok_or("no source")?;
         if !source.is_dir() {
             return Err(format!("{} does not exist", source.display()));
@@ -89,12 +87,12 @@ pub(super) fn generate(lab: &Lab, step: &Step, dir: &Path, depth: usize) -> Resu
 /// Repositories on this machine stand for what is fetched.
 fn source_of(component: &StackComponent) -> Option<PathBuf> {
     let top = match &component.package {
-        Package::Local(path) => path.clone(),
-        Package::Remote(address) => {
+        UnitPackage::Local(path) => path.clone(),
+        UnitPackage::Remote(address) => {
             let path = address.strip_prefix("git::file://")?;
             PathBuf::from(path.split('?').next().unwrap())
         }
-        Package::Own | Package::Registry(_) => return None,
+        UnitPackage::Own | UnitPackage::Registry(_) => return None,
     };
     Some(match &component.subdirectory {
         Some(below) => top.join(below),

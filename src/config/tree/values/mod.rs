@@ -1,10 +1,10 @@
-//! What variables and local values are in each module of the tree, as far as sources and versions
-//! of modules need it (rules 9).
+//! Values of variables and local values in each module of the tree, as far as sources and versions of modules
+//! need them (rules 9).
 //!
-//! Values belong to the way to a module, not to its directory: two calls of one directory may give it
-//! two values. Each is computed when it is needed first, and kept for its node. Two programs, two
-//! rules on what an expression may name: OpenTofu refuses whatever is not known early, wherever it
-//! stands; Terraform looks only at the source itself, and takes the rest for unknown.
+//! A value belongs to a node, not to a directory: two calls of one directory may give it two values. Each is
+//! computed when it is needed first, and kept for its node. The programs differ in the names that an expression
+//! may use: OpenTofu refuses every name that is not known early; Terraform looks only at the source itself, and
+//! takes the rest for unknown.
 
 mod names;
 mod settings;
@@ -21,9 +21,11 @@ use crate::config::loaded::Settings;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
-use crate::config::tree::values::names::Names;
 use crate::diag::{Diagnostic, Severity, Span, rules};
-use crate::expr::{self, Budget, EvalScope, FunctionSet, NameValue, Surroundings, Typed};
+use crate::expr::{
+    self, Budget, Demand, DemandChain, EvalScope, FunctionSet, NameValue, NoValue, OnDemand,
+    Surroundings, Typed, UsedNames,
+};
 use crate::flavor::Flavor;
 use crate::module_config::decode::calls;
 use crate::module_config::decode::contents::{Call, CallVersion, Late, Local, Source};
@@ -33,26 +35,25 @@ use crate::module_config::file::{SourcePlace, Syntax};
 use crate::module_config::flood;
 use crate::module_config::syntax::references;
 
-/// How many variables and local values may need each other in a row.
-const MAX_CHAIN: usize = 200;
-
 /// The node of the root.
 const ROOT: usize = 0;
 
-/// Why there is no value.
-#[derive(Clone, Debug)]
-pub(in crate::config) enum Stop {
-    /// The program refuses it; that is reported.
-    Refused,
-    /// The same of a value that does not fit its variable: OpenTofu says nothing of what depends on it.
+/// A value that the program refuses, or that is not certain here.
+pub(in crate::config) type Stop = NoValue<Refusal>;
+
+/// A refused value; the error is reported already.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::config) enum Refusal {
+    Reported,
+    /// The value does not fit its variable: OpenTofu then reports nothing about values that depend on it.
     Unfit,
-    /// The program may have one: what stands in the way.
-    Uncertain(Arc<Diagnostic>),
 }
+
+const REFUSED: Stop = NoValue::Refused(Refusal::Reported);
 
 type Outcome<T = Arc<Typed>> = Result<T, Stop>;
 
-/// How a module is reached.
+/// The way in which a module is entered.
 pub(in crate::config) enum Entry {
     Root,
     /// By a call of the module of a node, the one at this place of its calls.
@@ -64,40 +65,35 @@ pub(in crate::config) enum Entry {
     Run(Vec<PassedArgument>),
 }
 
-struct Instance {
+/// A module that is being read, with its values.
+struct ModuleValues {
     module: Rc<Module>,
     entry: Entry,
-    /// From the root on.
+    /// The directory relative to the root.
     dir: PathBuf,
-    /// Whether a run leads there, with whatever calls are between.
+    /// A run of a test leads to the module, directly or through calls.
     is_in_run: bool,
-    /// What was computed for it so far.
-    memo: BTreeMap<(Kind, String), Memo>,
-    /// What of its values is kept, in the unit of the budget.
+    computed: OnDemand<ValueKey, Outcome>,
+    /// The cost of the values that are kept for the module, in bytes of the budget.
     kept: usize,
     /// The variables that have their default because they are given null.
     defaulted: BTreeSet<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Variable,
-    Local,
+/// A named value of a module.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ValueKey {
+    Variable(String),
+    Local(String),
 }
 
-enum Memo {
-    /// It is being computed: who needs it now needs itself.
-    Begun,
-    Done(Outcome),
-}
-
-/// What an expression is for.
+/// The purpose of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
+enum ExprRole {
     Source,
     Version,
-    /// The value of a variable or a local.
-    Below,
+    /// The value of a variable or a local, which a source or a version may need.
+    Value,
 }
 
 /// The values of all modules of a tree.
@@ -109,9 +105,9 @@ pub(in crate::config) struct Values {
     /// The names of the values of the command line.
     arguments: Vec<String>,
     /// The modules from the root to the one that is being read, by their nodes.
-    instances: BTreeMap<usize, Instance>,
+    modules: BTreeMap<usize, ModuleValues>,
     budget: Budget,
-    chain: usize,
+    chain: DemandChain,
 }
 
 impl Values {
@@ -120,29 +116,34 @@ impl Values {
         settings: &Settings,
         given: BTreeMap<String, RootValue>,
     ) -> Self {
-        let arguments = settings.values.arguments.iter();
-        let arguments = arguments.filter_map(|argument| match argument {
-            ValueArgument::Value { name, .. } => Some(name.clone()),
-            ValueArgument::File(_) => None,
-        });
+        let arguments = settings
+            .values
+            .arguments
+            .iter()
+            .filter_map(|argument| match argument {
+                ValueArgument::Value { name, .. } => Some(name.clone()),
+                ValueArgument::File(_) => None,
+            })
+            .collect();
         Self {
             flavor: settings.flavor,
             workspace,
             absolute_root: settings.absolute_root.clone(),
             given,
-            arguments: arguments.collect(),
-            instances: BTreeMap::new(),
+            arguments,
+            modules: BTreeMap::new(),
             budget: Budget::default(),
-            chain: 0,
+            chain: DemandChain::default(),
         }
     }
 
-    /// Makes values of which there are none yet.
+    /// Makes the values of a tree in which no variable is given.
     pub(in crate::config) fn none(settings: &Settings) -> Self {
         Self::new(String::new(), settings, BTreeMap::new())
     }
 
-    /// Enters the module of a node, and checks what it must know early whether anything needs it or not.
+    /// Enters the module of a node. Constants and keys of providers are checked here: they must be known early
+    /// even if no source needs them.
     pub(in crate::config) fn enter(
         &mut self,
         node: usize,
@@ -157,54 +158,53 @@ impl Values {
         let is_in_run = match &entry {
             Entry::Root => false,
             Entry::Run(_) => true,
-            Entry::Call { caller, .. } => {
-                let caller = self.instances.get(caller);
-                caller.is_some_and(|caller| caller.is_in_run)
-            }
+            Entry::Call { caller, .. } => self.is_in_run(*caller),
         };
-        let instance = Instance {
+        if let Entry::Root = entry {
+            self.undeclared(module, reader);
+        }
+        let values = ModuleValues {
             module: Rc::clone(module),
             entry,
             dir: dir.to_owned(),
             is_in_run,
-            memo: BTreeMap::new(),
+            computed: OnDemand::default(),
             kept: 0,
             defaulted: BTreeSet::new(),
         };
-        if let Entry::Root = instance.entry {
-            self.undeclared(module, reader);
-        }
-        self.instances.insert(node, instance);
+        self.modules.insert(node, values);
         for variable in &module.contents.variables {
             if Given::says(variable.constant.as_ref(), true) {
                 self.constant(node, variable, reader);
             }
         }
-        let blocks = module.contents.provider_blocks.iter();
-        for late in blocks.filter_map(|block| block.for_each.as_ref()) {
-            self.for_each(node, late, reader);
+        for block in &module.contents.provider_blocks {
+            if let Some(late) = &block.for_each {
+                self.for_each(node, late, reader);
+            }
         }
     }
 
-    /// Drops what was computed for the module of a node; all calls below were followed.
+    /// Drops the values of the module of a node, once all calls below were followed.
     pub(in crate::config) fn leave(&mut self, node: usize) {
-        if let Some(instance) = self.instances.remove(&node) {
-            self.budget.release(instance.kept);
+        if let Some(module) = self.modules.remove(&node) {
+            self.budget.release(module.kept);
         }
     }
 
     /// Computes the source and the version of a call in the module of a node.
     ///
     /// # Errors
-    /// Why they cannot be computed.
+    /// The reason for which one of them has no value. A refused one is reported.
     pub(in crate::config) fn resolve(
         &mut self,
         node: usize,
         call: &Call,
         reader: &mut Reader<'_>,
     ) -> Outcome<(Source, CallVersion)> {
-        if self.is_terraform_run(node) {
-            return Err(constants_only(call, reader));
+        if !self.flavor.is_opentofu() && self.is_in_run(node) {
+            require_constants(call, reader);
+            return Err(REFUSED);
         }
         let version = match (&call.version, &call.version_late) {
             (CallVersion::Computed, Some(late)) => self.version(node, late, reader),
@@ -212,9 +212,10 @@ impl Values {
         };
         let source = match (&call.source, &call.source_late) {
             (Some(Source::Computed(_)) | None, Some(late)) => self.source(node, late, reader),
-            (Some(source), _) => source.text().map(str::to_owned).ok_or(Stop::Refused),
-            (None, None) => Err(Stop::Refused),
+            (Some(source), _) => source.text().map(str::to_owned).ok_or(REFUSED),
+            (None, None) => Err(REFUSED),
         };
+        // A refusal of either counts more than an uncertainty of the other: it is an error in the program.
         let (source, version) = match (source, version) {
             (Ok(source), Ok(version)) => (source, version),
             (Err(stop @ Stop::Uncertain(_)), Ok(_)) | (Ok(_), Err(stop)) => return Err(stop),
@@ -224,21 +225,21 @@ impl Values {
             Ok(source) => Ok((source, version)),
             Err(error) => {
                 refuse(error.title(), call.place, error.help(), reader);
-                Err(Stop::Refused)
+                Err(REFUSED)
             }
         }
     }
 
-    /// Evaluates an expression that is not of a file, in the root; what keeps it from having a value is
-    /// reported.
+    /// Evaluates an expression that is in no file, as if it were in the root. Problems are reported.
     pub(in crate::config) fn alone(
         &mut self,
         late: &Late,
         reader: &mut Reader<'_>,
     ) -> Option<Typed> {
-        let value = match self.flavor.computes_sources() {
-            true => self.evaluate(ROOT, late, Role::Below, reader),
-            false => self.with_scope(BTreeMap::new(), late, reader),
+        let value = if self.flavor.computes_sources() {
+            self.evaluate(ROOT, late, ExprRole::Value, reader)
+        } else {
+            self.with_names(BTreeMap::new(), late, reader)
         };
         if let Err(Stop::Uncertain(reason)) = &value {
             let mut error = Diagnostic::clone(reason);
@@ -249,7 +250,7 @@ impl Values {
     }
 
     fn source(&mut self, node: usize, late: &Late, reader: &mut Reader<'_>) -> Outcome<String> {
-        let value = self.evaluate(node, late, Role::Source, reader)?;
+        let value = self.evaluate(node, late, ExprRole::Source, reader)?;
         let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
         let title = match (self.flavor.is_opentofu(), value.value.to_text()) {
@@ -260,7 +261,7 @@ impl Values {
             _ => calls::no_text_title(&value.value, self.flavor),
         };
         refuse(title, late.place(), "the source must be known text", reader);
-        Err(Stop::Refused)
+        Err(REFUSED)
     }
 
     fn version(
@@ -269,7 +270,7 @@ impl Values {
         late: &Late,
         reader: &mut Reader<'_>,
     ) -> Outcome<CallVersion> {
-        let value = self.evaluate(node, late, Role::Version, reader)?;
+        let value = self.evaluate(node, late, ExprRole::Version, reader)?;
         let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
         let title = match self.flavor.is_opentofu() {
@@ -277,19 +278,21 @@ impl Values {
             true if is_unknown => "Unsuitable value type",
             _ => "Invalid version constraint",
         };
-        let read = calls::stated_version(&value.value);
-        if let Some(version) = read.filter(|_| !is_unknown && marks.is_none()) {
+        if let Some(version) = calls::stated_version(&value.value)
+            && !is_unknown
+            && marks.is_none()
+        {
             return Ok(version);
         }
         let remark = "the version must be a known constraint";
         refuse(title, late.place(), remark, reader);
-        Err(Stop::Refused)
+        Err(REFUSED)
     }
 
-    /// Returns whether Terraform computes nothing in the module of a node.
-    fn is_terraform_run(&self, node: usize) -> bool {
-        let instance = self.instances.get(&node);
-        !self.flavor.is_opentofu() && instance.is_some_and(|instance| instance.is_in_run)
+    /// Returns true if a run of a test leads to the module of a node; Terraform computes nothing there.
+    fn is_in_run(&self, node: usize) -> bool {
+        let module = self.modules.get(&node);
+        module.is_some_and(|module| module.is_in_run)
     }
 
     /// Evaluates an expression of the module of a node.
@@ -297,10 +300,10 @@ impl Values {
         &mut self,
         node: usize,
         late: &Late,
-        role: Role,
+        role: ExprRole,
         reader: &mut Reader<'_>,
     ) -> Outcome {
-        let mut names = Names::default();
+        let mut names = UsedNames::default();
         let mut stop = None;
         if self.flavor.is_opentofu() {
             for name in references::functions(&late.expr) {
@@ -308,31 +311,31 @@ impl Values {
                     let place = at(late, name.span);
                     let title = "Provider function in static context";
                     refuse(title, place, "providers run later", reader);
-                    stop = Some(Stop::Refused);
+                    stop = Some(REFUSED);
                 }
             }
         }
         for used in references::inside(&late.expr) {
             let place = at(late, used.span);
-            if let Err(found) = self.name(node, used, place, role, &mut names, reader) {
-                // What the program refuses counts more than what only we cannot compute.
+            if let Err(name_stop) = self.name(node, used, place, role, &mut names, reader) {
+                // A refusal counts more than a value that only lockctl cannot compute.
                 if matches!(stop, None | Some(Stop::Uncertain(_))) {
-                    stop = Some(found);
+                    stop = Some(name_stop);
                 }
             }
         }
-        match stop {
-            Some(stop) => Err(stop),
-            // What is only handed on needs no copy.
-            None => match names.alone(&late.expr) {
-                Some(value) => Ok(value),
-                None => self.with_scope(names.values(), late, reader),
-            },
+        if let Some(stop) = stop {
+            return Err(stop);
+        }
+        // A value that is only handed on needs no copy.
+        match names.only_attribute(&late.expr) {
+            Some(value) => Ok(value),
+            None => self.with_names(names.into_names(), late, reader),
         }
     }
 
-    /// Evaluates an expression with these names.
-    fn with_scope(
+    /// Evaluates an expression in which these names have values.
+    fn with_names(
         &mut self,
         names: BTreeMap<String, NameValue>,
         late: &Late,
@@ -351,97 +354,97 @@ impl Values {
             names,
             functions: Some(&around),
         };
-        let found = expr::evaluate(late.file, &late.expr, &scope, &mut self.budget);
-        found.map(Arc::new).map_err(|error| stopped(error, reader))
+        expr::evaluate(late.file, &late.expr, &scope, &mut self.budget)
+            .map(Arc::new)
+            .map_err(|problems| stopped(problems, reader))
     }
 
-    /// Adds that an expression has no value because of what it names.
-    fn below(&self, value: Outcome, place: SourcePlace, reader: &mut Reader<'_>) -> Outcome {
-        if let (Err(Stop::Refused), true) = (&value, self.flavor.is_opentofu()) {
-            incomputable(place, reader);
+    /// Reports a name whose value is refused, as OpenTofu does for each expression that uses it.
+    fn report_use(&self, value: &Outcome, place: SourcePlace, reader: &mut Reader<'_>) {
+        let is_refused = matches!(value, Err(Stop::Refused(Refusal::Reported)));
+        if is_refused && self.flavor.is_opentofu() {
+            let title = "Unable to compute static value";
+            let remark = "something that it needs has no value";
+            refuse(title, place, remark, reader);
         }
-        value
     }
 
     /// Computes a local value.
     fn local(&mut self, node: usize, local: &Local, reader: &mut Reader<'_>) -> Outcome {
-        match self.known(node, Kind::Local, &local.name) {
-            Some(Memo::Done(outcome)) => return outcome.clone(),
-            Some(Memo::Begun) => {
-                let title = match self.flavor.is_opentofu() {
-                    true => "Circular reference",
-                    false => "Cycle",
+        let key = ValueKey::Local(local.name.clone());
+        match self.begin(node, &key) {
+            Demand::Computed(outcome) => return outcome,
+            Demand::Cycle => {
+                let title = if self.flavor.is_opentofu() {
+                    "Circular reference"
+                } else {
+                    "Cycle"
                 };
                 let remark = format!("local.{} needs itself", local.name);
                 refuse(title, local.place, &remark, reader);
-                return Err(Stop::Refused);
+                return Err(REFUSED);
             }
-            None => {}
+            Demand::Begun => {}
         }
-        self.remember(node, Kind::Local, &local.name, Memo::Begun);
         let outcome = self.deeper(local.place, |values| {
-            values.evaluate(node, &local.value, Role::Below, reader)
+            values.evaluate(node, &local.value, ExprRole::Value, reader)
         });
-        self.kept(node, Kind::Local, &local.name, outcome, local.place)
+        self.finish(node, key, outcome, local.place)
     }
 
-    /// Returns what was computed before.
-    fn known(&self, node: usize, kind: Kind, name: &str) -> Option<&Memo> {
-        let instance = self.instances.get(&node)?;
-        instance.memo.get(&(kind, name.to_owned()))
-    }
-
-    fn remember(&mut self, node: usize, kind: Kind, name: &str, memo: Memo) {
-        if let Some(instance) = self.instances.get_mut(&node) {
-            instance.memo.insert((kind, name.to_owned()), memo);
+    fn begin(&mut self, node: usize, key: &ValueKey) -> Demand<Outcome> {
+        match self.modules.get_mut(&node) {
+            Some(module) => module.computed.begin(key.clone()),
+            None => Demand::Begun,
         }
     }
 
-    /// Keeps what was computed for as long as its module is read, if that is not too much.
-    fn kept(
+    /// Keeps a computed value until its module is left, unless too much is kept already.
+    fn finish(
         &mut self,
         node: usize,
-        kind: Kind,
-        name: &str,
+        key: ValueKey,
         outcome: Outcome,
         place: SourcePlace,
     ) -> Outcome {
+        let Some(module) = self.modules.get_mut(&node) else {
+            return Err(uncertain(place, "this computes too much"));
+        };
         let outcome = match outcome {
-            // Who else holds it has paid for it.
-            Ok(value) if Arc::strong_count(&value) > 1 => Ok(value),
-            Ok(value) => match (self.budget.keep(&value), self.instances.get_mut(&node)) {
-                (Some(weight), Some(instance)) => {
-                    instance.kept += weight;
+            // Another holder has paid for a shared value.
+            Ok(value) if Arc::strong_count(&value) == 1 => match self.budget.keep(&value) {
+                Some(weight) => {
+                    module.kept += weight;
                     Ok(value)
                 }
-                _ => Err(uncertain(place, "this computes too much")),
+                None => Err(uncertain(place, "this computes too much")),
             },
-            Err(stop) => Err(stop),
+            outcome => outcome,
         };
-        self.remember(node, kind, name, Memo::Done(outcome.clone()));
+        module.computed.finish(key, outcome.clone());
         outcome
     }
 
-    /// Computes one value below another one.
+    /// Computes a value that another one needs.
     fn deeper(
         &mut self,
         place: SourcePlace,
         compute: impl FnOnce(&mut Self) -> Outcome,
     ) -> Outcome {
-        if self.chain >= MAX_CHAIN {
-            return Err(uncertain(place, "too many values need each other"));
-        }
-        self.chain += 1;
+        let chain = self.chain;
+        self.chain = chain
+            .longer()
+            .ok_or_else(|| uncertain(place, "too many values need each other"))?;
         let outcome = compute(self);
-        self.chain -= 1;
+        self.chain = chain;
         outcome
     }
 
     /// Returns the call that leads to a node, if one does.
     fn caller(&self, node: usize) -> Option<&Call> {
-        match &self.instances.get(&node)?.entry {
+        match &self.modules.get(&node)?.entry {
             Entry::Call { caller, at } => {
-                let caller = self.instances.get(caller)?;
+                let caller = self.modules.get(caller)?;
                 caller.module.contents.calls.get(*at)
             }
             Entry::Root | Entry::Run(_) => None,
@@ -449,8 +452,8 @@ impl Values {
     }
 }
 
-/// Reports what only a constant may say where Terraform computes nothing.
-fn constants_only(call: &Call, reader: &mut Reader<'_>) -> Stop {
+/// Reports a source and a version that are no constants, in a module where Terraform computes nothing.
+fn require_constants(call: &Call, reader: &mut Reader<'_>) {
     for late in [&call.source_late, &call.version_late]
         .into_iter()
         .flatten()
@@ -471,9 +474,9 @@ fn constants_only(call: &Call, reader: &mut Reader<'_>) -> Stop {
             refuse("Unsuitable value type", late.place(), remark, reader);
         }
     }
-    Stop::Refused
 }
 
+/// Returns a place in the file of an expression.
 fn at(late: &Late, span: Span) -> SourcePlace {
     SourcePlace {
         file: late.file,
@@ -486,12 +489,6 @@ fn refuse(title: &str, place: SourcePlace, remark: &str, reader: &mut Reader<'_>
     flood::push(&mut reader.found, error.at(place.file, place.span, remark));
 }
 
-/// Reports that something has no value because of what it needs.
-fn incomputable(place: SourcePlace, reader: &mut Reader<'_>) {
-    let title = "Unable to compute static value";
-    refuse(title, place, "something that it needs has no value", reader);
-}
-
 fn uncertain(place: SourcePlace, reason: &str) -> Stop {
     let diagnostic = Diagnostic::note(
         rules::CONFIGURATION_ODD,
@@ -500,14 +497,15 @@ fn uncertain(place: SourcePlace, reason: &str) -> Stop {
     Stop::Uncertain(Arc::new(diagnostic.at(place.file, place.span, reason)))
 }
 
-/// Reports what the program refuses of an expression, if it does.
-fn stopped(error: expr::NotConstant, reader: &mut Reader<'_>) -> Stop {
-    if error.refused.is_empty() {
-        let first = error.uncertain.into_iter().next();
-        return first.map_or(Stop::Refused, |first| Stop::Uncertain(Arc::new(first)));
+/// Reports the errors of an expression. If only lockctl has problems with it, its value is uncertain.
+fn stopped(problems: expr::NotConstant, reader: &mut Reader<'_>) -> Stop {
+    if problems.refused.is_empty()
+        && let Some(first) = problems.uncertain.into_iter().next()
+    {
+        return Stop::Uncertain(Arc::new(first));
     }
-    for diagnostic in error.refused {
+    for diagnostic in problems.refused {
         flood::push(&mut reader.found, diagnostic);
     }
-    Stop::Refused
+    REFUSED
 }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use crate::config::loaded::BackendUse;
 use crate::config::tree::reader::Reader;
-use crate::config::tree::values::names::Names;
-use crate::config::tree::values::{Outcome, ROOT, Role, Stop, Values, at, refuse};
+use crate::config::tree::values::{ExprRole, Outcome, ROOT, Values, at, refuse};
 use crate::diag::Severity;
-use crate::expr::{Type, Typed, Value};
+use crate::expr::{Marks, Type, UsedNames, Value};
 use crate::module_config::decode::contents::{
     Backend, ComputedBackend, Contents, Late, LocalBackend,
 };
 use crate::module_config::syntax::references;
 
 impl Values {
-    /// Computes the settings of the root; returns where the state is kept.
+    /// Computes the settings of the root; returns the backend, which keeps the state.
     pub(in crate::config) fn settings(
         &mut self,
         root: &Contents,
@@ -38,20 +37,15 @@ impl Values {
     }
 
     fn backend(&mut self, computed: &ComputedBackend, reader: &mut Reader<'_>) -> Backend {
-        let elsewhere = Backend::Elsewhere {
-            kind: computed.kind.clone(),
-            place: computed.place,
-        };
         let mut local = LocalBackend::default();
-        let (mut secret, mut passing, mut is_known) = (false, false, true);
+        let (mut all_marks, mut is_known) = (Marks::default(), true);
         for (name, late) in &computed.arguments {
-            let Ok(value) = self.evaluate(ROOT, late, Role::Source, reader) else {
+            let Ok(value) = self.evaluate(ROOT, late, ExprRole::Source, reader) else {
                 is_known = false;
                 continue;
             };
             let (value, marks) = Arc::unwrap_or_clone(value).bare();
-            secret |= marks.sensitive;
-            passing |= marks.ephemeral;
+            all_marks = all_marks.and(marks);
             is_known &= value.value.is_wholly_known();
             let text = value.value.to_text().map(Into::into);
             match &**name {
@@ -61,54 +55,57 @@ impl Values {
             }
         }
         let titles = [
-            (secret, "Backend config contains sensitive values"),
-            (passing, "Backend config contains ephemeral values"),
+            (
+                all_marks.sensitive,
+                "Backend config contains sensitive values",
+            ),
+            (
+                all_marks.ephemeral,
+                "Backend config contains ephemeral values",
+            ),
         ];
-        for (_, title) in titles.iter().filter(|(is_so, _)| *is_so) {
-            refuse(title, computed.place, "it is kept in plain text", reader);
+        for (has_mark, title) in titles {
+            if has_mark {
+                refuse(title, computed.place, "it is kept in plain text", reader);
+            }
         }
-        match computed.is_local && is_known && !secret && !passing {
-            true => Backend::Local(local),
-            false => elsewhere,
+        if computed.is_local && is_known && all_marks.is_none() {
+            return Backend::Local(local);
+        }
+        Backend::Elsewhere {
+            kind: computed.kind.clone(),
+            place: computed.place,
         }
     }
 
-    /// Checks what an argument of an encryption names; its value is nothing that requires a provider.
+    /// Checks the names in an argument of an encryption; its value requires no provider.
     fn encryption(&mut self, late: &Late, reader: &mut Reader<'_>) {
-        let own = |root: &str| ["key_provider", "method"].contains(&root);
         for used in references::inside(&late.expr) {
-            if !own(used.root) {
+            // These two name blocks of the encryption itself.
+            if !["key_provider", "method"].contains(&used.root) {
                 let place = at(late, used.span);
-                let names = &mut Names::default();
-                // What is wrong is reported; what is uncertain changes no requirement.
-                let _: Outcome<()> = self.name(ROOT, used, place, Role::Source, names, reader);
+                let names = &mut UsedNames::default();
+                // Errors are reported; an uncertain value changes no requirement.
+                let _: Outcome<()> = self.name(ROOT, used, place, ExprRole::Source, names, reader);
             }
         }
     }
 
     /// Checks the keys of a provider: maps and sets of strings, known and no secret.
     pub(super) fn for_each(&mut self, node: usize, late: &Late, reader: &mut Reader<'_>) {
-        let value = match self.evaluate(node, late, Role::Source, reader) {
-            Ok(value) => value,
-            Err(Stop::Refused | Stop::Unfit | Stop::Uncertain(_)) => return,
+        let Ok(value) = self.evaluate(node, late, ExprRole::Source, reader) else {
+            return;
         };
-        if !is_set_of_keys(value) {
+        let (value, marks) = Arc::unwrap_or_clone(value).unmarked();
+        let is_string = |item: &Value| matches!(item, Value::String(_));
+        let has_keys = match (&value.ty, &value.value) {
+            (Type::Map(_) | Type::Object(_), Value::Object(_)) => true,
+            (Type::Set(_), Value::Tuple(items)) => items.iter().all(is_string),
+            _ => false,
+        };
+        if !has_keys || !marks.is_none() {
             let remark = "a map or a set of known strings is needed here";
             refuse("Invalid for_each argument", late.place(), remark, reader);
         }
-    }
-}
-
-fn is_set_of_keys(value: Arc<Typed>) -> bool {
-    let (value, marks) = Arc::unwrap_or_clone(value).unmarked();
-    if !marks.is_none() {
-        return false;
-    }
-    match (&value.ty, &value.value) {
-        (Type::Map(_) | Type::Object(_), Value::Object(_)) => true,
-        (Type::Set(_), Value::Tuple(items)) => {
-            items.iter().all(|item| matches!(item, Value::String(_)))
-        }
-        _ => false,
     }
 }

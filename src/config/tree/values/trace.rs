@@ -1,8 +1,7 @@
-//! How sources and versions got their values: from each expression along the names in it to where their
-//! values are given.
+//! Traces of computed sources and versions: the values that an expression needs, down to where these are given.
 //!
-//! Nothing is recorded while values are computed. Once a call is, the values that were kept for the modules
-//! that lead to it are looked up again, for those who ask.
+//! Nothing is recorded while values are computed. For a trace, the values that were kept for the modules that lead
+//! to a call are looked up again.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,7 +11,7 @@ use crate::config::computed::{
 };
 use crate::config::loaded::ModuleNode;
 use crate::config::tree::root_values::RootValue;
-use crate::config::tree::values::{Entry, Instance, Kind, Memo, Stop, Values};
+use crate::config::tree::values::{Entry, ModuleValues, Stop, ValueKey, Values};
 use crate::diag::{Label, Texts};
 use crate::expr::{self, Value};
 use crate::hcl::tree::Step;
@@ -21,46 +20,46 @@ use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::syntax::references::{self, Reference};
 
-/// How many values in a row are followed, each needed by the one before it.
+/// Maximum number of values in a row that are followed, each needed by the one before it.
 const MAX_LEVELS: usize = 16;
-/// How many values are listed for one call.
+/// Maximum number of values that are listed for one call.
 const MAX_VALUES: usize = 48;
-/// How many characters of a value are shown.
+/// Maximum number of characters of a value that are shown.
 const MAX_VALUE_CHARS: usize = 60;
-/// How many characters of an expression are shown.
+/// Maximum number of characters of an expression that are shown.
 const MAX_EXPRESSION_CHARS: usize = 80;
 
-/// What a computed call came to.
+/// The version of a computed call, or the reason for which it has none.
 pub(in crate::config) struct ComputedResult {
     /// The version with its value, where there is one.
     pub(in crate::config) version: CallVersion,
-    /// What keeps source or version from being computed.
+    /// The reason for which source or version could not be computed, at its place.
     pub(in crate::config) missing: Option<Label>,
 }
 
 /// A name that stands for a value of a module.
-struct Named<'a> {
+struct TracedName<'a> {
     node: usize,
-    /// As it is written.
+    /// The name with its attributes as it is written.
     text: String,
     reference: Reference<'a>,
 }
 
-/// What is known of a name.
-struct Found<'a> {
+/// The value of a name, and its origin.
+struct TraceEntry<'a> {
     /// The value, or why there is none.
     value: Result<Cow<'a, Value>, Option<&'a Label>>,
     from: ValueOrigin,
     place: Option<SourcePlace>,
     /// The expression that gives the value, in the module of a node.
     given_by: Option<(usize, Late)>,
-    /// Terraform does not compute it.
+    /// Terraform does not compute the value early.
     is_late: bool,
 }
 
 impl Values {
-    /// Says how a call in the module of a node, the one at this place of its calls, got its source and its
-    /// version; `nodes` has those that lead there.
+    /// Traces the source and the version of a call, which is at this place of the calls of a module. `nodes` are the
+    /// nodes that lead there.
     pub(in crate::config) fn trace(
         &self,
         caller: usize,
@@ -69,7 +68,7 @@ impl Values {
         nodes: &[ModuleNode],
         texts: &Texts,
     ) -> Option<ComputedCall> {
-        let call = self.instances.get(&caller)?.module.contents.calls.get(at)?;
+        let call = self.modules.get(&caller)?.module.contents.calls.get(at)?;
         let mut trace = Trace {
             values: self,
             nodes,
@@ -109,27 +108,27 @@ struct Trace<'a> {
     values: &'a Values,
     nodes: &'a [ModuleNode],
     texts: &'a Texts,
-    /// What is listed already: nodes with the names as written.
+    /// The names that are listed already, by node.
     listed: BTreeSet<(usize, String)>,
-    /// What keeps the call from being computed, until it is said.
+    /// The reason for which the call has no value, until a row states it.
     missing: Option<&'a Label>,
     list: Vec<TracedValue>,
     is_cut: bool,
 }
 
 impl<'a> Trace<'a> {
-    /// Lists what an expression in the module of a node depends on.
+    /// Lists the values that an expression in the module of a node needs.
     fn follow(&mut self, node: usize, late: &Late, level: usize) {
         for reference in references::inside(&late.expr) {
             let Some(text) = name(reference) else {
                 continue;
             };
-            let named = Named {
+            let named = TracedName {
                 node,
                 text,
                 reference,
             };
-            let Some(found) = self.values.find(&named) else {
+            let Some(entry) = self.values.find(&named) else {
                 continue;
             };
             if self.listed.contains(&(node, named.text.clone())) {
@@ -141,25 +140,25 @@ impl<'a> Trace<'a> {
             }
             self.listed.insert((node, named.text.clone()));
             let at = self.list.len();
-            self.list.push(self.row(&named, &found, level));
-            if let Some((node, late)) = &found.given_by {
+            self.list.push(self.row(&named, &entry, level));
+            if let Some((node, late)) = &entry.given_by {
                 self.follow(*node, late, level + 1);
             }
-            // Whatever needs a value that is missing has none itself: only the last one says why.
-            if let Err(Some(label)) = found.value {
-                self.list[at].missing = self.say(label);
+            // A value that needs a missing one is missing, too: only the last one states the reason.
+            if let Err(Some(label)) = entry.value {
+                self.list[at].missing = self.state_reason(label);
             }
         }
     }
 
-    /// Returns the reason that a label states, the first time.
-    fn say(&mut self, label: &Label) -> Option<String> {
+    /// Returns the note of a label, the first time that it is the reason.
+    fn state_reason(&mut self, label: &Label) -> Option<String> {
         self.missing.take_if(|missing| *missing == label)?;
         Some(label.note.clone()).filter(|note| !note.is_empty())
     }
 
-    fn row(&self, named: &Named<'_>, found: &Found<'_>, level: usize) -> TracedValue {
-        let (state, value) = match &found.value {
+    fn row(&self, named: &TracedName<'_>, entry: &TraceEntry<'_>, level: usize) -> TracedValue {
+        let (state, value) = match &entry.value {
             Ok(value) => state(inside(value, named.reference)),
             Err(_) => (ValueState::NotComputed, None),
         };
@@ -167,24 +166,26 @@ impl<'a> Trace<'a> {
         TracedValue {
             level,
             name: named.text.clone(),
-            module: match module.is_root() {
-                true => String::new(),
-                false => module.to_string(),
+            module: if module.is_root() {
+                String::new()
+            } else {
+                module.to_string()
             },
             state,
             value,
-            missing: found
+            missing: entry
                 .is_late
                 .then(|| "the variable is not const".to_owned()),
-            from: found.from,
-            place: found.place.map(|place| self.place(place)),
+            from: entry.from,
+            place: entry.place.map(|place| self.place(place)),
         }
     }
 
     fn argument(&mut self, late: &Late) -> ComputedArgument {
         let place = late.place();
-        let bytes = self.texts.bytes(place.file);
-        let written = bytes
+        let written = self
+            .texts
+            .bytes(place.file)
             .get(place.span.start..place.span.end)
             .unwrap_or_default();
         let is_inside = |label: &&Label| {
@@ -195,7 +196,7 @@ impl<'a> Trace<'a> {
         ComputedArgument {
             expression: shortened(written),
             value: None,
-            missing: missing.and_then(|label| self.say(label)),
+            missing: missing.and_then(|label| self.state_reason(label)),
             place: self.place(place),
         }
     }
@@ -211,20 +212,24 @@ impl<'a> Trace<'a> {
 }
 
 impl Values {
-    /// Finds what is known of a name; nothing for what has no value early, and what is not there.
-    fn find(&self, named: &Named<'_>) -> Option<Found<'_>> {
-        let instance = self.instances.get(&named.node)?;
+    /// Finds the value of a name; `None` for a name without an early value, or that is not declared.
+    fn find(&self, named: &TracedName<'_>) -> Option<TraceEntry<'_>> {
+        let module = self.modules.get(&named.node)?;
         let [Step::Attr(attribute), ..] = named.reference.steps else {
             return None;
         };
         let name = attribute.text.as_str();
         match named.reference.root {
-            "var" => self.find_variable(named.node, name, instance),
+            "var" => self.find_variable(named.node, name, module),
             "local" => {
-                let mut locals = instance.module.contents.locals.iter();
-                let local = locals.find(|one| one.name == name)?;
-                Some(Found {
-                    value: self.looked_up(named.node, Kind::Local, name),
+                let local = module
+                    .module
+                    .contents
+                    .locals
+                    .iter()
+                    .find(|local| local.name == name)?;
+                Some(TraceEntry {
+                    value: looked_up(module, &ValueKey::Local(name.to_owned())),
                     from: ValueOrigin::Local,
                     place: Some(local.place),
                     given_by: Some((named.node, local.value.clone())),
@@ -232,7 +237,7 @@ impl Values {
                 })
             }
             "terraform" | "tofu" if name == "workspace" && self.flavor.is_opentofu() => {
-                Some(Found {
+                Some(TraceEntry {
                     value: Ok(Cow::Owned(Value::string(&*self.workspace))),
                     from: ValueOrigin::Program,
                     place: None,
@@ -244,63 +249,67 @@ impl Values {
         }
     }
 
-    fn find_variable(&self, node: usize, name: &str, instance: &Instance) -> Option<Found<'_>> {
-        let mut variables = instance.module.contents.variables.iter();
-        let variable = variables.find(|one| one.name == name)?;
+    fn find_variable<'v>(
+        &self,
+        node: usize,
+        name: &str,
+        module: &'v ModuleValues,
+    ) -> Option<TraceEntry<'v>> {
+        let variables = &module.module.contents.variables;
+        let variable = variables.iter().find(|variable| variable.name == name)?;
         let default = variable.default.as_ref();
-        let value = self.looked_up(node, Kind::Variable, name);
+        let value = looked_up(module, &ValueKey::Variable(name.to_owned()));
         let is_const = Given::says(variable.constant.as_ref(), true);
-        let found = |from, place| Found {
+        let default_place = default.map(|default| default.place);
+        let entry = |from, place| TraceEntry {
             value: value.clone(),
             from,
             place,
             given_by: None,
             is_late: !self.flavor.is_opentofu() && !is_const,
         };
-        if instance.defaulted.contains(name) {
-            let place = default.map(|one| one.place);
-            return Some(found(ValueOrigin::DefaultForNull, place));
+        if module.defaulted.contains(name) {
+            return Some(entry(ValueOrigin::DefaultForNull, default_place));
         }
         let argument = self.argument(node, name);
-        Some(match (&instance.entry, argument) {
-            (Entry::Call { caller, .. }, Some(late)) => Found {
+        Some(match (&module.entry, argument) {
+            (Entry::Call { caller, .. }, Some(late)) => TraceEntry {
                 place: Some(late.place()),
                 given_by: Some((*caller, late)),
-                ..found(ValueOrigin::Argument, None)
+                ..entry(ValueOrigin::Argument, None)
             },
-            (Entry::Run(_), Some(late)) => found(ValueOrigin::Run, Some(late.place())),
+            (Entry::Run(_), Some(late)) => entry(ValueOrigin::Run, Some(late.place())),
             (Entry::Root, _) => match self.given.get(name) {
                 Some(RootValue::Written(late)) => {
-                    found(ValueOrigin::ValuesFile, Some(late.place()))
+                    entry(ValueOrigin::ValuesFile, Some(late.place()))
                 }
-                // Those of the command line replace those of the environment.
-                Some(RootValue::Text(_)) if self.arguments.iter().any(|one| one == name) => {
-                    found(ValueOrigin::CommandLine, None)
+                // Values of the command line replace those of the environment.
+                Some(RootValue::Text(_)) if self.arguments.iter().any(|given| given == name) => {
+                    entry(ValueOrigin::CommandLine, None)
                 }
-                Some(RootValue::Text(_)) => found(ValueOrigin::Environment, None),
-                None => found(ValueOrigin::Default, default.map(|one| one.place)),
+                Some(RootValue::Text(_)) => entry(ValueOrigin::Environment, None),
+                None => entry(ValueOrigin::Default, default_place),
             },
-            (_, None) => found(ValueOrigin::Default, default.map(|one| one.place)),
+            (_, None) => entry(ValueOrigin::Default, default_place),
         })
-    }
-
-    /// Returns a value that was computed. What was not needed to be is not known early.
-    fn looked_up(
-        &self,
-        node: usize,
-        kind: Kind,
-        name: &str,
-    ) -> Result<Cow<'_, Value>, Option<&Label>> {
-        match self.known(node, kind, name) {
-            Some(Memo::Done(Ok(value))) => Ok(Cow::Borrowed(&value.value)),
-            Some(Memo::Done(Err(Stop::Uncertain(reason)))) => Err(reason.primary.as_ref()),
-            Some(Memo::Done(Err(Stop::Refused | Stop::Unfit)) | Memo::Begun) => Err(None),
-            None => Ok(Cow::Owned(Value::Unknown)),
-        }
     }
 }
 
-/// Returns the name of a value as it is written, with its attributes.
+/// Returns a value that was computed, or the place of the reason for which it has none. A value that nothing needed
+/// is not known early.
+fn looked_up<'v>(
+    module: &'v ModuleValues,
+    key: &ValueKey,
+) -> Result<Cow<'v, Value>, Option<&'v Label>> {
+    match module.computed.get(key) {
+        Some(Some(Ok(value))) => Ok(Cow::Borrowed(&value.value)),
+        Some(Some(Err(Stop::Uncertain(reason)))) => Err(reason.primary.as_ref()),
+        Some(Some(Err(Stop::Refused(_))) | None) => Err(None),
+        None => Ok(Cow::Owned(Value::Unknown)),
+    }
+}
+
+/// Returns a name with its attributes as it is written; `None` for a name without attributes.
 fn name(reference: Reference<'_>) -> Option<String> {
     let mut text = reference.root.to_owned();
     let attributes = reference.steps.iter().map_while(|step| match step {
@@ -314,7 +323,7 @@ fn name(reference: Reference<'_>) -> Option<String> {
     (text.len() > reference.root.len()).then_some(text)
 }
 
-/// Returns the part of a value that a name means, as far as that can be seen.
+/// Returns the part of a value that the steps of a name lead to, as far as they lead through known objects.
 fn inside<'v>(value: &'v Value, reference: Reference<'_>) -> &'v Value {
     let mut value = value;
     for step in reference.steps.iter().skip(1) {
@@ -329,7 +338,7 @@ fn inside<'v>(value: &'v Value, reference: Reference<'_>) -> &'v Value {
     value
 }
 
-/// Says whether a value is known, and shows it if it may be seen.
+/// Returns the state of a value, and its text if it may be shown.
 fn state(value: &Value) -> (ValueState, Option<String>) {
     match value {
         Value::Marked(marks, _) if marks.sensitive => (ValueState::Sensitive, None),
@@ -342,13 +351,12 @@ fn state(value: &Value) -> (ValueState, Option<String>) {
     }
 }
 
-/// Brings an expression into one short line.
+/// Returns an expression in one short line.
 fn shortened(bytes: &[u8]) -> String {
-    // A character has at most four bytes; the rest need not be looked at.
+    // A character has at most four bytes, and lines may be indented: twice that is enough to fill the line.
     let enough = &bytes[..bytes.len().min(8 * MAX_EXPRESSION_CHARS)];
     let text = String::from_utf8_lossy(enough);
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let line = lines.join(" ");
+    let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_EXPRESSION_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None if enough.len() < bytes.len() => format!("{line}…"),

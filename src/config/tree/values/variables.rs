@@ -7,10 +7,10 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::{
-    Entry, Kind, Memo, Outcome, Role, Stop, Values, incomputable, refuse, stopped, uncertain,
+    Entry, ExprRole, Outcome, REFUSED, Refusal, Stop, ValueKey, Values, refuse, stopped, uncertain,
 };
 use crate::diag::{Diagnostic, Severity, Span, rules};
-use crate::expr::{self, Marks, Misfit, NameValue, Typed, Value};
+use crate::expr::{self, Demand, Marks, Misfit, NameValue, Typed, Value};
 use crate::hcl;
 use crate::hcl::tree::Item;
 use crate::module_config::decode::contents::Late;
@@ -24,11 +24,11 @@ impl Values {
         if self.flavor.is_opentofu() {
             return;
         }
-        let is_declared = |name: &str| {
-            let mut variables = root.contents.variables.iter();
-            variables.any(|variable| variable.name == name)
-        };
-        for name in self.arguments.iter().filter(|name| !is_declared(name)) {
+        for name in &self.arguments {
+            let variables = &root.contents.variables;
+            if variables.iter().any(|variable| variable.name == *name) {
+                continue;
+            }
             let file = reader.add_text(&shown_value(name), "");
             let place = SourcePlace {
                 file,
@@ -41,7 +41,7 @@ impl Values {
 
     /// Checks a variable that must be known early.
     pub(super) fn constant(&mut self, node: usize, variable: &Variable, reader: &mut Reader<'_>) {
-        if self.is_terraform_run(node) {
+        if !self.flavor.is_opentofu() && self.is_in_run(node) {
             return;
         }
         let value = self.variable(node, variable, reader);
@@ -51,10 +51,8 @@ impl Values {
             flood::push(&mut reader.found, note);
         }
         if self.flavor.is_opentofu() {
-            if let Err(Stop::Refused) = value {
-                let place = self.caller(node).map_or(variable.place, |call| call.header);
-                incomputable(place, reader);
-            }
+            let place = self.caller(node).map_or(variable.place, |call| call.header);
+            self.report_use(&value, place, reader);
             return;
         }
         let Ok(value) = value else { return };
@@ -67,9 +65,9 @@ impl Values {
             return;
         }
         for condition in &variable.validations {
-            let own = BTreeMap::from([(variable.name.clone(), Arc::clone(&value))]);
-            let names = BTreeMap::from([("var".to_owned(), NameValue::Attributes(own))]);
-            let outcome = self.with_scope(names, condition, reader);
+            let variables = BTreeMap::from([(variable.name.clone(), Arc::clone(&value))]);
+            let names = BTreeMap::from([("var".to_owned(), NameValue::Attributes(variables))]);
+            let outcome = self.with_names(names, condition, reader);
             if outcome.is_ok_and(|outcome| is_false(&outcome.value)) {
                 let title = "Invalid value for variable";
                 refuse(title, variable.place, "a validation fails", reader);
@@ -77,106 +75,102 @@ impl Values {
         }
     }
 
-    /// Computes a variable.
+    /// Computes a variable of the module of a node.
     pub(super) fn variable(
         &mut self,
         node: usize,
         variable: &Variable,
         reader: &mut Reader<'_>,
     ) -> Outcome {
-        if let Some(Memo::Done(outcome)) = self.known(node, Kind::Variable, &variable.name) {
-            return outcome.clone();
+        let key = ValueKey::Variable(variable.name.clone());
+        // No cycle is possible: a variable needs values of the caller only.
+        if let Demand::Computed(outcome) = self.begin(node, &key) {
+            return outcome;
         }
         let outcome = self.deeper(variable.place, |values| {
-            values.compute_variable(node, variable, reader)
+            match values.given_value(node, variable, reader)? {
+                Some((value, place)) => values.accept(node, variable, value, place, reader),
+                None => match &variable.default {
+                    Some(Given {
+                        value: Some(default),
+                        ..
+                    }) => Ok(Arc::new(default.clone().marked(marks_of(variable)))),
+                    Some(default) => Err(uncertain(default.place, "this default")),
+                    None => Err(values.missing(node, variable, reader)),
+                },
+            }
         });
-        self.kept(
-            node,
-            Kind::Variable,
-            &variable.name,
-            outcome,
-            variable.place,
-        )
+        self.finish(node, key, outcome, variable.place)
     }
 
-    fn compute_variable(
+    /// Returns the value that a call, a run or the user gives to a variable, with its place.
+    fn given_value(
         &mut self,
         node: usize,
         variable: &Variable,
         reader: &mut Reader<'_>,
-    ) -> Outcome {
-        let entry = self.instances.get(&node).map(|instance| &instance.entry);
-        let given = match entry {
-            Some(Entry::Call { caller, .. }) => {
-                let caller = *caller;
-                match self.argument(node, &variable.name) {
-                    Some(late) => {
-                        let value = self.evaluate(caller, &late, Role::Below, reader)?;
-                        Some((value, late.place()))
-                    }
-                    None => None,
-                }
-            }
-            Some(Entry::Run(_)) => match self.argument(node, &variable.name) {
-                Some(late) => {
-                    let value = self.with_scope(BTreeMap::new(), &late, reader)?;
-                    Some((value, late.place()))
-                }
-                None => None,
-            },
-            _ => {
+    ) -> Outcome<Option<(Arc<Typed>, SourcePlace)>> {
+        let caller = match self.modules.get(&node).map(|module| &module.entry) {
+            Some(Entry::Call { caller, .. }) => Some(*caller),
+            Some(Entry::Run(_)) => None,
+            Some(Entry::Root) | None => {
                 let given = self.root_value(variable, reader)?;
-                given.map(|(value, place)| (Arc::new(value), place))
+                return Ok(given.map(|(value, place)| (Arc::new(value), place)));
             }
         };
-        let Some((value, place)) = given else {
-            return match &variable.default {
-                Some(default) => match &default.value {
-                    Some(default) => Ok(Arc::new(default.clone().marked(marks_of(variable)))),
-                    None => Err(uncertain(default.place, "this default")),
-                },
-                None => Err(self.missing(node, variable, reader)),
-            };
+        let Some(late) = self.argument(node, &variable.name) else {
+            return Ok(None);
         };
-        let taken = match variable.takes_as_it_is(&value) {
-            true => Ok(value),
-            false => variable.take(Arc::unwrap_or_clone(value)).map(Arc::new),
+        let value = match caller {
+            Some(caller) => self.evaluate(caller, &late, ExprRole::Value, reader)?,
+            // The arguments of a run are constants.
+            None => self.with_names(BTreeMap::new(), &late, reader)?,
         };
-        let value = match taken {
+        Ok(Some((value, late.place())))
+    }
+
+    /// Converts a value to the type of its variable; null becomes the default, if the variable is not nullable.
+    fn accept(
+        &mut self,
+        node: usize,
+        variable: &Variable,
+        value: Arc<Typed>,
+        place: SourcePlace,
+        reader: &mut Reader<'_>,
+    ) -> Outcome {
+        let converted = if variable.takes_as_it_is(&value) {
+            Ok(value)
+        } else {
+            variable.take(Arc::unwrap_or_clone(value)).map(Arc::new)
+        };
+        let mut value = match converted {
             Ok(value) => value,
             Err(Misfit::Refused(reason)) => {
                 refuse("Invalid value for input variable", place, &reason, reader);
-                return Err(Stop::Unfit);
+                return Err(Stop::Refused(Refusal::Unfit));
             }
             Err(Misfit::Uncertain(reason)) => return Err(uncertain(place, reason)),
         };
-        let is_missing = value.is_null() && Given::says(variable.nullable.as_ref(), false);
-        let value = match (is_missing, &variable.default) {
-            (false, _) => value,
-            (
-                true,
-                Some(Given {
-                    value: Some(default),
-                    ..
-                }),
-            ) => {
-                if let Some(instance) = self.instances.get_mut(&node) {
-                    instance.defaulted.insert(variable.name.clone());
-                }
-                Arc::new(default.clone())
-            }
-            (true, Some(default)) => return Err(uncertain(default.place, "this default")),
-            (true, None) => {
+        if value.is_null() && Given::says(variable.nullable.as_ref(), false) {
+            let Some(default) = &variable.default else {
                 let remark = format!("{} must not be null", variable.name);
                 refuse("Required variable not set", variable.place, &remark, reader);
-                return Err(Stop::Refused);
+                return Err(REFUSED);
+            };
+            let Some(default_value) = &default.value else {
+                return Err(uncertain(default.place, "this default"));
+            };
+            value = Arc::new(default_value.clone());
+            if let Some(module) = self.modules.get_mut(&node) {
+                module.defaulted.insert(variable.name.clone());
             }
-        };
+        }
         let marks = marks_of(variable);
-        Ok(match marks.is_none() {
-            true => value,
-            false => Arc::new(Arc::unwrap_or_clone(value).marked(marks)),
-        })
+        if marks.is_none() {
+            // Unmarked, it stays shared with the caller, and costs nothing.
+            return Ok(value);
+        }
+        Ok(Arc::new(Arc::unwrap_or_clone(value).marked(marks)))
     }
 
     /// Reports a variable without any value.
@@ -191,9 +185,10 @@ impl Values {
             // The check of arguments reports it.
             (Some(_), false) => {}
             (None, _) => {
-                let title = match self.flavor.is_opentofu() {
-                    true => format!("Failed to request input from user for variable var.{name}"),
-                    false => "No value for required variable".to_owned(),
+                let title = if self.flavor.is_opentofu() {
+                    format!("Failed to request input from user for variable var.{name}")
+                } else {
+                    "No value for required variable".to_owned()
                 };
                 let SourcePlace { file, span } = variable.place;
                 let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title)
@@ -204,21 +199,23 @@ impl Values {
                 flood::push(&mut reader.found, error);
             }
         }
-        Stop::Refused
+        REFUSED
     }
 
-    /// Returns what a call or a run gives to a variable.
+    /// Returns the argument of a call or a run for a variable.
     pub(super) fn argument(&self, node: usize, name: &str) -> Option<Late> {
-        let arguments = match &self.instances.get(&node)?.entry {
+        let arguments = match &self.modules.get(&node)?.entry {
             Entry::Root => return None,
             Entry::Run(arguments) => arguments,
             Entry::Call { .. } => &self.caller(node)?.handover.arguments,
         };
-        let mut arguments = arguments.iter().filter(|one| !one.is_block);
-        arguments.find(|one| one.name == name)?.value.clone()
+        let argument = arguments
+            .iter()
+            .find(|argument| !argument.is_block && argument.name == name)?;
+        argument.value.clone()
     }
 
-    /// Returns the value that a root variable is given, with its place.
+    /// Returns the value that the user gives to a variable of the root, with its place.
     fn root_value(
         &mut self,
         variable: &Variable,
@@ -227,13 +224,13 @@ impl Values {
         let text = match self.given.get(&variable.name) {
             None => return Ok(None),
             Some(RootValue::Written(late)) => {
-                let value = expr::constant(late.file, &late.expr);
-                let value = value.map_err(|error| stopped(error, reader))?;
+                let value = expr::constant(late.file, &late.expr)
+                    .map_err(|problems| stopped(problems, reader))?;
                 return Ok(Some((Typed::of(value), late.place())));
             }
             Some(RootValue::Text(text)) => text.clone(),
         };
-        // A secret is shown nowhere.
+        // The text of a secret must not appear in a snippet.
         let is_secret = Given::says(variable.sensitive.as_ref(), true);
         let shown = if is_secret { "" } else { text.as_str() };
         let file = reader.add_text(&shown_value(&variable.name), shown);
@@ -246,29 +243,33 @@ impl Values {
             Some(Some(ty)) if !ty.is_primitive() => {}
             _ => return Ok(Some((Typed::string(text), place))),
         }
-        let (body, found) = hcl::parse(file, format!("_ = {text}\n").as_bytes());
-        let Some(Item::Attribute(only)) =
-            body.items.into_iter().next().filter(|_| found.is_empty())
-        else {
-            let title = match text.trim_end().ends_with('=') {
-                true => "Missing expression",
-                false => found.first().map_or("Invalid expression", |one| &one.title),
+        // Only an argument has an expression that the parser reads alone.
+        let (body, faults) = hcl::parse(file, format!("_ = {text}\n").as_bytes());
+        let item = body.items.into_iter().next().filter(|_| faults.is_empty());
+        let Some(Item::Attribute(argument)) = item else {
+            let title = if text.trim_end().ends_with('=') {
+                "Missing expression"
+            } else {
+                faults
+                    .first()
+                    .map_or("Invalid expression", |fault| &fault.title)
             };
             refuse(title, place, "this is no expression", reader);
-            return Err(Stop::Refused);
+            return Err(REFUSED);
         };
-        let value = expr::constant(file, &only.value).map_err(|mut error| {
-            let found = error.refused.iter_mut().chain(&mut error.uncertain);
-            for label in found.filter_map(|one| one.primary.as_mut()) {
-                label.span = place.span;
+        let value = expr::constant(file, &argument.value).map_err(|mut problems| {
+            for diagnostic in problems.refused.iter_mut().chain(&mut problems.uncertain) {
+                if let Some(label) = &mut diagnostic.primary {
+                    label.span = place.span;
+                }
             }
-            stopped(error, reader)
+            stopped(problems, reader)
         })?;
         Ok(Some((Typed::of(value), place)))
     }
 }
 
-/// Names a value that is in no file, as the programs do.
+/// Returns the name of a file for a value that is in no file, as the programs show it.
 fn shown_value(name: &str) -> String {
     format!("<value for var.{name}>")
 }

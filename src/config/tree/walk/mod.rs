@@ -374,7 +374,7 @@ impl TreeWalk<'_> {
                         ..way
                     })
                 }
-                Err(Stop::Refused | Stop::Unfit) => ControlFlow::Continue(()),
+                Err(Stop::Refused(_)) => ControlFlow::Continue(()),
                 Err(Stop::Uncertain(reason)) => {
                     self.computed(way, written, place, reason.primary.clone())
                 }

@@ -1,81 +1,79 @@
-//! The two ways through a unit: what decides the files that Terraform sees, and all of it.
+//! The two evaluations of a unit: of the part that decides the files that Terraform sees, and of all of it.
 
 use std::path::Path;
 
-use super::evaluation::{Evaluation, Role, Sharing, Unread};
+use super::evaluation::{Evaluation, FileRole, ReadFailure, Sharing};
 use super::file_config::Wanted;
 use super::notes::{beyond_values, note, notes};
 use super::object;
-use super::outcome::{Place, Stop};
+use super::outcome::{FilePlace, Outcome, Stop};
 use super::surroundings::UnitSurroundings;
-use super::unit::{Unit, all_unknown, decided};
-use crate::diag::{Diagnostic, Span, Texts};
+use super::unit::{EvaluatedUnit, all_unknown, of_config};
+use crate::diag::{Diagnostic, Severity, Span, Texts};
 use crate::expr::Typed;
 use crate::world::Files;
 
 /// The whole configuration of a unit.
 #[derive(Clone, Debug)]
 pub struct Rendered {
-    /// The object, with unknown parts where only a run knows.
+    /// The object; parts that only a run knows are unknown.
     pub value: Typed,
-    /// What made parts unknown.
+    /// The reasons for unknown parts.
     pub reasons: Vec<String>,
 }
 
-/// Evaluates a unit.
+/// Evaluates the part of a unit that decides the files that Terraform sees.
 pub(super) fn evaluate(
     files: &dyn Files,
     texts: &mut Texts,
     unit_dir: &Path,
     around: &UnitSurroundings<'_>,
-) -> (Unit, Vec<Diagnostic>) {
+) -> (EvaluatedUnit, Vec<Diagnostic>) {
     let mut evaluation = Evaluation::new(files, texts, around);
     let path = evaluation.unit_file(unit_dir);
-    let mut found = Vec::new();
-    let begun = begin(&mut evaluation, &path, &mut found);
-    let mut unit = match begun.and_then(|()| evaluation.merged(0, Wanted::Unit)) {
-        Ok(config) => decided(&mut evaluation, unit_dir, &path, &config),
+    let mut diagnostics = Vec::new();
+    let config = begin(&mut evaluation, &path, &mut diagnostics)
+        .and_then(|()| evaluation.merged(0, Wanted::Unit));
+    let mut unit = match config {
+        Ok(config) => of_config(&mut evaluation, unit_dir, &path, &config),
         Err(stop) => {
-            if found.is_empty() {
-                found.push(note(stop.diagnostic()));
+            if diagnostics.is_empty() {
+                diagnostics.push(note(stop.diagnostic()));
             }
-            let fallback = Place {
-                file: crate::diag::FileId::ALONE,
-                span: Span::default(),
-            };
-            return (all_unknown(unit_dir, &path, &stop.unknown(fallback)), found);
+            let unknown = stop.unknown(FilePlace::NOWHERE);
+            return (all_unknown(unit_dir, &path, &unknown), diagnostics);
         }
     };
-    notes(&mut evaluation, &mut unit, &mut found);
-    (unit, found)
+    notes(&mut evaluation, &mut unit, &mut diagnostics);
+    (unit, diagnostics)
 }
 
-/// Reads the unit file.
+/// Reads the unit file. If it has syntax errors, these go to `diagnostics`.
 pub(super) fn begin(
     evaluation: &mut Evaluation<'_>,
     path: &Path,
-    found: &mut Vec<Diagnostic>,
-) -> Result<(), Stop> {
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Outcome<()> {
     let (document, file) = match evaluation.document(path, Sharing::Own) {
         Ok(read) => read,
-        Err(unread) => {
+        Err(failure) => {
             let file = evaluation
                 .texts
                 .add(evaluation.files.shown(path), Vec::new());
             let span = Span::default();
-            let title = match unread {
-                Unread::Missing => "There is no unit file",
+            let title = match failure {
+                ReadFailure::Missing => "There is no unit file",
                 _ => "The unit file cannot be read",
             };
-            return Err(unread.stop(title, path, Place { file, span }));
+            return Err(failure.stop(title, path, FilePlace { file, span }));
         }
     };
-    let at = evaluation.add(document, file, Role::Unit);
+    let at = evaluation.add(document, file, FileRole::Unit);
     let faults = evaluation.faults(at);
     match faults.first() {
-        Some(first) if first.severity == crate::diag::Severity::Error => {
+        Some(first) if first.severity == Severity::Error => {
             let stop = Stop::of_fault(first.clone());
-            found.extend(faults);
+            diagnostics.extend(faults);
             Err(stop)
         }
         _ => Ok(()),
@@ -96,7 +94,7 @@ pub(super) fn render(
     if let Some(misfit) = evaluation.misfits(0).into_iter().next() {
         return Err(Box::new(misfit));
     }
-    let (config, reasons) = evaluation.traced(|this| this.merged(0, Wanted::Everything));
+    let (config, causes) = evaluation.traced(|this| this.merged(0, Wanted::Everything));
     if let Ok(config) = &config
         && let Some(refused) = beyond_values(&evaluation, config).into_iter().next()
     {
@@ -107,6 +105,6 @@ pub(super) fn render(
         .map_err(diagnostic)?;
     Ok(Rendered {
         value: Typed::object(object),
-        reasons: reasons.into_iter().map(|reason| reason.text).collect(),
+        reasons: causes.into_iter().map(|cause| cause.text).collect(),
     })
 }

@@ -1,0 +1,13 @@
+//! Names of the files of Terragrunt (rules 1).
+
+/// The name of a unit file.
+pub const UNIT_FILE: &str = "terragrunt.hcl";
+
+/// The name of a unit file in JSON syntax.
+pub const UNIT_FILE_JSON: &str = "terragrunt.hcl.json";
+
+/// The name of a stack file.
+pub const STACK_FILE: &str = "terragrunt.stack.hcl";
+
+/// The name of a file of values, beside a unit or a stack.
+pub const VALUES_FILE: &str = "terragrunt.values.hcl";
