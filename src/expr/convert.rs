@@ -56,6 +56,7 @@ fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
         return Ok(Typed::null(shapes.plain(ty)));
     }
     match ty {
+        // The value was returned above; the arm is for the compiler.
         Type::Any => Ok(given),
         Type::Bool | Type::Number | Type::String => primitive(&given, ty),
         Type::List(item) | Type::Set(item) => sequence(given, ty, item, shapes),
@@ -257,6 +258,7 @@ fn of_one_type(
 }
 
 fn tuple(given: Typed, ty: &Type, types: &[Type], shapes: &mut Shapes) -> Fit {
+    // A list does not become a tuple, even of the same length (rules 2.3).
     let is_tuple = matches!(&given.ty, Type::Tuple(from) if from.len() == types.len());
     let refused = mismatch(&given.ty, ty);
     let items = given.into_items().filter(|_| is_tuple);
@@ -275,6 +277,7 @@ fn object(
 ) -> Fit {
     // A small value may lack many attributes of a large type, in each of its items.
     shapes.charge(wanted.len() * size_of::<Value>())?;
+    // The programs check the items of a map against all attributes, also those that it lacks.
     if let Type::Map(item) = &given.ty {
         for attribute in wanted.values() {
             if !possible(item, &attribute.ty)? {
@@ -291,6 +294,7 @@ fn object(
             (None, Presence::Required) => {
                 return Err(Misfit::Refused(format!("attribute {name:?} is missing")));
             }
+            // Defaults were filled in before; without one the attribute is null (rules 1.2).
             (None, _) => Typed::null(shapes.plain(&attribute.ty)),
         };
         attributes.insert(name.clone(), item);

@@ -111,6 +111,7 @@ impl UsedNames {
     pub fn add_attribute(&mut self, name: &str, attribute: &str, value: Arc<Typed>) {
         let attributes = self.attributes.entry(name.to_owned()).or_default();
         match attributes.get_mut(attribute) {
+            // A shared value must stay shared: a copy would count as kept twice.
             Some(known) if Arc::ptr_eq(known, &value) => {}
             Some(known) => *known = Arc::new(joined(known, &value)),
             None => drop(attributes.insert(attribute.to_owned(), value)),

@@ -80,6 +80,7 @@ pub fn evaluate_at(
     scope: &EvalScope<'_>,
     budget: &mut Budget,
 ) -> Result<Typed, NotConstant> {
+    // One expression may not use up the budget of all others.
     let allowance = budget.work.min(MAX_WORK);
     let mut eval = Evaluator {
         file,
@@ -168,6 +169,7 @@ impl<'e> Evaluator<'e> {
                 Ok(())
             }
             None => {
+                // The rest of the expression must not go on after a part was too much.
                 self.work = 0;
                 self.fail(span, EvalFailure::Uncertain("this computes too much"))
             }
@@ -190,6 +192,7 @@ impl<'e> Evaluator<'e> {
         match &expr.kind {
             ExprKind::Null => Ok(Typed::null(Type::Any)),
             ExprKind::Bool(value) => Ok(Typed::bool(*value)),
+            // More digits than a decimal holds might round differently (rules 3.2).
             ExprKind::Number(text) => match Number::parse(text) {
                 Some(number) => Ok(Typed::number(number)),
                 None => self.fail(
@@ -270,6 +273,7 @@ impl<'e> Evaluator<'e> {
                     marks = marks.and(key_marks);
                     match key {
                         Some(key) => drop(values.insert(key, value)),
+                        // With an unknown key all attributes are open (rules 5.1).
                         None => has_unknown_key = true,
                     }
                 }
@@ -292,12 +296,14 @@ impl<'e> Evaluator<'e> {
             }
             ObjectKey::Expr(expr) => expr,
         };
+        // HCL asks for parentheses: `a.b = 1` looks like a nested key.
         if let ExprKind::Traversal(..) = expr.kind {
             return self.wrong(expr.span, "Ambiguous attribute key");
         }
         let (key, marks) = self.expr(expr)?.unmarked();
         match key.value {
             Value::Null => self.wrong(expr.span, "Null value as key"),
+            // The key may become any text.
             Value::Unknown => Ok((None, marks)),
             value => match value.to_text() {
                 Some(text) => Ok((Some(text), marks)),
@@ -368,6 +374,7 @@ impl<'e> Evaluator<'e> {
             }
         };
         let (chosen, other) = match is_true {
+            // An unknown condition leaves the type, which both branches share.
             Some(false) => (&conditional.otherwise, &conditional.then),
             _ => (&conditional.then, &conditional.otherwise),
         };

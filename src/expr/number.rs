@@ -44,6 +44,7 @@ impl Number {
             some => some.parse().ok()?,
         };
         let sign = if unsigned.len() < text.len() { -1 } else { 1 };
+        // A zero with a sign is another number to the programs (rules 3.3).
         if digits == 0 && sign < 0 {
             return None;
         }

@@ -28,6 +28,7 @@ pub(super) fn unary(operator: UnaryOp, operand: Typed) -> Outcome {
     let value = match operand.value {
         Value::Null => return Err(EvalFailure::Type("Operation failed")),
         Value::Unknown => unknown_operand(&operand, ty)?,
+        // A string that spells a bool or a number converts (rules 2.1).
         value if operator == UnaryOp::Not => Typed::bool(!to_bool(&value, "Invalid operand")?),
         value => certain(to_number(&value)?.negate())?,
     };
@@ -84,6 +85,7 @@ fn equal(left: &Typed, right: &Typed) -> Outcome {
         return Ok(Typed::bool(equal));
     }
     let is_null = |value: &Typed| value.value == Value::Null;
+    // Versions of the programs differ about null beside something unknown (rules 5.4).
     if (is_whole(left) || is_whole(right)) && !is_null(left) && !is_null(right) {
         return Ok(Typed::unknown(Type::Bool));
     }
@@ -168,6 +170,7 @@ fn arithmetic(operator: BinaryOp, left: &Typed, right: &Typed) -> Result<Typed, 
         BinaryOp::Add => whole(certain(left.add(right))),
         BinaryOp::Subtract => whole(certain(left.subtract(right))),
         BinaryOp::Multiply => whole(certain(left.multiply(right))),
+        // The programs know infinity, but no result of 0/0.
         BinaryOp::Divide if left.is_zero() && right.is_zero() => {
             whole(Err(EvalFailure::Type("Operation failed")))
         }
@@ -207,6 +210,7 @@ pub(super) fn common(chosen: Typed, other: &Typed) -> Outcome {
         };
         return Ok(Typed { ty, ..chosen });
     }
+    // Both branches get the type that a list of them would have (rules 2.4).
     let ty = match unify(&[&chosen.ty, &other.ty]) {
         Ok(Some(ty)) if !ty.has_any() => ty,
         Ok(None) => return Err(INCONSISTENT),

@@ -51,6 +51,7 @@ impl<'e> Evaluator<'e> {
             (Type::Bool | Type::Number | Type::String, _) => {
                 return self.wrong(collection.span, "Iteration over non-iterable value");
             }
+            // An unknown collection gives an unknown result, whatever the body is (rules 5.1).
             (_, Value::Unknown) => None,
             (Type::Set(_), _) => {
                 // The key of an item of a set is the item.
@@ -106,6 +107,7 @@ impl<'e> Evaluator<'e> {
                 ForItem::Item(value) => items.push(value),
                 ForItem::Entry(key, value) => {
                     let group = entries.entry(key).or_default();
+                    // Without `...` two items with one key are an error.
                     if !walk.grouping && !group.is_empty() {
                         let span = walk.key.as_ref().map_or(walk.value.span, |key| key.span);
                         return self.wrong(span, "Duplicate object key");
@@ -250,6 +252,7 @@ impl<'e> Evaluator<'e> {
                 }
                 TemplatePart::For(walk) => all.add(self.text_for(walk, span)?),
             }
+            // A template in a loop may make megabytes of a short text.
             self.charge(span, 1 + all.text.len() - before)?;
         }
         Ok(all)

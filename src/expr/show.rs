@@ -90,6 +90,7 @@ impl ShortLine {
                 }
                 self.push("]");
             }
+            // Spaces stand inside of the braces only if there are attributes.
             Value::Object(items) if items.is_empty() => self.push("{}"),
             Value::Object(items) => {
                 for (at, (name, item)) in items.iter().enumerate() {

@@ -92,6 +92,7 @@ impl<'e> Evaluator<'e> {
                 EvalFailure::Uncertain("this splat has several readings"),
             );
         }
+        // A splat of something unknown is unknown: null and lists have different results.
         let (value, marks) = value.unmarked();
         if value.value == Value::Unknown {
             return Ok(Typed::unknown(Type::Any).marked(marks));
@@ -99,8 +100,10 @@ impl<'e> Evaluator<'e> {
         let is_list = matches!(value.ty, Type::List(_) | Type::Set(_));
         let items = match value.value {
             Value::Null if is_list => return self.wrong(span, "Splat of null value"),
+            // A splat of a null that is no list is an empty tuple.
             Value::Null => Vec::new(),
             Value::Tuple(_) => value.into_items().unwrap_or_default(),
+            // A splat of a value that is no list makes a list of one.
             _ => vec![value],
         };
         let items = items

@@ -182,10 +182,12 @@ fn constructed(file: FileId, expr: &Expr, call: &Call) -> Outcome<Type> {
     let name = call.name.text.as_str();
     let behind_name = Span::new(call.name.span.end, expr.span.end);
     match (name, &*call.args) {
+        // The programs point behind the name here, to the parentheses.
         ("bool" | "string" | "number" | "any", _) => {
             let remark = format!("{name} takes no arguments");
             refused(file, behind_name, INVALID, remark)
         }
+        // It is no type of its own: only `object` reads it (rules 1.2).
         ("optional", _) => {
             let remark = "only an attribute of an object can be optional";
             refused(file, call.name.span, INVALID, remark)

@@ -69,6 +69,7 @@ impl Documents {
     pub(super) fn keep(&self, document: &Arc<ParsedFile>) {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = shared.bytes + document.bytes.len();
+        // A file without room is read and parsed again for each unit.
         if bytes <= MAX_SHARED_BYTES {
             shared.bytes = bytes;
             shared

@@ -152,6 +152,7 @@ impl<'a> Evaluation<'a> {
             let file = self.id(&document);
             return Ok((document, file));
         }
+        // A unit may read many files just below the limit of one file.
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
         let bytes = self
             .files
@@ -164,6 +165,7 @@ impl<'a> Evaluation<'a> {
             })?;
         self.bytes_left -= bytes.len() as u64;
         let document = Arc::new(ParsedFile::parse(path, bytes));
+        // Files of the unit itself would only fill the memory.
         if sharing == Sharing::Shared {
             self.around.documents.keep(&document);
         }
@@ -175,6 +177,7 @@ impl<'a> Evaluation<'a> {
         if let Some(file) = self.ids.get(&document.path) {
             return *file;
         }
+        // Shown paths start at the top of the run; a path outside of it stays absolute.
         let top = self.around.top.as_deref().unwrap_or(Path::new(""));
         let shown = document.path.strip_prefix(top).unwrap_or(&document.path);
         let name = self.files.shown(shown);

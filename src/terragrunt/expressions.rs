@@ -37,9 +37,11 @@ impl Evaluation<'_> {
         };
         let surroundings = Surroundings {
             files,
+            // File functions are relative to the file, `abspath` to the shell (rules 5.11).
             dir: &dir,
             absolute_dir: around.working_dir.as_ref(),
             has_volatile: true,
+            // Terragrunt has this version of the language built in (rules 5.10).
             functions: FunctionSet::Terraform0_15,
             extra: Some(&calls),
         };

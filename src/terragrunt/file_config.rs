@@ -76,6 +76,7 @@ impl Evaluation<'_> {
         let mut config = FileConfig::default();
         for attribute in document.body.attributes() {
             let name = attribute.name.text.as_str();
+            // Unknown attributes are reported with the structure of the file (rules 2.2).
             if !ATTRIBUTES.contains(&name) || !wanted.has(name) {
                 continue;
             }
@@ -133,6 +134,7 @@ impl Evaluation<'_> {
             ("generate", Some(label)) => {
                 let arguments = self.arguments(at, block, &[]);
                 let generate = GenerateBlock { arguments, place };
+                // One label twice in a file is refused (rules 8.2).
                 if config.generate.contains_key(&label) {
                     config.refused.push(same_name(&label, place));
                 }
@@ -158,6 +160,7 @@ impl Evaluation<'_> {
             ("feature", Some(label)) => {
                 let mut arguments = Arguments::new();
                 if let Some(default) = block.body.attribute("default") {
+                    // A default knows functions and `values` only (rules 2.9).
                     let slot = self.slot(at, default, Stage::Base);
                     arguments.insert("default".to_owned(), slot);
                 }

@@ -57,6 +57,7 @@ pub enum IfDisabled {
 pub(super) fn file(label: &str, block: &GenerateBlock) -> UnitResult<GeneratedFile> {
     let arguments = &block.arguments;
     let place = block.place;
+    // These are required in a block, and contents are not in an attribute (rules 8.1).
     let path = required(arguments, "path", place)?;
     let if_exists = exists(&required(arguments, "if_exists", place)?, place)?;
     let if_disabled = match text(arguments, "if_disabled")?.as_deref() {
@@ -74,6 +75,7 @@ pub(super) fn file(label: &str, block: &GenerateBlock) -> UnitResult<GeneratedFi
     let mut contents = String::new();
     if !is_unsigned {
         let prefix = prefix.as_deref().unwrap_or("# ");
+        // The first line tells Terragrunt that it may replace the file (rules 8.4).
         contents = format!("{prefix}{SIGNATURE}\n");
     }
     if !is_disabled {
@@ -98,6 +100,7 @@ pub(super) fn backend(state: &RemoteState) -> Option<UnitResult<GeneratedFile>> 
     };
     let generate = arguments.get("generate")?;
     match generate.settled() {
+        // Null means that no file is generated, as without the argument.
         Ok(value) if value.is_null() => None,
         Ok(value) => Some(backend_file(&value, arguments, generate.place)),
         Err(unknown) => Some(Err(unknown)),
@@ -227,6 +230,7 @@ fn quoted(text: &str) -> String {
             c => out.push(c),
         }
     }
+    // Otherwise Terraform would read the text as a template.
     let out = out.replace("${", "$${").replace("%{", "%%{");
     format!("{out}\"")
 }

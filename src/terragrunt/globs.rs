@@ -30,6 +30,7 @@ impl Glob {
     /// ```
     #[must_use]
     pub fn parse(pattern: &str) -> Option<Self> {
+        // The rules of Terragrunt's library for these are not implemented here.
         if pattern.contains(['[', ']', '{', '}', '\\', '!']) {
             return None;
         }

@@ -49,6 +49,7 @@ impl Evaluation<'_> {
                 return Err(Stop::uncertain(place, "too many files are included"));
             }
             let include = self.read_include(at, block, place)?;
+            // Only one block may have no label, also beside others with labels (rules 3.1).
             if include.is_bare && includes.iter().any(|other| other.is_bare) {
                 let title = "Multiple bare include blocks";
                 let note = "give each include block a label";
@@ -71,6 +72,7 @@ impl Evaluation<'_> {
             return Err(Stop::refused(rules::UNSUPPORTED_ITEM, title, place, ""));
         }
         let is_bare = block.labels.is_empty();
+        // The strict control `bare-include` refuses blocks without label.
         if is_bare && self.around.is_strict("bare-include") {
             let title = "An include block needs a label";
             return Err(Stop::invalid(title, place, ""));
@@ -87,6 +89,7 @@ impl Evaluation<'_> {
             let title = "An include block must specify a path";
             return Err(Stop::invalid(title, path_place, ""));
         }
+        // The path is relative to the unit, not to the working directory (rules 3.1).
         let path = clean(&self.instances[at].unit_dir.join(path));
         let is_exposed = match block.body.attribute("expose") {
             Some(expose) => match self.text(at, expose, Stage::Include)?.as_deref() {
@@ -137,6 +140,7 @@ impl Evaluation<'_> {
         if let Some(fault) = self.faults(parent).into_iter().next() {
             return Err(Stop::of_fault(fault));
         }
+        // A parent includes nothing (rules 3.1).
         if is_nested {
             let note = format!("{} includes another file", path.display());
             let title = "Only one level of includes is allowed";
@@ -147,6 +151,7 @@ impl Evaluation<'_> {
 
     /// Returns the path of the parent that relative functions mean (rules 5.2).
     pub(super) fn included(&mut self, at: usize, label: Option<&str>) -> Outcome<IncludedParent> {
+        // In a parent these functions are about the parent itself (rules 3.2).
         if let FileRole::Parent(_) = self.instances[at].role {
             let path = self.instances[at].document.path.clone();
             return Ok(IncludedParent::At(path));
@@ -154,8 +159,10 @@ impl Evaluation<'_> {
         let includes = self.includes(at)?;
         Ok(match (&includes[..], label) {
             ([], _) => IncludedParent::None,
+            // With one parent the label is not checked (rules 5.2).
             ([only], _) => IncludedParent::At(only.path.clone()),
             (_, None) => IncludedParent::Ambiguous,
+            // Of two blocks with one label the later counts (rules 3.1).
             (several, Some(label)) => several
                 .iter()
                 .rev()

@@ -28,10 +28,12 @@ pub(super) fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
 fn body(value: &JsonValue, shapes: &'static [BlockShape]) -> Body {
     let mut items = Vec::new();
     for member in members(value) {
+        // These keys are comments (rules 2.1).
         if member.name == "//" {
             continue;
         }
         let shape = shapes.iter().find(|shape| shape.kind == member.name);
+        // `generate` and `remote_state` may also be attributes (rules 2.2).
         let is_object = matches!(
             member.value.kind,
             ValueKind::Object(_) | ValueKind::Array(_)
@@ -117,6 +119,7 @@ fn expr(value: &JsonValue) -> Expr {
         ValueKind::String(text) => template(text),
         ValueKind::Number(text) => match text.strip_prefix('-') {
             None => ExprKind::Number(text.clone()),
+            // The syntax tree has no negative numbers: a sign is an operator.
             Some(digits) => {
                 let kind = ExprKind::Number(digits.to_owned());
                 ExprKind::Unary(UnaryOp::Negate, Box::new(Expr { kind, span }))

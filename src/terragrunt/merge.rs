@@ -17,7 +17,9 @@ impl Evaluation<'_> {
     pub(super) fn merged(&mut self, at: usize, wanted: Wanted<'_>) -> Outcome<FileConfig> {
         let includes = self.includes(at)?;
         let mut config = self.file_config(at, wanted);
+        // A later parent goes over an earlier one (rules 3.3).
         for include in includes.iter().rev() {
+            // `no_merge` only exposes the parent.
             if include.strategy == MergeStrategy::None {
                 continue;
             }
@@ -25,6 +27,7 @@ impl Evaluation<'_> {
             config = over(config, parent, include.strategy);
         }
         if let Some(upper) = self.autoinclude(at)? {
+            // Locals are never merged: those of the unit stay (rules 3.3).
             let locals = std::mem::take(&mut config.locals);
             let upper = self.file_config(upper, wanted);
             config = over(upper, config, MergeStrategy::Shallow);
@@ -35,6 +38,7 @@ impl Evaluation<'_> {
 
     fn autoinclude(&mut self, at: usize) -> Outcome<Option<usize>> {
         let instance = &self.instances[at];
+        // Files that `read_terragrunt_config` reads under another name have none (rules 3.4).
         if !self.around.is_unit_file(&instance.document.path) {
             return Ok(None);
         }
@@ -59,6 +63,7 @@ fn over(upper: FileConfig, parent: FileConfig, strategy: MergeStrategy) -> FileC
     let is_deep = strategy == MergeStrategy::Deep;
     let mut refused = upper.refused;
     refused.extend(parent.refused);
+    // Deep merging takes the upper block of a label instead (rules 3.3).
     if !is_deep {
         for (label, block) in &upper.generate {
             if parent.generate.contains_key(label) {
@@ -85,6 +90,7 @@ fn over(upper: FileConfig, parent: FileConfig, strategy: MergeStrategy) -> FileC
         terraform: terraform(upper.terraform, parent.terraform, strategy),
         commands: laid(upper.commands, parent.commands),
         generate: laid(upper.generate, parent.generate),
+        // The block counts as a whole, with any strategy.
         remote_state: upper.remote_state.or(parent.remote_state),
         dependency: blocks(upper.dependency, parent.dependency),
         dependencies,

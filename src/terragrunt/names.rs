@@ -42,12 +42,14 @@ impl Evaluation<'_> {
         let first = first_attribute(used.steps);
         let is_late = matches!(stage, Stage::Locals | Stage::Source | Stage::Rest);
         match used.root {
+            // Everywhere but in a file of values, which has none beside itself (rules 2.8).
             "values" => {
                 if let Some(values) = self.values(at)? {
                     names.add_value(used.root, values);
                 }
                 Ok(())
             }
+            // Include blocks and features are read before these names have values (rules 2.5).
             "feature" if is_late => self.used_feature(at, first, names),
             "include" if is_late => self.used_include(at, used, names),
             "local" if stage == Stage::Locals => self.used_local(at, used, place, names),
@@ -65,6 +67,7 @@ impl Evaluation<'_> {
                 }
                 Ok(())
             }
+            // Only stack files have these names; each has its `path` alone.
             "unit" | "stack" if stage == Stage::Rest && self.is_stack(at) => {
                 names.add_object(used.root);
                 for (name, value) in self.generated_dirs(at, used.root)? {
@@ -78,6 +81,7 @@ impl Evaluation<'_> {
                 "the source must be known before dependencies are",
             )),
             "dependency" if stage == Stage::Rest => self.used_dependency(at, used, place, names),
+            // Inside of locals Terragrunt checks all names before it evaluates one (rules 4.2).
             root if stage == Stage::Locals => {
                 let note = format!("{root:?} is not defined in locals");
                 Err(Stop::invalid(CANNOT_EVALUATE, place, &note))
@@ -116,6 +120,7 @@ impl Evaluation<'_> {
         place: FilePlace,
         names: &mut UsedNames,
     ) -> Outcome<()> {
+        // Terragrunt refuses `dependency.NAME.inputs` (rules 2.7).
         if let [_, Step::Attr(word), ..] = used.steps
             && word.text == "inputs"
         {
@@ -130,6 +135,7 @@ impl Evaluation<'_> {
             for block in blocks(&self.instances[file].document, "dependency") {
                 if let Some(label) = block.labels.first() {
                     has_dependency = true;
+                    // Mocks are for some commands only, so that they do not count, either (rules 2.7).
                     let outputs = Arc::new(Typed::unknown(Type::Any));
                     names.add_attribute("dependency", &label.text, outputs);
                 }
@@ -174,6 +180,7 @@ impl Evaluation<'_> {
                 if !is_used || features.contains_key(&label.text) {
                     continue;
                 }
+                // A feature without default is an error even if the command line sets it (rules 2.9).
                 let Some(default) = block.body.attribute("default") else {
                     let place = self.place(file, block.header);
                     return Err(Stop::invalid("Feature has no default", place, ""));
@@ -181,6 +188,7 @@ impl Evaluation<'_> {
                 let slot = self.slot(file, default, Stage::Base);
                 let mut value = Typed::clone(&*slot.outcome?);
                 if let Some(text) = self.around.features.get(&label.text) {
+                    // The command line knows texts only; the default states the type (rules 2.9).
                     value = convert(Typed::string(text.as_str()), &value.ty).map_err(|_| {
                         let title = "Feature has a value of another type";
                         Stop::refused(rules::WRONG_TYPE, title, slot.place, "")
@@ -190,6 +198,7 @@ impl Evaluation<'_> {
             }
         }
         for (name, text) in &self.around.features {
+            // A feature that only the command line knows is a text (rules 2.9).
             features
                 .entry(name.clone())
                 .or_insert_with(|| feature(Typed::string(text.as_str())));
@@ -247,6 +256,7 @@ impl Evaluation<'_> {
 
     /// Returns the path of the unit file of a directory: JSON wins (rules 1.2).
     pub(super) fn unit_file(&self, dir: &Path) -> PathBuf {
+        // `--config` names another file, which may be missing in this directory.
         if let Some(name) = &self.around.unit_file {
             let path = clean(&dir.join(name));
             if self.files.kind(&path).is_ok() {

@@ -21,6 +21,7 @@ pub(super) fn notes(
     let mut stops: Vec<Diagnostic> = Vec::new();
     let mut files = vec![0];
     files.extend(evaluation.parents(0).unwrap_or_default());
+    // Terragrunt checks the structure of the parents as well (rules 2.2).
     for at in files {
         stops.extend(evaluation.misfits(at));
     }
@@ -50,6 +51,7 @@ pub(super) fn notes(
     }
     for stop in stops {
         let note = note(&stop);
+        // A fault in a parent may appear in several merged arguments.
         if notes.len() < MAX_NOTES && !notes.contains(&note) {
             notes.push(note);
         }
@@ -134,6 +136,7 @@ fn hooks(config: &FileConfig, unit: &mut EvaluatedUnit) {
     for ((kind, label), arguments) in &config.commands {
         let command = match kind.as_str() {
             "before_hook" => "init",
+            // This pseudo command runs after the package is copied and before `init` (rules 8.9).
             "after_hook" => "init-from-module",
             _ => continue,
         };
@@ -145,6 +148,7 @@ fn hooks(config: &FileConfig, unit: &mut EvaluatedUnit) {
         };
         let runs = match &value.value {
             Value::Tuple(items) => items.contains(&Value::string(command)),
+            // An unknown list of commands may hold the command.
             Value::Unknown => true,
             _ => false,
         };

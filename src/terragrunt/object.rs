@@ -54,6 +54,7 @@ impl Evaluation<'_> {
 /// # Errors
 /// The first argument that has no value.
 pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
+    // Terragrunt stops at any error (rules 2.4).
     if let Some(stop) = config.refused.first() {
         return Err(stop.clone());
     }
@@ -82,6 +83,7 @@ pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
     let mut dependencies = Attributes::new();
     for (label, arguments) in &config.dependency {
         let mut dependency = named(label, arguments)?;
+        // `render --json` has another name for it than the block.
         if let Some(skip) = dependency.remove("skip_outputs") {
             dependency.insert("skip".to_owned(), skip);
         }

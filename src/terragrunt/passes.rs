@@ -37,6 +37,7 @@ pub(super) fn evaluate(
     let mut unit = match config {
         Ok(config) => of_config(&mut evaluation, unit_dir, &path, &config),
         Err(stop) => {
+            // Syntax errors are reported as they are; any other stop becomes a note.
             if diagnostics.is_empty() {
                 diagnostics.push(note(stop.diagnostic()));
             }
@@ -44,6 +45,7 @@ pub(super) fn evaluate(
             return (all_unknown(unit_dir, &path, &unknown), diagnostics);
         }
     };
+    // All of the unit is evaluated for its notes, after the part that decides (rules 2.4).
     notes(&mut evaluation, &mut unit, &mut diagnostics);
     (unit, diagnostics)
 }
@@ -71,6 +73,7 @@ pub(super) fn begin(
     let at = evaluation.add(document, file, FileRole::Unit);
     let faults = evaluation.faults(at);
     match faults.first() {
+        // Warnings do not stop Terragrunt.
         Some(first) if first.severity == Severity::Error => {
             let stop = Stop::of_fault(first.clone());
             diagnostics.extend(faults);

@@ -215,6 +215,7 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
             ));
             continue;
         };
+        // Only an include may lack its label (rules 3.1).
         let is_bare = kind == "include" && block.labels.is_empty();
         if block.labels.len() != shape.labels && !is_bare {
             let title = if block.labels.len() < shape.labels {
@@ -224,6 +225,7 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
             };
             found.push(error(rules::LABEL_WRONG, title).at(FileId::ALONE, block.header, ""));
         }
+        // Two blocks of these kinds stop Terragrunt (rules 2.3).
         if shape.is_single && !seen.insert(kind) {
             let error = error(rules::CONFIGURATION_INVALID, "Duplicate block");
             found.push(error.at(FileId::ALONE, block.header, "only one of these is allowed"));

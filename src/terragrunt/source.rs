@@ -62,6 +62,7 @@ pub(super) fn understand(
     program: &str,
     around: &UnitSurroundings<'_>,
 ) -> Result<(UnitPackage, Option<String>), SourceFault> {
+    // These mean the unit itself (rules 6.2).
     let written = written.filter(|text| !text.is_empty() && *text != ".");
     let text = replaced(written, around);
     let Some(text) = text.filter(|text| !text.is_empty() && text != ".") else {
@@ -70,6 +71,7 @@ pub(super) fn understand(
     let (base, subdirectory) = split(&text);
     let package = detect(&base, unit_dir, program, around)?;
     let package = match package {
+        // A path to the unit is the unit itself, with the rules for its cache (rules 9.4).
         UnitPackage::Local(path) if path == clean(unit_dir) => UnitPackage::Own,
         package => package,
     };
@@ -109,6 +111,7 @@ fn replaced(written: Option<&str>, around: &UnitSurroundings<'_>) -> Option<Stri
 /// Splits `PACKAGE//SUB?QUERY` into the package with its query, and the directory in it.
 fn split(text: &str) -> (String, Option<String>) {
     let (text, query) = split_query(text);
+    // The `//` of a scheme does not separate the directory.
     let from = text.find("://").map_or(0, |at| at + 3);
     let Some(at) = text[from..].find("//") else {
         return (format!("{text}{query}"), None);
@@ -143,6 +146,7 @@ fn detect(
     let rest = without_scheme(rest);
     if let Some((scheme, path)) = rest.split_once("://") {
         return match (forced, scheme) {
+            // Without a getter a file URL is a path of this machine (rules 6.5).
             (None, "file") => Ok(UnitPackage::Local(clean(Path::new(without_query(path))))),
             (None, "tfr") => registry(rest, path, program, around),
             _ => Ok(with_getter(rest.to_owned())),
@@ -246,6 +250,7 @@ fn registry(
         ("", None) => "registry.terraform.io".to_owned(),
         (host, _) => host.to_owned(),
     };
+    // Terragrunt takes no subdirectory here: that stands behind `//` (rules 6.6).
     if path.split('/').count() != 3 {
         let reason = "a module of a registry is NAMESPACE/NAME/SYSTEM".to_owned();
         return Err(SourceFault::Refused(reason));
@@ -256,6 +261,7 @@ fn registry(
         .find(|(name, _)| *name == "version")
         .map(|(_, version)| version.to_owned());
     if let Some(version) = &version
+        // Constraints are not allowed in the address (rules 6.9).
         && version.parse::<Version>().is_err()
     {
         let reason = format!("{version:?} is no exact version");

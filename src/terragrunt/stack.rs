@@ -85,6 +85,7 @@ fn components(evaluation: &mut Evaluation<'_>, path: &Path) -> Outcome<Vec<Stack
         }
         let place = evaluation.place(0, block.header);
         let component = component(evaluation, block)?;
+        // A unit and a stack may share a name, but not a directory.
         let is_new = names.insert((is_stack, component.name.clone()));
         if !is_new || !dirs.insert(component.dir.clone()) {
             let note = "another one has the same name or path";
@@ -128,6 +129,7 @@ fn component(evaluation: &mut Evaluation<'_>, block: &Block) -> Outcome<StackCom
         Some(attribute) => evaluation.text(0, attribute, Stage::Rest)?,
         None => None,
     };
+    // Flags of units do not replace the sources of stacks.
     let plain = UnitSurroundings {
         source: SourceOverride::None,
         source_map: Vec::new(),

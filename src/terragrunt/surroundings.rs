@@ -58,7 +58,7 @@ pub enum UnitRepository {
     At(PathBuf),
     /// The unit is in no repository.
     None,
-    /// Nobody looked for the repository.
+    /// The repository was not searched for.
     Unknown,
 }
 

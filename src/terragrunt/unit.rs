@@ -126,6 +126,7 @@ pub(super) fn of_config(
         .first()
         .filter(|_| config.terraform.is_some())
         .filter(|stop| stop.diagnostic().title.contains("terraform"));
+    // The configuration of such a file holds the first block only.
     let source = match duplicate {
         Some(stop) => Err(stop.unknown(evaluation.place(0, Span::default()))),
         None => source_of(terraform, unit_dir, name, around),
@@ -153,6 +154,7 @@ pub(super) fn of_config(
         match (generate::backend(state), &state.arguments) {
             (Some(file), _) => unit.add_file(UnitPart::Backend, file),
             (None, Ok(arguments)) => {
+                // Without a generated file the module must declare the backend (rules 8.11).
                 unit.declared_backend = generate::text(arguments, "backend").ok().flatten();
             }
             (None, Err(_)) => {}
@@ -175,6 +177,7 @@ fn program(config: &FileConfig, around: &UnitSurroundings<'_>) -> UnitResult<Str
     if let Some(program) = &around.program {
         return Ok(program.clone());
     }
+    // A flag or a variable wins over the file (rules 10.2).
     let stated = generate::text(&config.attributes, "terraform_binary")?;
     Ok(stated.filter(|name| !name.is_empty()).unwrap_or_else(|| {
         let has_tofu = around.programs.iter().any(|name| name == "tofu");

@@ -38,6 +38,7 @@ pub(super) fn coalesce(args: &Arguments<'_>) -> CallResult {
     for arg in args.values {
         let arg = convert(arg.clone(), &ty)?;
         let is_empty = arg.value == Value::String(String::new());
+        // An unknown argument may have a value that counts.
         if arg.is_unknown() || !(arg.is_null() || is_empty) {
             return Ok(arg);
         }
@@ -101,6 +102,7 @@ pub(super) fn element(args: &Arguments<'_>) -> CallResult {
         return Err(CallFault::call(reason));
     }
     let length = items.len();
+    // Indexes wrap around at the end.
     Ok(items.swap_remove(at % length))
 }
 

@@ -16,6 +16,7 @@ pub(super) fn csvdecode(args: &Arguments<'_>) -> CallResult {
         return Err(CallFault::call("there is no first row"));
     };
     let distinct: BTreeSet<&String> = header.iter().collect();
+    // The program compares names before it normalises them.
     if distinct.len() < header.len() {
         return Err(CallFault::call("two columns have one name"));
     }

@@ -101,6 +101,7 @@ fn quote(text: &str, out: &mut String) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
+            // Go escapes these for HTML, too.
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
                 // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{:04x}", u32::from(c));

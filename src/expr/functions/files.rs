@@ -36,6 +36,7 @@ pub(super) fn dirname(args: &Arguments<'_>) -> CallResult {
         match (part, parts.last()) {
             ("" | ".", _) => {}
             ("..", Some(last)) if *last != ".." => drop(parts.pop()),
+            // Above the root is the root.
             ("..", _) if is_absolute => {}
             _ => parts.push(part),
         }
@@ -57,6 +58,7 @@ pub(super) fn file(args: &Arguments<'_>) -> CallResult {
 pub(super) fn fileexists(args: &Arguments<'_>) -> CallResult {
     let path = args.around.dir.join(args.text(0));
     match args.around.files.kind(&path) {
+        // A directory is an error of the program, not false.
         Ok(FileKind::File) => Ok(Typed::bool(true)),
         Ok(_) => Err(CallFault::call("this is no regular file")),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Typed::bool(false)),

@@ -93,6 +93,7 @@ fn formatted(args: &Arguments<'_>, values: &[Typed]) -> CallResult<String> {
         }
         args.allow(out.len())?;
     }
+    // The programs refuse arguments that no verb uses.
     if used < values.len() {
         let reason = format!("too many arguments; only {used} used by format string");
         return Err(CallFault::Argument(used + 1, reason));
@@ -138,6 +139,7 @@ impl Verb {
             out.extend(repeat_n(' ', missing));
         } else if self.has_zero {
             let (sign, digits) = match shown.strip_prefix('-') {
+                // Zeros go behind the sign of a number, but before that of a text.
                 Some(digits) if !matches!(self.letter, 's' | 'q' | 'v') => ("-", digits),
                 _ => ("", shown),
             };

@@ -150,11 +150,13 @@ pub(super) fn call<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> 
         let title = "Function calls not allowed";
         return eval.refuse(rules::NOT_CONSTANT, title, call.name.span, "");
     };
+    // Functions of the embedding program hide those of the language.
     if let Some(extra) = around.extra.filter(|extra| extra.knows(name)) {
         return call_extra(eval, extra, call, span);
     }
     let is_current = around.functions == FunctionSet::Current;
     let name = match name.strip_prefix("core::") {
+        // `core::NAME` is the same as `NAME` (rules 6.2).
         Some(name) if is_current => name,
         _ => name,
     };
@@ -303,6 +305,7 @@ fn call_extra<'e>(
 fn report(eval: &Evaluator<'_>, fault: CallFault, spans: &[Span], call: Span) -> Outcome {
     match fault {
         CallFault::Argument(at, reason) => {
+            // Refused arguments are reported at the argument, everything else at the call (rules 6.1).
             let place = spans.get(at).copied().unwrap_or(call);
             eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason)
         }
@@ -340,6 +343,7 @@ fn evaluated_arguments<'e>(
             return eval.refuse(rules::WRONG_TYPE, title, place, "a list is needed here");
         }
     }
+    // The marks of the list go to each argument; the place is that of the list.
     for item in last.into_items().unwrap_or_default() {
         args.push(item.marked(marks));
         spans.push(place);

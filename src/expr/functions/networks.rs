@@ -239,6 +239,7 @@ pub(super) fn cidrcontains(args: &Arguments<'_>) -> CallResult {
             (inner.family, inner.first, inner.last())
         }
     };
+    // An IPv4 address is never inside of an IPv6 network.
     if family != network.family {
         return Err(CallFault::call("these are addresses of different families"));
     }

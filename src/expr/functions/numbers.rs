@@ -99,6 +99,7 @@ pub(super) fn parseint(args: &Arguments<'_>) -> CallResult {
         let reason = "base must be a whole number between 2 and 62 inclusive";
         return Err(CallFault::argument(1, reason));
     };
+    // The programs have digits of both cases there, which Rust does not parse.
     if base > 36 {
         return Err(CallFault::Uncertain("a base above 36"));
     }

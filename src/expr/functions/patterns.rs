@@ -53,6 +53,7 @@ pub(super) fn replace(args: &Arguments<'_>) -> CallResult {
     };
     // Only `regex` itself names the argument.
     let pattern = compiled(inside, 1).map_err(CallFault::without_argument)?;
+    // `$01` and `$é` name groups in one of the dialects only (rules 6.7).
     if !dialect::is_same_replacement(new) {
         return Err(CallFault::Uncertain(
             "this replacement has several readings",

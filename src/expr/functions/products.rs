@@ -27,6 +27,7 @@ pub(super) fn matchkeys(args: &Arguments<'_>) -> CallResult {
         arg
     };
     let (values, keys, wanted) = (bare(0), bare(1), bare(2));
+    // An unknown key of the search set may match any value.
     if !wanted.value.is_wholly_known() {
         return Err(CallFault::Uncertain("a key that is not known"));
     }

@@ -180,6 +180,7 @@ fn combined_sets(
     let mut sets = Vec::new();
     for arg in args.values {
         let is_open = arg.ty == open && arg.value != Value::Tuple(Vec::new());
+        // The programs convert sets to a common type in an order that is not certain.
         if (arg.ty != open && arg.ty != ty) || (is_open && ty != open) {
             return Err(CallFault::Uncertain("sets of different types"));
         }

@@ -63,6 +63,7 @@ fn without_ephemeral(value: Value) -> Value {
     match value {
         Value::Marked(marks, value) => {
             let value = match *value {
+                // An unknown value may be null or not: it stays unknown.
                 Value::Unknown => Value::Unknown,
                 _ if marks.ephemeral => Value::Null,
                 value => without_ephemeral(value),
@@ -121,6 +122,7 @@ pub(super) fn try_each<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span)
                 return Ok(Typed::unknown(Type::Any).marked(marks));
             }
             Ok(value) => return Ok(value),
+            // The program may have a value for this argument, and then the next one does not count.
             Err(problems) if !problems.uncertain.is_empty() => return Err(problems),
             Err(_) => {}
         }

@@ -113,6 +113,7 @@ fn measured(number: &str, unit: i128) -> CallResult<Option<i128>> {
     };
     let places = u32::try_from(fraction.len()).map_err(|_| ROUNDED)?;
     let scale = 10_i128.checked_pow(places).ok_or(ROUNDED)?;
+    // A fraction of a nanosecond is rounded by the program in its own way.
     if unit % scale != 0 {
         return Err(ROUNDED);
     }

@@ -54,6 +54,7 @@ pub(super) fn base64_gunzip(args: &Arguments<'_>) -> CallResult {
     let read = MultiGzDecoder::new(&*bytes)
         .take(limit.saturating_add(1))
         .read_to_end(&mut unzipped);
+    // A few bytes of gzip may unpack to gigabytes: no more than the limit is read.
     args.allow(unzipped.len())?;
     match read {
         Ok(_) => in_utf8(unzipped),

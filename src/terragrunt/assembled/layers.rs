@@ -59,6 +59,7 @@ impl Assembled<'_> {
                 is_it.then(|| CacheEntry::File(self.files, file.clone(), FileKind::File))
             }
             Base::Fetched(package) => {
+                // A fetched package is complete, hidden files included (rules 6.8).
                 let path = package.dir.join(inside);
                 let kind = package.files.kind(&path).ok()?;
                 Some(CacheEntry::File(package.files, path, kind))
@@ -84,6 +85,7 @@ impl Assembled<'_> {
         if inside.is_empty() {
             return true;
         }
+        // Exclusion wins over inclusion (rules 7.4).
         if self.exclude.iter().any(|glob| glob.covers(inside)) {
             return false;
         }
@@ -94,6 +96,7 @@ impl Assembled<'_> {
         let is_hidden = |part: &str| part.starts_with('.');
         let is_entered = !above.split('/').any(is_hidden);
         let is_kept = match name {
+            // The lock file is copied although its name begins with a dot (rules 7.3).
             LOCK_FILE => is_entered,
             ".tflint.hcl" => whose == CopiedFrom::Unit && above.is_empty(),
             name => is_entered && !is_hidden(name),
@@ -145,6 +148,7 @@ impl Assembled<'_> {
                 names.extend(name.map(|name| (name.to_owned(), FileKind::File)));
             }
             Base::Fetched(package) => {
+                // Patterns take nothing from a fetched package (rules 7.4).
                 let listed = package.files.list(&package.dir.join(inside));
                 for entry in listed.unwrap_or_default() {
                     names.insert(entry.name, entry.kind);

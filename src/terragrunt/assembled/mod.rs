@@ -137,6 +137,7 @@ fn assemble_at<'f>(
     let source = unit.source.as_ref().map_err(unknown)?;
     let base = match (&source.package, package) {
         (UnitPackage::Own, _) => Base::Local(unit.dir.clone()),
+        // A single file is a package of one file (rules 6.7).
         (UnitPackage::Local(path), _) => local(files, path)?,
         (UnitPackage::Remote(_) | UnitPackage::Registry(_), Some(package)) => {
             Base::Fetched(package)
@@ -174,6 +175,7 @@ fn assemble_at<'f>(
     for file in &unit.generated {
         assembled.generate(file);
     }
+    // Terragrunt stops before it runs Terraform (rules 7.7).
     if !assembled.has_file(is_configuration, |_| true) {
         return Err(AssembleError::NoConfiguration);
     }
@@ -270,6 +272,7 @@ impl<'f> Assembled<'f> {
             // Terraform does not see a file outside of the package.
             return;
         }
+        // The file may come from the package, from the unit or from another block (rules 8.8).
         let present = self.read(&path, MAX_FILE_BYTES);
         let is_there = present.is_ok();
         let is_ours = present.is_ok_and(|bytes| is_signed(&bytes));

@@ -24,10 +24,12 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
         return Err(ExtraFault::Call(reason));
     }
     let dir = evaluation.instances[at].unit_dir.clone();
+    // Without a name a root file in JSON comes first (rules 5.1).
     let names = match name {
         "" => vec![UNIT_FILE_JSON, UNIT_FILE],
         name => vec![name],
     };
+    // The search starts above the unit: a unit is not its own parent (rules 5.1).
     for above in dir.ancestors().skip(1).take(MAX_PARENTS) {
         for name in &names {
             let candidate = clean(&above.join(name.trim_start_matches('/')));
@@ -37,6 +39,7 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
         }
     }
     match args.get(1) {
+        // The fallback need not exist (rules 5.1).
         Some(fallback) => Ok(Typed::string(*fallback)),
         None => Err(ExtraFault::Call(format!(
             "there is no {} above {}",
@@ -122,6 +125,7 @@ pub(super) fn of_repository(
             return Err(ExtraFault::Call(reason));
         }
     };
+    // The unit may lie in a repository inside of this one, such as a submodule.
     let has_inner = dir
         .ancestors()
         .take_while(|above| *above != root)

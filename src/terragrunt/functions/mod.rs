@@ -75,6 +75,7 @@ impl ExtraFunctions for Calls<'_, '_> {
 
 fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) -> Answer {
     match call.name {
+        // These two take values of any type; all others take texts (rules 5.1).
         "read_terragrunt_config" => return read::configuration(evaluation, at, call),
         "deep_merge" => return texts::deep_merge(evaluation, call),
         _ => {}
@@ -95,6 +96,7 @@ fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) ->
         "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir" => {
             directories::of_include(evaluation, at, call.name, &args)
         }
+        // In a parent this is the directory of the unit (rules 3.2).
         "get_terragrunt_dir" => without_args(path(&evaluation.instances[at].unit_dir)),
         "get_original_terragrunt_dir" => without_args(path(&evaluation.instances[0].unit_dir)),
         "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => without_args(
@@ -106,10 +108,12 @@ fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) ->
             without_args(unknown(evaluation, at, call, reason))
         }
         "get_env" => variable(evaluation, at, call, &args),
+        // Options of Terragrunt itself stand before the command.
         "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
             Err(ExtraFault::Call("run_cmd needs a command".to_owned()))
         }
         "run_cmd" => Ok(unknown(evaluation, at, call, "run_cmd runs a program")),
+        // No program is run and no network used to evaluate a unit (rules 5.6).
         "sops_decrypt_file" => {
             let reason = "sops_decrypt_file needs keys";
             Ok(unknown(evaluation, at, call, reason))
@@ -191,6 +195,7 @@ fn variable(
         let reason = "the name of a variable must not be empty".to_owned();
         return Err(ExtraFault::Call(reason));
     }
+    // A variable that is set but empty is set (rules 5.3).
     match ((evaluation.around.variable)(name), default) {
         (Some(value), _) => Ok(Typed::string(value)),
         (None, Some(default)) => Ok(Typed::string(default)),

@@ -38,6 +38,7 @@ pub(super) fn configuration(
             .ok_or_else(|| ExtraFault::Argument(0, "a path is required".to_owned()))?,
     };
     let path = clean(&evaluation.instances[at].unit_dir.join(&given));
+    // A directory means its unit file (rules 5.8).
     let path = match evaluation.files.kind(&path) {
         Ok(FileKind::Directory) => evaluation.unit_file(&path),
         _ => path,
@@ -47,6 +48,7 @@ pub(super) fn configuration(
             evaluation.record_all(&traced.1);
             return answer(&traced, call);
         }
+        // A file that reads itself has no result (rules 5.13).
         Demand::Cycle => {
             let reason = format!("{} reads itself", path.display());
             return Err(ExtraFault::Uncertain(reason));
@@ -111,6 +113,7 @@ fn whole(evaluation: &mut Evaluation<'_>, at: usize, path: &Path) -> Outcome<Typ
     if let Some(fault) = evaluation.faults(at).into_iter().next() {
         return Err(Stop::of_fault(fault));
     }
+    // A file of values has no blocks (rules 5.8).
     if name == VALUES_FILE {
         return evaluation.values_of(at);
     }

@@ -43,9 +43,11 @@ pub(super) fn deep_merge(evaluation: &Evaluation<'_>, call: &ExtraCall<'_>) -> A
         let reason = "deep_merge needs the experiment of that name".to_owned();
         return Err(ExtraFault::Call(reason));
     }
+    // Later arguments go over earlier ones.
     let mut merged = Typed::object([].into());
     for arg in &call.args {
         merged = match &arg.value {
+            // A null argument is skipped.
             Value::Null => merged,
             Value::Unknown => return Ok(Typed::unknown(Type::Any)),
             _ => deep(arg, &merged),

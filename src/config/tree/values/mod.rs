@@ -254,6 +254,7 @@ impl Values {
         let (value, marks) = Arc::unwrap_or_clone(value).bare();
         let is_unknown = !value.value.is_wholly_known();
         let title = match (self.flavor.is_opentofu(), value.value.to_text()) {
+            // OpenTofu refuses marked sources; Terraform takes them for unknown.
             (true, _) if marks.sensitive => "Sensitive value not allowed",
             (true, _) if marks.ephemeral => "Ephemeral value not allowed",
             (false, _) if is_unknown || !marks.is_none() => "Unknown module source",
@@ -307,6 +308,7 @@ impl Values {
         let mut stop = None;
         if self.flavor.is_opentofu() {
             for name in references::functions(&late.expr) {
+                // Functions of providers need a running provider, which an early value has not.
                 if name.text.contains("::") && !name.text.starts_with("core::") {
                     let place = at(late, name.span);
                     let title = "Provider function in static context";

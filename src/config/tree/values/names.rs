@@ -29,6 +29,7 @@ impl Values {
             _ => "",
         };
         let root = match used.root {
+            // OpenTofu reads both names.
             "tofu" if self.flavor.is_opentofu() => "terraform",
             root => root,
         };
@@ -59,6 +60,7 @@ impl Values {
                     "this is known after the plan only",
                 ),
             },
+            // Terraform looks only at the names of the source itself (rules 9.3).
             ExprRole::Value => {
                 names.add_unknown(used.root);
                 return Ok(());
@@ -101,6 +103,7 @@ impl Values {
             return Err(REFUSED);
         };
         let constant = variable.constant.as_ref();
+        // Terraform computes only variables that say `const = true` (rules 9.2).
         if !is_opentofu && !Given::says(constant, true) {
             return Ok(Arc::new(Typed::unknown(variable.value_type())));
         }

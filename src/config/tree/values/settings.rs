@@ -28,6 +28,7 @@ impl Values {
         };
         let before = reader.found.len();
         let backend = self.backend(computed, reader);
+        // A command that leaves the backend alone goes on in spite of its errors.
         if use_ == BackendUse::LeftAlone {
             for fault in reader.found.iter_mut().skip(before) {
                 fault.severity = fault.severity.min(Severity::Warning);

@@ -45,6 +45,7 @@ impl Values {
             return;
         }
         let value = self.variable(node, variable, reader);
+        // No source may need the variable: then an uncertain value is no error.
         if let Err(Stop::Uncertain(reason)) = &value {
             let mut note = Diagnostic::clone(reason);
             note.severity = Severity::Note;
@@ -240,6 +241,7 @@ impl Values {
         };
         match variable.ty.as_ref().map(|ty| &ty.value) {
             Some(None) => return Err(uncertain(variable.place, "this type")),
+            // Texts of the command line are expressions for structures only (rules 9.4).
             Some(Some(ty)) if !ty.is_primitive() => {}
             _ => return Ok(Some((Typed::string(text), place))),
         }
