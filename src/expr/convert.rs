@@ -205,13 +205,13 @@ fn common<'t>(
 
 /// Determines the type of items of which some are null and none is primitive.
 fn only_beside_null(types: &[&Type], ty: &Type) -> Fit<Type> {
-    let mut known = types.iter().filter(|ty| ***ty != Type::Any);
-    let Some(first) = known.next() else {
+    let mut types = types.iter().filter(|ty| ***ty != Type::Any);
+    let Some(first) = types.next() else {
         return Ok(Type::Any);
     };
     // Nulls in a map take the type of the other items; lists refuse them.
     match ty {
-        Type::Map(_) if known.all(|ty| ty == first) => Ok((*first).clone()),
+        Type::Map(_) if types.all(|ty| ty == first) => Ok((*first).clone()),
         Type::Map(_) => Err(Misfit::Uncertain("a null beside items of several types")),
         _ => Err(nothing_in_common()),
     }

@@ -63,8 +63,8 @@ impl Shapes {
             Type::Object(items) => Arc::as_ptr(items).addr(),
             _ => return self.compute(ty),
         };
-        if let Some(known) = self.known.get(&address).filter(|known| known.of == *ty) {
-            return known.clone();
+        if let Some(shape) = self.known.get(&address).filter(|shape| shape.of == *ty) {
+            return shape.clone();
         }
         let shape = self.compute(ty);
         self.known.insert(address, shape.clone());

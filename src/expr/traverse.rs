@@ -124,7 +124,7 @@ impl<'e> Evaluator<'e> {
     fn attribute(&self, value: Typed, name: &str, span: Span) -> Outcome {
         let name = normalised(name.to_owned());
         let (value, marks) = value.unmarked();
-        let found = match (&value.ty, &value.value) {
+        let item = match (&value.ty, &value.value) {
             (_, Value::Null) => {
                 return self.wrong(span, "Attempt to get attribute from null value");
             }
@@ -135,15 +135,15 @@ impl<'e> Evaluator<'e> {
             }
             (Type::Map(item), Value::Unknown) => Some(Typed::unknown((**item).clone())),
             (Type::Map(_), _) => {
-                let found = value.into_attributes().unwrap_or_default().remove(&name);
-                return match found {
+                let item = value.into_attributes().unwrap_or_default().remove(&name);
+                return match item {
                     Some(item) => Ok(item.marked(marks)),
                     None => self.wrong(span, "Missing map element"),
                 };
             }
             _ => borrowed(&value, &name),
         };
-        match found {
+        match item {
             Some(item) => Ok(item.marked(marks)),
             None => self.wrong(span, NO_ATTRIBUTE),
         }
@@ -167,7 +167,7 @@ impl<'e> Evaluator<'e> {
             };
             return Ok(Typed::unknown(item).marked(marks));
         }
-        let found = match (&value.ty, &value.value) {
+        let item = match (&value.ty, &value.value) {
             (Type::Set(_), _) => None,
             (_, Value::Tuple(_)) => match to_number(&index.value) {
                 Ok(number) => number.to_index().and_then(|at| {
@@ -183,7 +183,7 @@ impl<'e> Evaluator<'e> {
             }
             _ => None,
         };
-        match found {
+        match item {
             Some(item) => Ok(item.marked(marks)),
             None => self.wrong(span, "Invalid index"),
         }

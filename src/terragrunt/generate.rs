@@ -144,7 +144,7 @@ fn backend_file(
 
 /// Returns true for an argument that only Terragrunt uses: it does not write these for Terraform.
 fn is_own_key(backend: &str, key: &str) -> bool {
-    let own: &[&str] = match backend {
+    let keys: &[&str] = match backend {
         "s3" => &[
             "accesslogging_bucket_name",
             "accesslogging_bucket_tags",
@@ -174,7 +174,7 @@ fn is_own_key(backend: &str, key: &str) -> bool {
         ],
         _ => &[],
     };
-    own.contains(&key)
+    keys.contains(&key)
 }
 
 /// Writes the arguments of a backend, aligned and sorted.

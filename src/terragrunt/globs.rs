@@ -122,7 +122,7 @@ fn is_name(pattern: &str, name: &str) -> bool {
 /// Lists the files below a directory that a pattern matches, sorted; `None` if there are too many names to look
 /// at.
 pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut matched = Vec::new();
     let mut left = MAX_NAMES;
     let mut waiting = vec![(String::new(), 0)];
     while let Some((below, depth)) = waiting.pop() {
@@ -136,14 +136,14 @@ pub(super) fn files(files: &dyn Files, dir: &Path, glob: &Glob) -> Option<Vec<Pa
             match entry.kind {
                 FileKind::Directory if glob.reaches(&path) => waiting.push((path, depth + 1)),
                 FileKind::File if matches(&glob.levels, &parts(&path)) => {
-                    found.push(PathBuf::from(path));
+                    matched.push(PathBuf::from(path));
                 }
                 _ => {}
             }
         }
     }
-    found.sort();
-    Some(found)
+    matched.sort();
+    Some(matched)
 }
 
 /// Joins a directory, empty for the top, and a name with a slash.

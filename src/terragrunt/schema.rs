@@ -158,27 +158,27 @@ const STACK: &[BlockShape] = &[
 
 /// Checks the structure of a file as Terragrunt does.
 pub(super) fn check(path: &Path, body: &Body) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let mut errors = Vec::new();
     let name = path.file_name().unwrap_or_default();
     if name == super::file_names::VALUES_FILE {
-        return found;
+        return errors;
     }
     if name == STACK_FILE {
-        arguments_of(body, &[], &mut found);
-        blocks_of(body, STACK, &mut found);
-        return found;
+        arguments_of(body, &[], &mut errors);
+        blocks_of(body, STACK, &mut errors);
+        return errors;
     }
     let arguments: Vec<Argument> = ATTRIBUTES.iter().map(|name| (*name, Optional)).collect();
-    arguments_of(body, &arguments, &mut found);
-    blocks_of(body, TOP, &mut found);
-    found
+    arguments_of(body, &arguments, &mut errors);
+    blocks_of(body, TOP, &mut errors);
+    errors
 }
 
 fn error(code: &'static str, title: &str) -> Diagnostic {
     Diagnostic::error(code, title)
 }
 
-fn arguments_of(body: &Body, known: &[Argument], found: &mut Vec<Diagnostic>) {
+fn arguments_of(body: &Body, known: &[Argument], errors: &mut Vec<Diagnostic>) {
     for attribute in body.attributes() {
         let name = attribute.name.text.as_str();
         if !known.iter().any(|(other, _)| *other == name) {
@@ -186,29 +186,29 @@ fn arguments_of(body: &Body, known: &[Argument], found: &mut Vec<Diagnostic>) {
             let hint = did_you_mean(name, &names)
                 .unwrap_or_else(|| "Terragrunt 1.1 has no such argument here".to_owned());
             let error = error(rules::UNSUPPORTED_ITEM, "Unsupported argument");
-            found.push(error.at(FileId::ALONE, attribute.name.span, hint));
+            errors.push(error.at(FileId::ALONE, attribute.name.span, hint));
         }
     }
-    repeated(body, found);
+    repeated(body, errors);
 }
 
-fn repeated(body: &Body, found: &mut Vec<Diagnostic>) {
+fn repeated(body: &Body, errors: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
     for attribute in body.attributes() {
         if !seen.insert(attribute.name.text.as_str()) {
             let error = error(rules::DUPLICATE_KEY, "Attribute redefined");
-            found.push(error.at(FileId::ALONE, attribute.name.span, "this is set before"));
+            errors.push(error.at(FileId::ALONE, attribute.name.span, "this is set before"));
         }
     }
 }
 
-fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
+fn blocks_of(body: &Body, shapes: &[BlockShape], errors: &mut Vec<Diagnostic>) {
     let mut seen = BTreeSet::new();
     for block in body.blocks() {
         let kind = block.kind.text.as_str();
         let Some(shape) = shapes.iter().find(|shape| shape.kind == kind) else {
             let error = error(rules::UNSUPPORTED_ITEM, "Unsupported block type");
-            found.push(error.at(
+            errors.push(error.at(
                 FileId::ALONE,
                 block.header,
                 "Terragrunt 1.1 has no such block here",
@@ -223,37 +223,37 @@ fn blocks_of(body: &Body, shapes: &[BlockShape], found: &mut Vec<Diagnostic>) {
             } else {
                 "Extraneous block label"
             };
-            found.push(error(rules::LABEL_WRONG, title).at(FileId::ALONE, block.header, ""));
+            errors.push(error(rules::LABEL_WRONG, title).at(FileId::ALONE, block.header, ""));
         }
         // Two blocks of these kinds stop Terragrunt (rules 2.3).
         if shape.is_single && !seen.insert(kind) {
             let error = error(rules::CONFIGURATION_INVALID, "Duplicate block");
-            found.push(error.at(FileId::ALONE, block.header, "only one of these is allowed"));
+            errors.push(error.at(FileId::ALONE, block.header, "only one of these is allowed"));
         }
-        within(block, shape, found);
+        within(block, shape, errors);
     }
 }
 
-fn within(block: &Block, shape: &BlockShape, found: &mut Vec<Diagnostic>) {
+fn within(block: &Block, shape: &BlockShape, errors: &mut Vec<Diagnostic>) {
     match shape.arguments {
         Some(arguments) => {
-            arguments_of(&block.body, arguments, found);
-            blocks_of(&block.body, shape.blocks, found);
+            arguments_of(&block.body, arguments, errors);
+            blocks_of(&block.body, shape.blocks, errors);
             for (name, _) in arguments.iter().filter(|(_, need)| *need == Required) {
                 if block.body.attribute(name).is_none() {
                     let note = format!("{name} is required");
                     let error = error(rules::CONFIGURATION_INVALID, "Missing required argument");
-                    found.push(error.at(FileId::ALONE, block.header, note));
+                    errors.push(error.at(FileId::ALONE, block.header, note));
                 }
             }
         }
         None => {
-            repeated(&block.body, found);
+            repeated(&block.body, errors);
             if shape.kind == "locals"
                 && let Some(inner) = block.body.blocks().next()
             {
                 let error = error(rules::UNSUPPORTED_ITEM, "Unexpected block");
-                found.push(error.at(FileId::ALONE, inner.header, "no blocks are allowed here"));
+                errors.push(error.at(FileId::ALONE, inner.header, "no blocks are allowed here"));
             }
         }
     }

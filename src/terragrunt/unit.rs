@@ -178,8 +178,8 @@ fn program(config: &FileConfig, around: &UnitSurroundings<'_>) -> UnitResult<Str
         return Ok(program.clone());
     }
     // A flag or a variable wins over the file (rules 10.2).
-    let stated = generate::text(&config.attributes, "terraform_binary")?;
-    Ok(stated.filter(|name| !name.is_empty()).unwrap_or_else(|| {
+    let name = generate::text(&config.attributes, "terraform_binary")?;
+    Ok(name.filter(|name| !name.is_empty()).unwrap_or_else(|| {
         let has_tofu = around.programs.iter().any(|name| name == "tofu");
         if has_tofu { "tofu" } else { "terraform" }.to_owned()
     }))

@@ -1,4 +1,4 @@
-//! The programs' regular expressions, written for ours.
+//! Translation of the programs' regular expressions to the dialect of the `regex` crate.
 //!
 //! Theirs are those of RE2, in which `\d`, `\w`, `\s` and `\b` know ASCII only. Patterns that the two dialects read
 //! differently, or that depend on a version of Unicode, are not translated.

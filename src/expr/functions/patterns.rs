@@ -35,7 +35,7 @@ pub(super) fn regexall(args: &Arguments<'_>) -> CallResult {
         Some(first) => first.ty.clone(),
         None => captured(&pattern, None).ty,
     };
-    let values = matches.into_iter().map(|found| found.value);
+    let values = matches.into_iter().map(|matched| matched.value);
     Ok(Typed::list(ty, values.collect()))
 }
 

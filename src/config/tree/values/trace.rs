@@ -85,13 +85,13 @@ impl Values {
         for late in source.into_iter().chain(version) {
             trace.follow(caller, late, 0);
         }
-        let stated = match &result.version {
+        let version_text = match &result.version {
             CallVersion::Stated(version) => Some(format!("{:?}", version.to_string())),
             CallVersion::Null => Some("null".to_owned()),
             CallVersion::Absent | CallVersion::Computed => None,
         };
         let version = version.map(|late| ComputedArgument {
-            value: stated,
+            value: version_text,
             ..trace.argument(late)
         });
         Some(ComputedCall {
