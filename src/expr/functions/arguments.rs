@@ -48,7 +48,7 @@ impl From<Misfit> for CallFault {
 }
 
 /// The converted arguments of a call, with what its function may look at.
-pub(super) struct Arguments<'a> {
+pub(super) struct CallArguments<'a> {
     /// At least one value for each parameter.
     pub(super) values: &'a [Typed],
     pub(super) around: &'a Surroundings<'a>,
@@ -56,7 +56,7 @@ pub(super) struct Arguments<'a> {
     pub(super) work: usize,
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> CallArguments<'a> {
     /// Refuses to make more than `work` bytes, if fewer are left.
     pub(super) fn allow(&self, work: usize) -> CallResult<()> {
         if work <= self.work {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::arguments::{Arguments, CallFault, CallResult, is_list_or_tuple};
+use super::arguments::{CallArguments, CallFault, CallResult, is_list_or_tuple};
 use crate::expr::Number;
 use crate::expr::convert::{convert, to_number};
 use crate::expr::typed::Typed;
@@ -16,7 +16,7 @@ fn counted(count: usize) -> Typed {
 }
 
 /// Computes `alltrue`, or `anytrue` if `all` is false: the first item that differs from `all` decides.
-pub(super) fn truths(args: &Arguments<'_>, all: bool) -> CallResult {
+pub(super) fn truths(args: &CallArguments<'_>, all: bool) -> CallResult {
     let differs = |item: &Typed| (item.value == Value::Bool(true)) != all;
     let result = if args.items(0).iter().any(differs) {
         !all
@@ -26,7 +26,7 @@ pub(super) fn truths(args: &Arguments<'_>, all: bool) -> CallResult {
     Ok(Typed::bool(result))
 }
 
-pub(super) fn coalesce(args: &Arguments<'_>) -> CallResult {
+pub(super) fn coalesce(args: &CallArguments<'_>) -> CallResult {
     if args.values.is_empty() {
         return Err(CallFault::call("at least one argument is required"));
     }
@@ -47,7 +47,7 @@ pub(super) fn coalesce(args: &Arguments<'_>) -> CallResult {
     Err(CallFault::call(reason))
 }
 
-pub(super) fn coalescelist(args: &Arguments<'_>) -> CallResult {
+pub(super) fn coalescelist(args: &CallArguments<'_>) -> CallResult {
     let is_list = |arg: &Typed| is_list_or_tuple(&arg.ty) && !arg.is_null();
     if !args.values.iter().all(is_list) {
         let reason = "coalescelist arguments must be lists or tuples";
@@ -61,11 +61,11 @@ pub(super) fn coalescelist(args: &Arguments<'_>) -> CallResult {
         .ok_or_else(|| CallFault::call("no non-null arguments"))
 }
 
-pub(super) fn contains(args: &Arguments<'_>) -> CallResult {
+pub(super) fn contains(args: &CallArguments<'_>) -> CallResult {
     Ok(Typed::bool(position(args)?.is_some()))
 }
 
-pub(super) fn index(args: &Arguments<'_>) -> CallResult {
+pub(super) fn index(args: &CallArguments<'_>) -> CallResult {
     if matches!(args.ty(0), Type::Set(_)) {
         return Err(CallFault::call("argument must be a list or a tuple"));
     }
@@ -74,7 +74,7 @@ pub(super) fn index(args: &Arguments<'_>) -> CallResult {
 }
 
 /// Finds the position of the second argument among the items of the first.
-fn position(args: &Arguments<'_>) -> CallResult<Option<usize>> {
+fn position(args: &CallArguments<'_>) -> CallResult<Option<usize>> {
     args.check_sequence(0)
         .map_err(|_| CallFault::call("argument must be list, tuple, or set"))?;
     let wanted = &args.values[1];
@@ -89,7 +89,7 @@ fn position(args: &Arguments<'_>) -> CallResult<Option<usize>> {
     Ok(None)
 }
 
-pub(super) fn element(args: &Arguments<'_>) -> CallResult {
+pub(super) fn element(args: &CallArguments<'_>) -> CallResult {
     if !is_list_or_tuple(args.ty(0)) {
         return Err(CallFault::call("cannot read elements from this"));
     }
@@ -106,7 +106,7 @@ pub(super) fn element(args: &Arguments<'_>) -> CallResult {
     Ok(items.swap_remove(at % length))
 }
 
-pub(super) fn keys(args: &Arguments<'_>) -> CallResult {
+pub(super) fn keys(args: &CallArguments<'_>) -> CallResult {
     let Value::Object(items) = &args.values[0].value else {
         let reason = "a map or an object is needed here";
         return Err(CallFault::argument(0, reason));
@@ -118,7 +118,7 @@ pub(super) fn keys(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn length(args: &Arguments<'_>) -> CallResult {
+pub(super) fn length(args: &CallArguments<'_>) -> CallResult {
     match &args.values[0].value {
         Value::Tuple(items) => Ok(counted(items.len())),
         Value::Object(items) => Ok(counted(items.len())),
@@ -131,7 +131,7 @@ pub(super) fn length(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn lookup(args: &Arguments<'_>) -> CallResult {
+pub(super) fn lookup(args: &CallArguments<'_>) -> CallResult {
     let (Value::Object(_), key) = (&args.values[0].value, args.text(1)) else {
         return Err(CallFault::argument(0, "lookup() requires a map"));
     };
@@ -160,7 +160,7 @@ pub(super) fn lookup(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn merge(args: &Arguments<'_>) -> CallResult {
+pub(super) fn merge(args: &CallArguments<'_>) -> CallResult {
     let maps: Vec<&Typed> = args.values.iter().filter(|arg| !arg.is_null()).collect();
     args.allow(maps.iter().map(|map| map.weight()).sum())?;
     let mut merged = BTreeMap::new();
@@ -182,7 +182,7 @@ pub(super) fn merge(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn one(args: &Arguments<'_>) -> CallResult {
+pub(super) fn one(args: &CallArguments<'_>) -> CallResult {
     args.check_sequence(0)?;
     let mut items = args.items(0);
     match (items.pop(), items.is_empty()) {
@@ -198,7 +198,7 @@ pub(super) fn one(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn sum(args: &Arguments<'_>) -> CallResult {
+pub(super) fn sum(args: &CallArguments<'_>) -> CallResult {
     args.check_sequence(0)?;
     let items = args.items(0);
     if items.is_empty() {
@@ -214,7 +214,7 @@ pub(super) fn sum(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::number(total))
 }
 
-pub(super) fn values(args: &Arguments<'_>) -> CallResult {
+pub(super) fn values(args: &CallArguments<'_>) -> CallResult {
     let Some(attributes) = args.values[0].clone().into_attributes() else {
         let reason = "values() requires a map or an object";
         return Err(CallFault::call(reason));
@@ -228,7 +228,7 @@ pub(super) fn values(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn zipmap(args: &Arguments<'_>) -> CallResult {
+pub(super) fn zipmap(args: &CallArguments<'_>) -> CallResult {
     let keys = args.texts(0);
     if !is_list_or_tuple(args.ty(1)) {
         return Err(CallFault::call("zipmap() requires a list of values"));

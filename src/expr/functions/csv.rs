@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::typed::Typed;
 use crate::expr::types::{AttributeType, Type};
 use crate::expr::value::{Value, normalised};
 
 /// Makes a list of objects; the first row names their attributes.
-pub(super) fn csvdecode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn csvdecode(args: &CallArguments<'_>) -> CallResult {
     // A line break is one character, also inside of a field.
     let text = args.text(0).replace("\r\n", "\n");
     let mut rest = text.strip_suffix('\r').unwrap_or(&text);

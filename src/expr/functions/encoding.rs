@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::Number;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
 use crate::expr::value::Value;
 use crate::json;
 
-pub(super) fn jsondecode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn jsondecode(args: &CallArguments<'_>) -> CallResult {
     // The parser takes an object or an array at the top; in brackets any value may stand.
     let text = args.text(0);
     let parsed = json::parse(format!("[{text}]").as_bytes()).map_err(|faults| {
@@ -26,7 +26,7 @@ pub(super) fn jsondecode(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn jsonencode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn jsonencode(args: &CallArguments<'_>) -> CallResult {
     let mut out = String::new();
     if let Some(arg) = args.values.first() {
         encode(&arg.value, &mut out);

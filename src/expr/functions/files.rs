@@ -3,12 +3,12 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::scope::Surroundings;
 use crate::expr::typed::Typed;
 use crate::world::{FileKind, clean, is_outside};
 
-pub(super) fn abspath(args: &Arguments<'_>) -> CallResult {
+pub(super) fn abspath(args: &CallArguments<'_>) -> CallResult {
     let Some(dir) = args.around.absolute_dir else {
         return Err(CallFault::Uncertain("the working directory is not known"));
     };
@@ -16,7 +16,7 @@ pub(super) fn abspath(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::string(path.display().to_string()))
 }
 
-pub(super) fn basename(args: &Arguments<'_>) -> CallResult {
+pub(super) fn basename(args: &CallArguments<'_>) -> CallResult {
     let path = args.text(0);
     let trimmed = path.trim_end_matches('/');
     Ok(Typed::string(match (path, trimmed) {
@@ -27,7 +27,7 @@ pub(super) fn basename(args: &Arguments<'_>) -> CallResult {
 }
 
 /// Returns a path without its last part, in the shortest form.
-pub(super) fn dirname(args: &Arguments<'_>) -> CallResult {
+pub(super) fn dirname(args: &CallArguments<'_>) -> CallResult {
     let path = args.text(0);
     let above = path.rsplit_once('/').map_or("", |(above, _)| above);
     let is_absolute = path.starts_with('/');
@@ -51,11 +51,11 @@ pub(super) fn dirname(args: &Arguments<'_>) -> CallResult {
     }))
 }
 
-pub(super) fn file(args: &Arguments<'_>) -> CallResult {
+pub(super) fn file(args: &CallArguments<'_>) -> CallResult {
     read_text(args.around, args.text(0), args.work).map(Typed::string)
 }
 
-pub(super) fn fileexists(args: &Arguments<'_>) -> CallResult {
+pub(super) fn fileexists(args: &CallArguments<'_>) -> CallResult {
     let path = args.around.dir.join(args.text(0));
     match args.around.files.kind(&path) {
         // A directory is an error of the program, not false.
@@ -66,7 +66,7 @@ pub(super) fn fileexists(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn pathexpand(args: &Arguments<'_>) -> CallResult {
+pub(super) fn pathexpand(args: &CallArguments<'_>) -> CallResult {
     let path = args.text(0);
     if path.starts_with('~') {
         return Err(CallFault::Uncertain("the home directory is not known"));

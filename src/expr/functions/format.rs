@@ -3,7 +3,7 @@
 use std::iter::{Peekable, repeat_n};
 use std::str::Chars;
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::convert::{to_bool, to_number};
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
@@ -12,12 +12,14 @@ use crate::expr::value::Value;
 /// Maximum width and precision of a verb, in characters: a few bytes of format must not make megabytes.
 const MAX_WIDTH: usize = 1024;
 
-pub(super) fn format(args: &Arguments<'_>) -> CallResult {
+const THIS_VERB: CallFault = CallFault::Uncertain("this verb");
+
+pub(super) fn format(args: &CallArguments<'_>) -> CallResult {
     let values = args.values.get(1..).unwrap_or_default();
     formatted(args, values).map(Typed::string)
 }
 
-pub(super) fn formatlist(args: &Arguments<'_>) -> CallResult {
+pub(super) fn formatlist(args: &CallArguments<'_>) -> CallResult {
     let values = args.values.get(1..).unwrap_or_default();
     let lists: Vec<Option<Vec<Typed>>> = values
         .iter()
@@ -66,7 +68,7 @@ struct Verb {
 }
 
 /// Formats values by the text of the first argument.
-fn formatted(args: &Arguments<'_>, values: &[Typed]) -> CallResult<String> {
+fn formatted(args: &CallArguments<'_>, values: &[Typed]) -> CallResult<String> {
     let mut out = String::new();
     let (mut chars, mut next, mut used) = (args.text(0).chars().peekable(), 0, 0);
     while let Some(c) = chars.next() {
@@ -154,7 +156,6 @@ impl Verb {
 
     /// Returns the text of a value, which is that of the argument at `at`, without padding.
     fn shown(&self, value: &Typed, at: usize) -> CallResult<String> {
-        const THIS_VERB: CallFault = CallFault::Uncertain("this verb");
         let letter = self.letter;
         let unsuitable = |needed: &str| {
             CallFault::Call(format!(
@@ -191,17 +192,10 @@ impl Verb {
             'd' | 'f' | 'g' | 'G' | 'e' | 'E' | 'x' | 'X' | 'b' | 'o' => {
                 let number = to_number(&value.value).map_err(|_| unsuitable("a number"))?;
                 let text = number.to_string();
-                let natural = || text.parse::<u64>().map_err(|_| THIS_VERB);
-                match letter {
-                    'd' if !text.contains('.') => Ok(text),
-                    'd' => Err(unsuitable("a whole number")),
-                    'x' => Ok(format!("{:x}", natural()?)),
-                    'X' => Ok(format!("{:X}", natural()?)),
-                    'b' => Ok(format!("{:b}", natural()?)),
-                    'o' => Ok(format!("{:o}", natural()?)),
-                    // Floats are rounded and shortened by rules of Go.
-                    _ => Err(THIS_VERB),
+                if letter == 'd' && text.contains('.') {
+                    return Err(unsuitable("a whole number"));
                 }
+                integer(letter, text)
             }
             'q' => {
                 let text = text.ok_or_else(|| unsuitable("a string"))?;
@@ -214,6 +208,20 @@ impl Verb {
                 "unsupported format verb %{letter}"
             ))),
         }
+    }
+}
+
+/// Formats an integer in the base that a letter means.
+fn integer(letter: char, text: String) -> CallResult<String> {
+    let natural = || text.parse::<u64>().map_err(|_| THIS_VERB);
+    match letter {
+        'd' => Ok(text),
+        'x' => Ok(format!("{:x}", natural()?)),
+        'X' => Ok(format!("{:X}", natural()?)),
+        'b' => Ok(format!("{:b}", natural()?)),
+        'o' => Ok(format!("{:o}", natural()?)),
+        // Go rounds and shortens floats by rules of its own.
+        _ => Err(THIS_VERB),
     }
 }
 

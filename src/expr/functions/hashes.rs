@@ -6,12 +6,12 @@ use md5::{Digest as _, Md5};
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use super::files;
 use crate::expr::typed::Typed;
 
 pub(super) fn of_text(
-    args: &Arguments<'_>,
+    args: &CallArguments<'_>,
     hash: fn(&[u8]) -> Vec<u8>,
     shown: fn(&[u8]) -> String,
 ) -> CallResult {
@@ -19,7 +19,7 @@ pub(super) fn of_text(
 }
 
 pub(super) fn of_file(
-    args: &Arguments<'_>,
+    args: &CallArguments<'_>,
     hash: fn(&[u8]) -> Vec<u8>,
     shown: fn(&[u8]) -> String,
 ) -> CallResult {
@@ -55,7 +55,7 @@ pub(super) fn in_base64(bytes: &[u8]) -> String {
 
 /// Makes the UUID of a name in a namespace: their SHA-1, with a version and a variant written into it (RFC 9562,
 /// 5.5).
-pub(super) fn uuidv5(args: &Arguments<'_>) -> CallResult {
+pub(super) fn uuidv5(args: &CallArguments<'_>) -> CallResult {
     let namespace = match args.text(0) {
         "dns" => "6ba7b810-9dad-11d1-80b4-00c04fd430c8",
         "url" => "6ba7b811-9dad-11d1-80b4-00c04fd430c8",

@@ -36,7 +36,7 @@ use super::types::Type;
 use super::value::{Marks, Value};
 use crate::diag::{Span, rules};
 use crate::hcl::tree::Call;
-use arguments::{Arguments, CallFault, CallResult};
+use arguments::{CallArguments, CallFault, CallResult};
 use table::FUNCTIONS;
 
 const BAD_ARGUMENT: &str = "Invalid function argument";
@@ -60,7 +60,7 @@ struct Function {
 /// The implementation of a function.
 enum FunctionBody {
     /// Computes the result from evaluated and converted arguments.
-    Plain(fn(&Arguments<'_>) -> CallResult),
+    Plain(fn(&CallArguments<'_>) -> CallResult),
     /// Decides itself which arguments are evaluated.
     Special(for<'e> fn(&mut Evaluator<'e>, &'e Call, Span) -> Outcome),
     /// The programs have the function; lockctl does not compute it.
@@ -191,7 +191,7 @@ pub(super) fn call<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> 
 fn call_plain<'e>(
     eval: &mut Evaluator<'e>,
     function: &Function,
-    body: fn(&Arguments<'_>) -> CallResult,
+    body: fn(&CallArguments<'_>) -> CallResult,
     call: &'e Call,
     span: Span,
 ) -> Outcome {
@@ -222,7 +222,7 @@ fn call_plain<'e>(
     if !values.iter().all(is_known) {
         return Ok(unknown.marked(marks));
     }
-    let result = body(&Arguments {
+    let result = body(&CallArguments {
         values: &values,
         around,
         work: eval.work,

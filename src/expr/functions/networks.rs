@@ -2,20 +2,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::arguments::{Arguments, CallFault, CallResult, text_list};
+use super::arguments::{CallArguments, CallFault, CallResult, text_list};
 use crate::expr::convert::to_number;
 use crate::expr::typed::Typed;
 
 /// Maximum number of bits by which `cidrsubnets` extends a prefix: the limit of the programs.
 const MAX_NEW_BITS: i128 = 32;
 
-pub(super) fn cidrhost(args: &Arguments<'_>) -> CallResult {
+pub(super) fn cidrhost(args: &CallArguments<'_>) -> CallResult {
     let number = integer(args, 1)?;
     let network = CidrBlock::parse(args.text(0))?;
     Ok(Typed::string(network.host(number)?.to_string()))
 }
 
-pub(super) fn cidrnetmask(args: &Arguments<'_>) -> CallResult {
+pub(super) fn cidrnetmask(args: &CallArguments<'_>) -> CallResult {
     let network = CidrBlock::parse(args.text(0))?;
     match network.family {
         Family::V4 => {
@@ -26,14 +26,14 @@ pub(super) fn cidrnetmask(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn cidrsubnet(args: &Arguments<'_>) -> CallResult {
+pub(super) fn cidrsubnet(args: &CallArguments<'_>) -> CallResult {
     let (bits, number) = (integer(args, 1)?, integer(args, 2)?);
     let network = CidrBlock::parse(args.text(0))?;
     Ok(Typed::string(network.subnet(bits, number)?.to_string()))
 }
 
 /// Returns an argument that must be a whole number.
-fn integer(args: &Arguments<'_>, at: usize) -> CallResult<i128> {
+fn integer(args: &CallArguments<'_>, at: usize) -> CallResult<i128> {
     let number = args.values.get(at).map(|arg| to_number(&arg.value));
     let Some(Ok(number)) = number else {
         return Err(CallFault::Uncertain("this may be a number"));
@@ -188,7 +188,7 @@ impl std::fmt::Display for CidrBlock {
 }
 
 /// Cuts subnets of different sizes from a network, one behind the other.
-pub(super) fn cidrsubnets(args: &Arguments<'_>) -> CallResult {
+pub(super) fn cidrsubnets(args: &CallArguments<'_>) -> CallResult {
     let network = CidrBlock::parse(args.text(0)).map_err(|fault| at_argument(fault, 0))?;
     let (mut next, mut subnets) = (Some(network.first), Vec::new());
     for at in 1..args.values.len() {
@@ -230,7 +230,7 @@ fn at_argument(fault: CallFault, at: usize) -> CallFault {
 }
 
 /// Computes if an address, or a whole network, is in a network.
-pub(super) fn cidrcontains(args: &Arguments<'_>) -> CallResult {
+pub(super) fn cidrcontains(args: &CallArguments<'_>) -> CallResult {
     let network = CidrBlock::parse(args.text(0))?;
     let (family, first, last) = match address(args.text(1))? {
         Some((family, address)) => (family, address, address),

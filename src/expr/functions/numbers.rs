@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::num::IntErrorKind;
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::Number;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
@@ -21,7 +21,7 @@ fn result(number: Option<Number>) -> CallResult {
     number.map(Typed::number).ok_or(ROUNDED)
 }
 
-pub(super) fn abs(args: &Arguments<'_>) -> CallResult {
+pub(super) fn abs(args: &CallArguments<'_>) -> CallResult {
     let number = args.number(0)?;
     result(if number < Number::from(0) {
         number.negate()
@@ -30,7 +30,7 @@ pub(super) fn abs(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn ceil(args: &Arguments<'_>) -> CallResult {
+pub(super) fn ceil(args: &CallArguments<'_>) -> CallResult {
     let number = args.number(0)?;
     let below = floored(number)?;
     result(if number == below {
@@ -40,7 +40,7 @@ pub(super) fn ceil(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn floor(args: &Arguments<'_>) -> CallResult {
+pub(super) fn floor(args: &CallArguments<'_>) -> CallResult {
     floored(args.number(0)?).map(Typed::number)
 }
 
@@ -55,7 +55,7 @@ fn floored(number: Number) -> CallResult<Number> {
     }
 }
 
-pub(super) fn signum(args: &Arguments<'_>) -> CallResult {
+pub(super) fn signum(args: &CallArguments<'_>) -> CallResult {
     args.whole(0)?;
     let unit = Number::from(1);
     result(match args.number(0)?.cmp(&Number::from(0)) {
@@ -66,7 +66,10 @@ pub(super) fn signum(args: &Arguments<'_>) -> CallResult {
 }
 
 /// Computes `max` or `min`.
-pub(super) fn extreme(args: &Arguments<'_>, choose: fn(Number, Number) -> Number) -> CallResult {
+pub(super) fn extreme(
+    args: &CallArguments<'_>,
+    choose: fn(Number, Number) -> Number,
+) -> CallResult {
     if args.values.is_empty() {
         return Err(CallFault::call("must pass at least unit number"));
     }
@@ -77,7 +80,7 @@ pub(super) fn extreme(args: &Arguments<'_>, choose: fn(Number, Number) -> Number
     Ok(Typed::number(best))
 }
 
-pub(super) fn pow(args: &Arguments<'_>) -> CallResult {
+pub(super) fn pow(args: &CallArguments<'_>) -> CallResult {
     let whole = |number: Number| number.to_string().parse::<i64>().ok();
     let (base, exponent) = (whole(args.number(0)?), whole(args.number(1)?));
     let (Some(base), Some(Ok(exponent))) = (base, exponent.map(u32::try_from)) else {
@@ -90,7 +93,7 @@ pub(super) fn pow(args: &Arguments<'_>) -> CallResult {
     result(power.and_then(|power| Number::parse(&power.to_string())))
 }
 
-pub(super) fn parseint(args: &Arguments<'_>) -> CallResult {
+pub(super) fn parseint(args: &CallArguments<'_>) -> CallResult {
     if *args.ty(0) != Type::String {
         return Err(CallFault::argument(0, "a string is needed here"));
     }
@@ -116,7 +119,7 @@ pub(super) fn parseint(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn range(args: &Arguments<'_>) -> CallResult {
+pub(super) fn range(args: &CallArguments<'_>) -> CallResult {
     let zero = Number::from(0);
     let (start, end, step) = match args.values.len() {
         1 => (zero, args.number(0)?, None),

@@ -4,7 +4,7 @@
 
 use regex::{Captures, Regex, RegexBuilder};
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use super::dialect;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
@@ -14,7 +14,7 @@ const MAX_PATTERN_BYTES: usize = 1 << 20;
 /// Maximum length of a pattern, in bytes.
 const MAX_PATTERN_LENGTH: usize = 16 << 10;
 
-pub(super) fn regex(args: &Arguments<'_>) -> CallResult {
+pub(super) fn regex(args: &CallArguments<'_>) -> CallResult {
     let pattern = compiled(args.text(0), 0)?;
     match pattern.captures(args.text(1)) {
         Some(captures) => Ok(captured(&pattern, Some(&captures))),
@@ -24,7 +24,7 @@ pub(super) fn regex(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn regexall(args: &Arguments<'_>) -> CallResult {
+pub(super) fn regexall(args: &CallArguments<'_>) -> CallResult {
     let pattern = compiled(args.text(0), 0)?;
     let mut matches = Vec::new();
     for captures in pattern.captures_iter(args.text(1)) {
@@ -39,7 +39,7 @@ pub(super) fn regexall(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::list(ty, values.collect()))
 }
 
-pub(super) fn replace(args: &Arguments<'_>) -> CallResult {
+pub(super) fn replace(args: &CallArguments<'_>) -> CallResult {
     let (text, old, new) = (args.text(0), args.text(1), args.text(2));
     let allow = |matches: usize| {
         let added = matches.saturating_mul(new.len());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::SignatureType;
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::convert::convert;
 use crate::expr::sets::as_set;
 use crate::expr::typed::Typed;
@@ -15,7 +15,7 @@ use crate::expr::value::{Marks, Value};
 const COMPARISONS_PER_BYTE: usize = 64;
 
 /// Selects the values whose keys are in the search set.
-pub(super) fn matchkeys(args: &Arguments<'_>) -> CallResult {
+pub(super) fn matchkeys(args: &CallArguments<'_>) -> CallResult {
     let Some(key_type) = unify(&[args.ty(1), args.ty(2)])? else {
         let reason = "keys and searchset must be of the same type";
         return Err(CallFault::call(reason));
@@ -59,7 +59,7 @@ pub(super) fn matchkeys(args: &Arguments<'_>) -> CallResult {
 }
 
 /// Makes all tuples of one item of each collection: a list of them, or a set if one of the collections is a set.
-pub(super) fn setproduct(args: &Arguments<'_>) -> CallResult {
+pub(super) fn setproduct(args: &CallArguments<'_>) -> CallResult {
     if args.values.len() < 2 {
         let reason = "at least two arguments are required";
         return Err(CallFault::call(reason));
@@ -126,7 +126,7 @@ fn common_item_type(ty: &Type, at: usize) -> CallResult<Type> {
 }
 
 /// Combines one value of each column in all ways; the last column changes fastest.
-fn rows(columns: &[Vec<Value>], args: &Arguments<'_>) -> CallResult<Vec<Value>> {
+fn rows(columns: &[Vec<Value>], args: &CallArguments<'_>) -> CallResult<Vec<Value>> {
     let total = columns
         .iter()
         .try_fold(1_usize, |total, column| total.checked_mul(column.len()))
@@ -149,7 +149,7 @@ fn rows(columns: &[Vec<Value>], args: &Arguments<'_>) -> CallResult<Vec<Value>> 
 }
 
 /// Turns a map of lists round: their texts become the keys, the keys the texts.
-pub(super) fn transpose(args: &Arguments<'_>) -> CallResult {
+pub(super) fn transpose(args: &CallArguments<'_>) -> CallResult {
     let Value::Object(lists) = &args.values[0].value else {
         return Err(CallFault::Uncertain("this is no map"));
     };

@@ -1,7 +1,7 @@
 //! Functions that make sequences of sequences.
 
 use super::arguments::{
-    Arguments, CallFault, CallResult, is_list_or_tuple, is_sequence, text_list,
+    CallArguments, CallFault, CallResult, is_list_or_tuple, is_sequence, text_list,
 };
 use crate::expr::convert::convert;
 use crate::expr::sets::as_set;
@@ -25,7 +25,7 @@ fn values(items: Vec<Typed>) -> Vec<Value> {
     items.into_iter().map(|item| item.value).collect()
 }
 
-pub(super) fn chunklist(args: &Arguments<'_>) -> CallResult {
+pub(super) fn chunklist(args: &CallArguments<'_>) -> CallResult {
     let Type::List(item) = args.ty(0) else {
         return Err(CallFault::argument(0, "a list is needed here"));
     };
@@ -40,7 +40,7 @@ pub(super) fn chunklist(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::list(Type::List(item.clone()), chunks.collect()))
 }
 
-pub(super) fn compact(args: &Arguments<'_>) -> CallResult {
+pub(super) fn compact(args: &CallArguments<'_>) -> CallResult {
     let texts = args
         .texts(0)
         .into_iter()
@@ -49,7 +49,7 @@ pub(super) fn compact(args: &Arguments<'_>) -> CallResult {
     Ok(text_list(texts))
 }
 
-pub(super) fn concat(args: &Arguments<'_>) -> CallResult {
+pub(super) fn concat(args: &CallArguments<'_>) -> CallResult {
     if args.values.is_empty() {
         return Err(CallFault::call("at least one argument is required"));
     }
@@ -72,7 +72,7 @@ pub(super) fn concat(args: &Arguments<'_>) -> CallResult {
     Ok(items)
 }
 
-pub(super) fn distinct(args: &Arguments<'_>) -> CallResult {
+pub(super) fn distinct(args: &CallArguments<'_>) -> CallResult {
     let items = args.items(0);
     // Each item is compared with those that were kept: the time is quadratic.
     args.allow(items.len().saturating_mul(items.len()) / COMPARISONS_PER_BYTE)?;
@@ -88,7 +88,7 @@ pub(super) fn distinct(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn flatten(args: &Arguments<'_>) -> CallResult {
+pub(super) fn flatten(args: &CallArguments<'_>) -> CallResult {
     if !is_sequence(args.ty(0)) {
         return Err(CallFault::call("can only flatten lists, sets and tuples"));
     }
@@ -134,14 +134,14 @@ impl Flattened {
     }
 }
 
-pub(super) fn reverse(args: &Arguments<'_>) -> CallResult {
+pub(super) fn reverse(args: &CallArguments<'_>) -> CallResult {
     args.check_sequence(0)?;
     let mut items = args.items(0);
     items.reverse();
     Ok(like(args.ty(0), items))
 }
 
-pub(super) fn setintersection(args: &Arguments<'_>) -> CallResult {
+pub(super) fn setintersection(args: &CallArguments<'_>) -> CallResult {
     combined_sets(args, |items, other| {
         items
             .into_iter()
@@ -150,7 +150,7 @@ pub(super) fn setintersection(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn setsubtract(args: &Arguments<'_>) -> CallResult {
+pub(super) fn setsubtract(args: &CallArguments<'_>) -> CallResult {
     combined_sets(args, |items, other| {
         items
             .into_iter()
@@ -159,7 +159,7 @@ pub(super) fn setsubtract(args: &Arguments<'_>) -> CallResult {
     })
 }
 
-pub(super) fn setunion(args: &Arguments<'_>) -> CallResult {
+pub(super) fn setunion(args: &CallArguments<'_>) -> CallResult {
     combined_sets(args, |items, other| {
         items.into_iter().chain(other).collect()
     })
@@ -167,7 +167,7 @@ pub(super) fn setunion(args: &Arguments<'_>) -> CallResult {
 
 /// Combines sets of one type from left to right.
 fn combined_sets(
-    args: &Arguments<'_>,
+    args: &CallArguments<'_>,
     combine: fn(Vec<Value>, Vec<Value>) -> Vec<Value>,
 ) -> CallResult {
     let open = Type::Set(Box::new(Type::Any));
@@ -196,7 +196,7 @@ fn combined_sets(
     })
 }
 
-pub(super) fn slice(args: &Arguments<'_>) -> CallResult {
+pub(super) fn slice(args: &CallArguments<'_>) -> CallResult {
     if !is_list_or_tuple(args.ty(0)) {
         return Err(CallFault::argument(0, "must be a list or tuple value"));
     }
@@ -218,7 +218,7 @@ pub(super) fn slice(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn sort(args: &Arguments<'_>) -> CallResult {
+pub(super) fn sort(args: &CallArguments<'_>) -> CallResult {
     let texts: Option<Vec<&str>> = args.texts(0).into_iter().collect();
     let mut texts = texts.ok_or_else(|| CallFault::call("no item may be null"))?;
     texts.sort_unstable();

@@ -1,54 +1,54 @@
 //! Functions of texts.
 
-use super::arguments::{Arguments, CallFault, CallResult, text_list};
+use super::arguments::{CallArguments, CallFault, CallResult, text_list};
 use crate::expr::typed::Typed;
 
 const CLUSTERS: CallFault = CallFault::Uncertain("this counts characters beyond ASCII");
 
-pub(super) fn chomp(args: &Arguments<'_>) -> CallResult {
+pub(super) fn chomp(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0).trim_end_matches(['\n', '\r']);
     Ok(Typed::string(text))
 }
 
-pub(super) fn startswith(args: &Arguments<'_>) -> CallResult {
+pub(super) fn startswith(args: &CallArguments<'_>) -> CallResult {
     Ok(Typed::bool(args.text(0).starts_with(args.text(1))))
 }
 
-pub(super) fn endswith(args: &Arguments<'_>) -> CallResult {
+pub(super) fn endswith(args: &CallArguments<'_>) -> CallResult {
     Ok(Typed::bool(args.text(0).ends_with(args.text(1))))
 }
 
-pub(super) fn strcontains(args: &Arguments<'_>) -> CallResult {
+pub(super) fn strcontains(args: &CallArguments<'_>) -> CallResult {
     Ok(Typed::bool(args.text(0).contains(args.text(1))))
 }
 
-pub(super) fn trim(args: &Arguments<'_>) -> CallResult {
+pub(super) fn trim(args: &CallArguments<'_>) -> CallResult {
     let cut = args.text(1);
     let text = args.text(0).trim_matches(|c| cut.contains(c));
     Ok(Typed::string(text))
 }
 
-pub(super) fn trimprefix(args: &Arguments<'_>) -> CallResult {
+pub(super) fn trimprefix(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     let trimmed = text.strip_prefix(args.text(1)).unwrap_or(text);
     Ok(Typed::string(trimmed))
 }
 
-pub(super) fn trimsuffix(args: &Arguments<'_>) -> CallResult {
+pub(super) fn trimsuffix(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     let trimmed = text.strip_suffix(args.text(1)).unwrap_or(text);
     Ok(Typed::string(trimmed))
 }
 
-pub(super) fn trimspace(args: &Arguments<'_>) -> CallResult {
+pub(super) fn trimspace(args: &CallArguments<'_>) -> CallResult {
     Ok(Typed::string(args.text(0).trim()))
 }
 
-pub(super) fn lower(args: &Arguments<'_>) -> CallResult {
+pub(super) fn lower(args: &CallArguments<'_>) -> CallResult {
     in_case(args.text(0), |c| c.to_lowercase().collect())
 }
 
-pub(super) fn upper(args: &Arguments<'_>) -> CallResult {
+pub(super) fn upper(args: &CallArguments<'_>) -> CallResult {
     in_case(args.text(0), |c| c.to_uppercase().collect())
 }
 
@@ -72,7 +72,7 @@ fn in_case(text: &str, changed: fn(char) -> String) -> CallResult {
 }
 
 /// Capitalizes the first letter of each word.
-pub(super) fn title(args: &Arguments<'_>) -> CallResult {
+pub(super) fn title(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     if !text.is_ascii() {
         return Err(CallFault::Uncertain("capitals beyond ASCII"));
@@ -85,7 +85,7 @@ pub(super) fn title(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::string(out))
 }
 
-pub(super) fn indent(args: &Arguments<'_>) -> CallResult {
+pub(super) fn indent(args: &CallArguments<'_>) -> CallResult {
     let spaces = usize::try_from(args.whole(0)?)
         .map_err(|_| CallFault::call("the number of spaces must not be negative"))?;
     let text = args.text(1);
@@ -95,7 +95,7 @@ pub(super) fn indent(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::string(text.replace('\n', &line_break)))
 }
 
-pub(super) fn join(args: &Arguments<'_>) -> CallResult {
+pub(super) fn join(args: &CallArguments<'_>) -> CallResult {
     if args.values.len() < 2 {
         return Err(CallFault::call("at least one list is required"));
     }
@@ -111,7 +111,7 @@ pub(super) fn join(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::string(parts.join(separator)))
 }
 
-pub(super) fn split(args: &Arguments<'_>) -> CallResult {
+pub(super) fn split(args: &CallArguments<'_>) -> CallResult {
     Ok(match (args.text(0), args.text(1)) {
         ("", "") => text_list::<&str>([]),
         (_, "") => text_list([""]),
@@ -125,7 +125,7 @@ fn has_no_clusters(text: &str) -> bool {
     text.is_ascii() && !text.contains('\r')
 }
 
-pub(super) fn strrev(args: &Arguments<'_>) -> CallResult {
+pub(super) fn strrev(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     if !has_no_clusters(text) {
         return Err(CLUSTERS);
@@ -133,7 +133,7 @@ pub(super) fn strrev(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::string(text.chars().rev().collect::<String>()))
 }
 
-pub(super) fn substr(args: &Arguments<'_>) -> CallResult {
+pub(super) fn substr(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     let (offset, length) = (args.whole(1)?, args.whole(2)?);
     if !has_no_clusters(text) {

@@ -5,7 +5,7 @@ use std::cmp::Ord;
 use super::FunctionBody::{NotComputed, Plain, Removed, Special};
 use super::FunctionDialect::{AfterTerraform0_15, OnlyOpenTofu, OnlyTerraform, OnlyTerraform0_15};
 use super::SignatureType::{Any, Bool, Bools, List, Nullable, Number, Set, Text, TextLists, Texts};
-use super::{Arguments, CallResult, Function, FunctionBody, FunctionDialect, NeededKnowledge};
+use super::{CallArguments, CallResult, Function, FunctionBody, FunctionDialect, NeededKnowledge};
 use super::{Evaluator, Outcome, SignatureType};
 use super::{
     collections, csv, encoding, files, format, hashes, networks, numbers, patterns, products,
@@ -19,7 +19,7 @@ const fn function(
     name: &'static str,
     parameters: &'static [SignatureType],
     result: SignatureType,
-    body: fn(&Arguments<'_>) -> CallResult,
+    body: fn(&CallArguments<'_>) -> CallResult,
 ) -> Function {
     Function {
         name,

@@ -2,18 +2,18 @@
 
 use chrono::{DateTime, Datelike as _, FixedOffset, SecondsFormat, TimeDelta, Timelike as _};
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::Number;
 use crate::expr::typed::Typed;
 
 const NO_TIMESTAMP: &str = "this is no timestamp as in RFC 3339";
 
-pub(super) fn formatdate(args: &Arguments<'_>) -> CallResult {
+pub(super) fn formatdate(args: &CallArguments<'_>) -> CallResult {
     let time = timestamp(args.text(1))?.ok_or_else(|| CallFault::argument(1, NO_TIMESTAMP))?;
     formatted(args.text(0), &time).map(Typed::string)
 }
 
-pub(super) fn timeadd(args: &Arguments<'_>) -> CallResult {
+pub(super) fn timeadd(args: &CallArguments<'_>) -> CallResult {
     let time = timestamp(args.text(0))?.ok_or_else(|| CallFault::call(NO_TIMESTAMP))?;
     let duration = duration(args.text(1))?.ok_or_else(|| CallFault::call("this is no duration"))?;
     let sum = time
@@ -24,7 +24,7 @@ pub(super) fn timeadd(args: &Arguments<'_>) -> CallResult {
     Ok(Typed::string(text))
 }
 
-pub(super) fn timecmp(args: &Arguments<'_>) -> CallResult {
+pub(super) fn timecmp(args: &CallArguments<'_>) -> CallResult {
     let time =
         |at: usize| timestamp(args.text(at))?.ok_or_else(|| CallFault::argument(at, NO_TIMESTAMP));
     let order = time(0)?.cmp(&time(1)?) as i8;

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use flate2::read::MultiGzDecoder;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use super::files;
 use crate::expr::typed::Typed;
 
@@ -39,15 +39,15 @@ fn in_utf8(bytes: Vec<u8>) -> CallResult {
     }
 }
 
-pub(super) fn base64_decode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn base64_decode(args: &CallArguments<'_>) -> CallResult {
     in_utf8(from_base64(args.text(0)).ok_or_else(|| CallFault::call(NO_BASE64))?)
 }
 
-pub(super) fn base64_encode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn base64_encode(args: &CallArguments<'_>) -> CallResult {
     Ok(Typed::string(STANDARD.encode(args.text(0))))
 }
 
-pub(super) fn base64_gunzip(args: &Arguments<'_>) -> CallResult {
+pub(super) fn base64_gunzip(args: &CallArguments<'_>) -> CallResult {
     let bytes = from_base64(args.text(0)).ok_or_else(|| CallFault::call(NO_BASE64))?;
     let limit = u64::try_from(args.work).unwrap_or(u64::MAX);
     let mut unzipped = Vec::new();
@@ -63,12 +63,12 @@ pub(super) fn base64_gunzip(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn filebase64(args: &Arguments<'_>) -> CallResult {
+pub(super) fn filebase64(args: &CallArguments<'_>) -> CallResult {
     let bytes = files::read(args.around, args.text(0), args.work)?;
     Ok(Typed::string(STANDARD.encode(bytes)))
 }
 
-pub(super) fn textdecodebase64(args: &Arguments<'_>) -> CallResult {
+pub(super) fn textdecodebase64(args: &CallArguments<'_>) -> CallResult {
     let charset = Charset::of_name(args.text(1))?;
     let bytes = from_base64(args.text(0)).ok_or_else(|| CallFault::argument(0, NO_BASE64))?;
     let text = charset
@@ -78,7 +78,7 @@ pub(super) fn textdecodebase64(args: &Arguments<'_>) -> CallResult {
         .ok_or_else(|| CallFault::argument(0, "this has characters that the encoding has not"))
 }
 
-pub(super) fn textencodebase64(args: &Arguments<'_>) -> CallResult {
+pub(super) fn textencodebase64(args: &CallArguments<'_>) -> CallResult {
     let bytes = Charset::of_name(args.text(1))?.encode(args.text(0));
     Ok(Typed::string(STANDARD.encode(bytes)))
 }
@@ -126,7 +126,7 @@ impl Charset {
     }
 }
 
-pub(super) fn urldecode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn urldecode(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     let is_escape = |rest: &str| {
         let digits = rest.get(..2).unwrap_or_default();
@@ -141,7 +141,7 @@ pub(super) fn urldecode(args: &Arguments<'_>) -> CallResult {
     }
 }
 
-pub(super) fn urlencode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn urlencode(args: &CallArguments<'_>) -> CallResult {
     let escaped = utf8_percent_encode(args.text(0), QUERY).to_string();
     Ok(Typed::string(escaped.replace("%20", "+")))
 }

@@ -60,18 +60,9 @@ pub(super) fn configuration(
         Err(failure) => {
             // Not kept: another call may have a default.
             evaluation.reads.forget(&path);
-            let path = path.display();
-            return match (failure, default) {
+            return match (&failure, default) {
                 (ReadFailure::Missing, Some(default)) => Ok(default.clone()),
-                (ReadFailure::Missing, None) => {
-                    Err(ExtraFault::Call(format!("{path} does not exist")))
-                }
-                (ReadFailure::Failed(reason), _) => {
-                    Err(ExtraFault::Call(format!("{path}: {reason}")))
-                }
-                (ReadFailure::TooMuch | ReadFailure::Outside, _) => {
-                    Err(ExtraFault::Uncertain(format!("{path} is not read")))
-                }
+                _ => Err(unread(&failure, &path)),
             };
         }
     };
@@ -86,6 +77,17 @@ pub(super) fn configuration(
     let answer = answer(&traced, call);
     evaluation.reads.finish(path, traced);
     answer
+}
+
+fn unread(failure: &ReadFailure, path: &Path) -> ExtraFault {
+    let path = path.display();
+    match failure {
+        ReadFailure::Missing => ExtraFault::Call(format!("{path} does not exist")),
+        ReadFailure::Failed(reason) => ExtraFault::Call(format!("{path}: {reason}")),
+        ReadFailure::TooMuch | ReadFailure::Outside => {
+            ExtraFault::Uncertain(format!("{path} is not read"))
+        }
+    }
 }
 
 fn answer((outcome, causes): &Traced, call: &ExtraCall<'_>) -> Answer {

@@ -49,6 +49,11 @@ impl Values {
             names.add_attribute(used.root, attribute, value);
             return Ok(());
         }
+        if role == ExprRole::Value && !self.flavor.is_opentofu() {
+            // Terraform looks only at the names of the source itself (rules 9.3).
+            names.add_unknown(used.root);
+            return Ok(());
+        }
         let (title, remark) = match role {
             _ if self.flavor.is_opentofu() => match subject {
                 Ok(ReferenceSubject::Module) => (
@@ -60,16 +65,11 @@ impl Values {
                     "this is known after the plan only",
                 ),
             },
-            // Terraform looks only at the names of the source itself (rules 9.3).
-            ExprRole::Value => {
-                names.add_unknown(used.root);
-                return Ok(());
-            }
             ExprRole::Version => (
                 "Invalid module version",
                 "a version is made of variables and local values only",
             ),
-            ExprRole::Source => (
+            ExprRole::Source | ExprRole::Value => (
                 "Invalid module source",
                 "a source is made of variables, local values and paths only",
             ),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
-use super::arguments::{Arguments, CallFault, CallResult};
+use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::convert::convert;
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
@@ -29,7 +29,7 @@ const NO_YAML: CallFault = CallFault::Uncertain("this text could not be read as 
 const CORE_TAG: &str = "tag:yaml.org,2002:";
 
 /// Reads the only document of a text.
-pub(super) fn yamldecode(args: &Arguments<'_>) -> CallResult {
+pub(super) fn yamldecode(args: &CallArguments<'_>) -> CallResult {
     let text = args.text(0);
     if !scalars::is_portable(text) {
         return Err(FORM);
@@ -74,7 +74,7 @@ struct YamlReader<'t, 'l> {
     ends_with_line: bool,
     /// The size of the values that aliases have copied, in bytes.
     copied: usize,
-    args: &'l Arguments<'l>,
+    args: &'l CallArguments<'l>,
 }
 
 impl<'t> YamlReader<'t, '_> {
