@@ -88,6 +88,7 @@ fn kind(ty: &Type) -> &'static str {
 fn primitive(given: &Typed, ty: &Type) -> Fit {
     let value = match (ty, &given.value) {
         (Type::String, value) => value.to_text().map(Value::String),
+        // Numbers and bools do not convert to each other (rules 2.1).
         (Type::Bool, Value::String(_)) => to_bool(&given.value, "").ok().map(Value::Bool),
         (Type::Number, Value::String(_)) => match to_number(&given.value) {
             Ok(number) => Some(Value::Number(number)),

@@ -22,6 +22,7 @@ pub fn fill(given: Typed, ty: &Type) -> Result<Typed, Misfit> {
 }
 
 fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
+    // A value that is null has no attributes to fill in (rules 1.2).
     if [Value::Null, Value::Unknown].contains(&given.value) || !shapes.has_defaults(ty) {
         return Ok(given);
     }
@@ -108,6 +109,7 @@ fn filled_attributes<'t>(
             && is_absent
         {
             shapes.charge(default.weight())?;
+            // Defaults apply from the outside in: this one may lack attributes itself (rules 1.2).
             items.insert(name.clone(), any(default.clone(), &attribute.ty, shapes)?);
         }
     }

@@ -37,6 +37,7 @@ impl Number {
             return None;
         }
         let significant = all.trim_end_matches('0');
+        // Zeros at the end go to the exponent, so that equal numbers have one form.
         let zeros = i32::try_from(all.len() - significant.len()).ok()?;
         let places = i32::try_from(fraction.len()).ok()?;
         let digits: i128 = match significant {

@@ -25,6 +25,7 @@ pub(super) fn as_set(values: Vec<Value>) -> Fit<Vec<Value>> {
         pairs.push((key.ok_or(uncertain)?, value));
     }
     pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+    // Equal items are neighbours after sorting.
     pairs.dedup_by(|(_, a), (_, b)| a == b);
     Ok(pairs.into_iter().map(|(_, value)| value).collect())
 }

@@ -75,6 +75,7 @@ impl ShortLine {
         match value {
             Value::Null => self.push("null"),
             Value::Unknown => self.push(UNKNOWN),
+            // Not even the type of a secret is shown.
             Value::Marked(marks, _) => self.push(hidden(*marks)),
             Value::Bool(value) => self.push(if *value { "true" } else { "false" }),
             Value::Number(number) => self.push(&number.to_string()),
@@ -251,6 +252,7 @@ fn quoted(text: &str) -> String {
             '\u{8}' => out.push_str("\\b"),
             '\u{b}' => out.push_str("\\v"),
             '\u{c}' => out.push_str("\\f"),
+            // An invisible character could make one address look like another.
             c if is_visible(c) => out.push(c),
             // Writing to a string cannot fail.
             c if u32::from(c) < 0x80 => drop(write!(out, "\\x{:02x}", u32::from(c))),

@@ -285,6 +285,7 @@ fn attribute(file: FileId, expr: &Expr) -> Outcome<AttributeType> {
         _ => return read(file, expr).map(AttributeType::required),
     };
     match &*call.args {
+        // Without a default the attribute is null where it is absent (rules 1.2).
         [ty] => Ok(AttributeType {
             ty: read(file, ty)?,
             presence: Presence::Optional,

@@ -134,6 +134,7 @@ impl fmt::Display for Type {
             }
             Self::Object(items) => {
                 let item = |(name, item): (&String, &AttributeType)| match item.presence {
+                    // The form of the programs in their messages.
                     Presence::Required => format!("{name}={}", item.ty),
                     _ => format!("{name}=optional({})", item.ty),
                 };

@@ -20,6 +20,7 @@ pub(super) fn possible(from: &Type, to: &Type) -> Fit<bool> {
         (Type::Object(from), Type::Map(to)) => {
             all_possible(from.values().map(|attribute| &attribute.ty), to)?
         }
+        // A tuple type takes the exact length only (rules 2.3).
         (Type::Tuple(from), Type::Tuple(to)) => {
             from.len() == to.len() && every(from.iter().zip(to.iter()))?
         }
@@ -28,6 +29,7 @@ pub(super) fn possible(from: &Type, to: &Type) -> Fit<bool> {
         }
         (Type::Object(from), Type::Object(to)) => {
             let is_there = |(name, attribute): (&String, &AttributeType)| {
+                // Further attributes are discarded (rules 2.2).
                 from.contains_key(name) || attribute.presence != Presence::Required
             };
             let both = to
@@ -114,7 +116,9 @@ fn kinds(types: &[&Type]) -> Kinds {
 fn primitive(types: &[&Type]) -> Option<Type> {
     let has = |wanted| types.iter().any(|ty| **ty == wanted);
     match (has(Type::String), has(Type::Bool), has(Type::Number)) {
+        // All primitive types convert to strings (rules 2.1).
         (true, ..) => Some(Type::String),
+        // Bools and numbers do not convert to each other (rules 2.1).
         (_, true, true) => None,
         (_, true, _) => Some(Type::Bool),
         _ => Some(Type::Number),

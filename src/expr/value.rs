@@ -82,6 +82,7 @@ impl Value {
     pub fn marked(self, marks: Marks) -> Self {
         match self {
             value if marks.is_none() => value,
+            // Marks are never nested directly.
             Self::Marked(own, value) => Self::Marked(own.and(marks), value),
             value => Self::Marked(marks, Box::new(value)),
         }

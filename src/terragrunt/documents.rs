@@ -38,6 +38,7 @@ impl ParsedFile {
         };
         Self {
             path: path.to_owned(),
+            // Checked once for all units that share the file.
             misfits: schema::check(path, &body),
             bytes,
             body,

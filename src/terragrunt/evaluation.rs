@@ -147,6 +147,7 @@ impl<'a> Evaluation<'a> {
         path: &Path,
         sharing: Sharing,
     ) -> Result<(Arc<ParsedFile>, FileId), ReadFailure> {
+        // A file that is shared counts for each unit: the limit must not depend on other units.
         self.files_left = self.files_left.checked_sub(1).ok_or(ReadFailure::TooMuch)?;
         if let Some(document) = self.around.documents.find(path) {
             let file = self.id(&document);
@@ -258,6 +259,7 @@ impl<'a> Evaluation<'a> {
         self.read_depth += 1;
         let value = run(self);
         self.read_depth -= 1;
+        // The chain of a file that was read does not count outside.
         (self.depth, self.chain) = outer;
         Some(value)
     }

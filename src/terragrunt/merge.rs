@@ -85,9 +85,11 @@ fn over(upper: FileConfig, parent: FileConfig, strategy: MergeStrategy) -> FileC
         (upper, parent) => upper.or(parent),
     };
     type Blocks = BTreeMap<String, Arguments>;
+    // Deep merging joins the arguments of equal labels.
     let blocks: fn(Blocks, Blocks) -> Blocks = if is_deep { deep_blocks } else { laid };
     FileConfig {
         terraform: terraform(upper.terraform, parent.terraform, strategy),
+        // Hooks of equal labels are replaced as a whole, even when merging deep (rules 3.3).
         commands: laid(upper.commands, parent.commands),
         generate: laid(upper.generate, parent.generate),
         // The block counts as a whole, with any strategy.

@@ -94,6 +94,7 @@ pub(super) fn render(
     let path = evaluation.unit_file(unit_dir);
     let diagnostic = |stop: Stop| Box::new(stop.diagnostic().clone());
     begin(&mut evaluation, &path, &mut Vec::new()).map_err(diagnostic)?;
+    // `render` stops at errors of the structure (rules 2.2).
     if let Some(misfit) = evaluation.misfits(0).into_iter().next() {
         return Err(Box::new(misfit));
     }

@@ -94,6 +94,7 @@ fn replaced(written: Option<&str>, around: &UnitSurroundings<'_>) -> Option<Stri
         });
     match (&around.source, split_source, below) {
         (SourceOverride::Whole(source), _, _) => Some(source.clone()),
+        // Each of many units keeps its own directory (rules 6.3).
         (SourceOverride::Package(source), _, Some(below)) => Some(format!("{source}//{below}")),
         (SourceOverride::Package(source), _, None) => Some(source.clone()),
         (SourceOverride::None, Some((base, _)), Some(below)) => {
@@ -161,6 +162,7 @@ fn detect(
     if let Some(address) = hosted(rest, "github.com/").or_else(|| hosted(rest, "gitlab.com/")) {
         return Ok(with_getter(address));
     }
+    // The short form of SSH addresses (rules 6.5).
     if let Some(host_and_path) = rest.strip_prefix("git@")
         && let Some((host, path)) = host_and_path.split_once(':')
         && !host.contains('/')
@@ -179,6 +181,7 @@ fn detect(
         return Ok(with_getter(format!("{getter}::https://{rest}")));
     }
     match forced {
+        // Anything else is a path relative to the unit, whose query is ignored (rules 6.7).
         None => Ok(UnitPackage::Local(clean(
             &unit_dir.join(without_query(rest)),
         ))),

@@ -37,6 +37,7 @@ pub(super) fn coalesce(args: &CallArguments<'_>) -> CallResult {
     };
     for arg in args.values {
         let arg = convert(arg.clone(), &ty)?;
+        // Empty strings are skipped like nulls.
         let is_empty = arg.value == Value::String(String::new());
         // An unknown argument may have a value that counts.
         if arg.is_unknown() || !(arg.is_null() || is_empty) {
@@ -79,6 +80,7 @@ fn position(args: &CallArguments<'_>) -> CallResult<Option<usize>> {
         .map_err(|_| CallFault::call("argument must be list, tuple, or set"))?;
     let wanted = &args.values[1];
     for (at, item) in args.items(0).into_iter().enumerate() {
+        // Equal values of two types may be equal after a conversion.
         if item.value == wanted.value {
             if item.ty == wanted.ty {
                 return Ok(Some(at));
@@ -113,6 +115,7 @@ pub(super) fn keys(args: &CallArguments<'_>) -> CallResult {
     };
     let names = items.keys().map(|name| Value::String(name.clone()));
     Ok(match args.ty(0) {
+        // The keys of an object are a tuple, those of a map a list.
         Type::Map(_) => Typed::list(Type::String, names.collect()),
         _ => Typed::tuple(names.map(Typed::of).collect()),
     })
@@ -144,6 +147,7 @@ pub(super) fn lookup(args: &CallArguments<'_>) -> CallResult {
         return Ok(item);
     }
     match (args.values.get(2), args.ty(0)) {
+        // The default must have the type of the items: the result has one type.
         (Some(default), Type::Map(item)) => convert(default.clone(), item).map_err(|_| {
             let reason = "the default must have the type of the map's items";
             CallFault::argument(2, reason)
@@ -161,6 +165,7 @@ pub(super) fn lookup(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn merge(args: &CallArguments<'_>) -> CallResult {
+    // Nulls are skipped.
     let maps: Vec<&Typed> = args.values.iter().filter(|arg| !arg.is_null()).collect();
     args.allow(maps.iter().map(|map| map.weight()).sum())?;
     let mut merged = BTreeMap::new();

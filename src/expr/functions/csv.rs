@@ -45,6 +45,7 @@ pub(super) fn csvdecode(args: &CallArguments<'_>) -> CallResult {
 
 /// Takes the next row, past empty lines; `None` at the end.
 fn row(rest: &mut &str) -> CallResult<Option<Vec<String>>> {
+    // Empty lines are no rows.
     *rest = rest.trim_start_matches('\n');
     if rest.is_empty() {
         return Ok(None);

@@ -97,6 +97,7 @@ impl PatternTranslator<'_> {
                 'D' => self.out.push_str("[^0-9]"),
                 'W' => self.out.push_str("[^0-9A-Za-z_]"),
                 'S' => self.out.push_str("[^\\t\\n\\f\\r ]"),
+                // In RE2 a word boundary knows ASCII only.
                 'b' => self.out.push_str("(?-u:\\b)"),
                 anchor @ ('A' | 'z') => self.out.extend(['\\', anchor]),
                 other => self.escape(other)?,
@@ -112,6 +113,7 @@ impl PatternTranslator<'_> {
     fn escape(&mut self, c: char) -> Option<()> {
         match c {
             'a' | 'f' | 'n' | 'r' | 't' | 'v' => {}
+            // The `regex` crate reads these as boundaries of words.
             '<' | '>' => return None,
             c if c.is_ascii_punctuation() => {}
             _ => return None,
@@ -134,6 +136,7 @@ impl PatternTranslator<'_> {
         let greatest = if most.is_empty() { least } else { most };
         let greatest = greatest.parse::<u32>().ok()?;
         self.repeats = self.repeats.checked_mul(greatest.max(1))?;
+        // RE2 refuses such a pattern.
         if self.repeats > MAX_REPEAT {
             return None;
         }

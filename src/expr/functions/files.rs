@@ -56,6 +56,7 @@ pub(super) fn file(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn fileexists(args: &CallArguments<'_>) -> CallResult {
+    // Paths start at the working directory, also in child modules (rules 6.3).
     let path = args.around.dir.join(args.text(0));
     match args.around.files.kind(&path) {
         // A directory is an error of the program, not false.

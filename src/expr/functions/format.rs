@@ -81,6 +81,7 @@ fn formatted(args: &CallArguments<'_>, values: &[Typed]) -> CallResult<String> {
             continue;
         }
         let verb = Verb::read(&mut chars)?;
+        // After `%[2]d` the next verb takes the third argument.
         let at = verb.index.unwrap_or(next);
         next = at + 1;
         used = next.max(used);
@@ -90,6 +91,7 @@ fn formatted(args: &CallArguments<'_>, values: &[Typed]) -> CallResult<String> {
         };
         let shown = verb.shown(value, at)?;
         match verb.letter {
+            // A bool is never padded.
             't' => out.push_str(&shown),
             _ => verb.pad(&shown, &mut out),
         }
@@ -172,6 +174,7 @@ impl Verb {
         let text = value.value.to_text();
         match letter {
             'v' => match text {
+                // Numbers from a million on get an exponent (rules 6.7).
                 Some(text) if matches!(value.value, Value::Number(_)) => Ok(scientific(&text)),
                 Some(text) => Ok(text),
                 None if value.value == Value::Null => Ok("null".to_owned()),
@@ -180,6 +183,7 @@ impl Verb {
             's' => {
                 let text = text.ok_or_else(|| unsuitable("a string"))?;
                 match self.precision {
+                    // A precision counts grapheme clusters, by the Unicode tables of the program.
                     Some(_) if !text.is_ascii() => Err(THIS_VERB),
                     Some(precision) => Ok(text.chars().take(precision).collect()),
                     None => Ok(text),
@@ -249,6 +253,7 @@ fn scientific(text: &str) -> String {
     let exponent = i64::try_from(whole.len()).unwrap_or(i64::MAX)
         - i64::try_from(zeros).unwrap_or(i64::MAX)
         - 1;
+    // In this range Go writes no exponent.
     if digits.is_empty() || (-4..6).contains(&exponent) {
         return text.to_owned();
     }

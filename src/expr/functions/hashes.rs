@@ -76,6 +76,7 @@ pub(super) fn uuidv5(args: &CallArguments<'_>) -> CallResult {
     bytes.extend_from_slice(args.text(1).as_bytes());
     let mut hash = sha1(&bytes);
     hash.truncate(16);
+    // Version 5, and the variant of the RFC.
     hash[6] = hash[6] & 0x0f | 0x50;
     hash[8] = hash[8] & 0x3f | 0x80;
     let mut uuid = in_hex(&hash);

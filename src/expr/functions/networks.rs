@@ -109,6 +109,7 @@ impl CidrBlock {
         if bits.is_empty() || !bits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(invalid());
         }
+        // Parsers of Go differ in zeros before a number.
         if has_zeros_in_front(bits) {
             return Err(CallFault::Uncertain("a prefix with zeros in front"));
         }
@@ -151,6 +152,7 @@ impl CidrBlock {
         let greatest = self.greatest_host();
         let from = match u128::try_from(number) {
             Ok(number) => Some(number),
+            // The host -1 is the last address.
             Err(_) => greatest.checked_sub(number.unsigned_abs() - 1),
         };
         match from.filter(|host| *host <= greatest) {
@@ -168,6 +170,7 @@ impl CidrBlock {
         let Some(rest) = room.checked_sub(new_bits) else {
             return Err(CallFault::call("the prefix has too little address space"));
         };
+        // With 64 new bits or more any number of 64 bits fits.
         if new_bits < 64 && number >> new_bits != 0 {
             return Err(CallFault::call(
                 "the prefix extension has no subnet of this number",

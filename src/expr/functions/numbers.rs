@@ -48,6 +48,7 @@ fn floored(number: Number) -> CallResult<Number> {
     let unit = Number::from(1);
     let rest = number.modulo(unit).ok_or(ROUNDED)?;
     let truncated = number.subtract(rest).ok_or(ROUNDED)?;
+    // The remainder has the sign of the number: truncation rounds towards zero.
     if rest < Number::from(0) {
         truncated.subtract(unit).ok_or(ROUNDED)
     } else {
@@ -56,6 +57,7 @@ fn floored(number: Number) -> CallResult<Number> {
 }
 
 pub(super) fn signum(args: &CallArguments<'_>) -> CallResult {
+    // The programs refuse fractions here.
     args.whole(0)?;
     let unit = Number::from(1);
     result(match args.number(0)?.cmp(&Number::from(0)) {
@@ -86,6 +88,7 @@ pub(super) fn pow(args: &CallArguments<'_>) -> CallResult {
     let (Some(base), Some(Ok(exponent))) = (base, exponent.map(u32::try_from)) else {
         return Err(ROUNDED);
     };
+    // Above this the programs round, and the text shows it.
     let is_exact = |number: i64| number.unsigned_abs() < EXACT_FLOATS;
     let power = base
         .checked_pow(exponent)
@@ -133,6 +136,7 @@ pub(super) fn range(args: &CallArguments<'_>) -> CallResult {
         None if is_descending => Number::from(1).negate().ok_or(ROUNDED)?,
         None => Number::from(1),
     };
+    // Without a difference the step is not checked.
     if start == end {
         return Ok(Typed::list(Type::Number, Vec::new()));
     }

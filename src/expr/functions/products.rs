@@ -44,6 +44,7 @@ pub(super) fn matchkeys(args: &CallArguments<'_>) -> CallResult {
         let reason = "length of keys and values should be equal";
         return Err(CallFault::call(reason));
     }
+    // An empty search set selects nothing, whatever the keys are.
     if !is_known && !wanted.is_empty() {
         return Ok(Typed::unknown(ty).marked(marks));
     }
@@ -67,6 +68,7 @@ pub(super) fn setproduct(args: &CallArguments<'_>) -> CallResult {
     let (mut types, mut columns) = (Vec::new(), Vec::new());
     let mut is_known = true;
     for (at, arg) in args.values.iter().enumerate() {
+        // It may turn out to be any collection, or none.
         if arg.is_unknown() && arg.ty == Type::Any {
             is_known = false;
             continue;

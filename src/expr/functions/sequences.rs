@@ -64,6 +64,7 @@ pub(super) fn concat(args: &CallArguments<'_>) -> CallResult {
     }
     let items = Typed::tuple(items);
     let types: Vec<&Type> = args.values.iter().map(|arg| &arg.ty).collect();
+    // Lists with a common type give a list, anything else a tuple.
     if types.iter().all(|ty| matches!(ty, Type::List(_)))
         && let Some(ty) = unify(&types)?
     {
@@ -179,6 +180,7 @@ fn combined_sets(
     let ty = ty.unwrap_or(&open).clone();
     let mut sets = Vec::new();
     for arg in args.values {
+        // An empty set fits any type; a set of open items does not.
         let is_open = arg.ty == open && arg.value != Value::Tuple(Vec::new());
         // The programs convert sets to a common type in an order that is not certain.
         if (arg.ty != open && arg.ty != ty) || (is_open && ty != open) {

@@ -140,6 +140,7 @@ pub(super) fn can<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> O
     let value = only_argument(eval, call, span);
     eval.guards -= 1;
     match value {
+        // An unknown value may turn out to fail (rules 5.1).
         Ok(value) if !value.value.is_wholly_known() => Ok(Typed::unknown(Type::Bool)),
         Ok(_) => Ok(Typed::bool(true)),
         Err(problems) if !problems.uncertain.is_empty() || call.args.len() != 1 => Err(problems),
@@ -167,6 +168,7 @@ pub(super) fn templatefile<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: S
         };
         return eval.refuse(rules::WRONG_TYPE, title, span, "");
     };
+    // Problems of the path are reported alone.
     let (file, values) = (eval.expr(path)?, eval.expr(vars)?);
     let ((file, file_marks), (values, value_marks)) = (file.bare(), values.unmarked());
     let marks = file_marks.and(value_marks);
@@ -216,6 +218,7 @@ fn render(
         let note = format!("{name:?} cannot be the name of a variable");
         return eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, given_at, &note);
     }
+    // Templates do not know the functions of the embedding program.
     let inside = Surroundings {
         extra: None,
         ..*around

@@ -6,6 +6,7 @@ use crate::expr::typed::Typed;
 const CLUSTERS: CallFault = CallFault::Uncertain("this counts characters beyond ASCII");
 
 pub(super) fn chomp(args: &CallArguments<'_>) -> CallResult {
+    // All line breaks at the end are cut off, not only the last.
     let text = args.text(0).trim_end_matches(['\n', '\r']);
     Ok(Typed::string(text))
 }
@@ -80,6 +81,7 @@ pub(super) fn title(args: &CallArguments<'_>) -> CallResult {
     let (mut out, mut is_inside) = (String::new(), false);
     for c in text.chars() {
         out.push(if is_inside { c } else { c.to_ascii_uppercase() });
+        // A digit or an underscore is part of a word.
         is_inside = c.is_ascii_alphanumeric() || c == '_';
     }
     Ok(Typed::string(out))
@@ -113,6 +115,7 @@ pub(super) fn join(args: &CallArguments<'_>) -> CallResult {
 
 pub(super) fn split(args: &CallArguments<'_>) -> CallResult {
     Ok(match (args.text(0), args.text(1)) {
+        // An empty text has no characters, but one part between separators.
         ("", "") => text_list::<&str>([]),
         (_, "") => text_list([""]),
         ("", text) => text_list(text.chars()),

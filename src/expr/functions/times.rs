@@ -18,6 +18,7 @@ pub(super) fn timeadd(args: &CallArguments<'_>) -> CallResult {
     let duration = duration(args.text(1))?.ok_or_else(|| CallFault::call("this is no duration"))?;
     let sum = time
         .checked_add_signed(duration)
+        // RFC 3339 has years of four digits.
         .filter(|sum| (0..=9999).contains(&sum.year()))
         .ok_or(CallFault::Uncertain("a year of more than four digits"))?;
     let text = sum.to_rfc3339_opts(SecondsFormat::Secs, true);
@@ -45,6 +46,7 @@ fn timestamp(text: &str) -> CallResult<Option<DateTime<FixedOffset>>> {
     if bytes.len() < 11 || !bytes.iter().enumerate().take(11).all(is_digit_or) {
         return Ok(None);
     }
+    // Go and Rust differ in leap seconds and in a small `z`.
     let has_form = bytes.len() >= 20
         && bytes.iter().enumerate().take(19).all(is_digit_or)
         && &bytes[17..19] != b"60"
@@ -60,6 +62,7 @@ fn timestamp(text: &str) -> CallResult<Option<DateTime<FixedOffset>>> {
 /// Reads a duration such as `1h30m` or `-1.5s`; `None` if it is none.
 fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    // Only zero may have no unit.
     if unsigned == "0" {
         return Ok(Some(TimeDelta::zero()));
     }
@@ -222,6 +225,7 @@ fn part(run: &str, time: &DateTime<FixedOffset>) -> CallResult<String> {
         "m" => time.minute().to_string(),
         "ss" => format!("{:02}", time.second()),
         "s" => time.second().to_string(),
+        // Only these two forms have a name for UTC.
         "Z" if is_utc => "Z".to_owned(),
         "ZZZ" if is_utc => "UTC".to_owned(),
         "Z" | "ZZZZZ" => time.format("%:z").to_string(),

@@ -73,6 +73,7 @@ pub(super) fn textdecodebase64(args: &CallArguments<'_>) -> CallResult {
     let bytes = from_base64(args.text(0)).ok_or_else(|| CallFault::argument(0, NO_BASE64))?;
     let text = charset
         .decode(&bytes)?
+        // The programs cannot tell it from a character that failed.
         .filter(|text| !text.contains(char::REPLACEMENT_CHARACTER));
     text.map(Typed::string)
         .ok_or_else(|| CallFault::argument(0, "this has characters that the encoding has not"))
@@ -142,6 +143,7 @@ pub(super) fn urldecode(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn urlencode(args: &CallArguments<'_>) -> CallResult {
+    // A space is `+` in a query.
     let escaped = utf8_percent_encode(args.text(0), QUERY).to_string();
     Ok(Typed::string(escaped.replace("%20", "+")))
 }

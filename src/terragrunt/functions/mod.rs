@@ -137,6 +137,7 @@ fn command(
 ) -> Answer {
     let words = |words: &str| Ok(list(words.split(' ')));
     match call.name {
+        // Any command may run later, unless one is given (rules 5.7).
         "get_terraform_command" | "get_terraform_cli_args" => {
             let Some(words) = evaluation.around.command.clone() else {
                 let reason = "it depends on the command that runs";
@@ -212,6 +213,7 @@ fn strings(call: &ExtraCall<'_>) -> Result<Option<Vec<String>>, ExtraFault> {
     let mut is_known = true;
     for (at, arg) in call.args.iter().enumerate() {
         match &arg.value {
+            // Null is refused, also for parameters that may be left out (rules 5.1).
             Value::Null => {
                 let reason = "argument must not be null".to_owned();
                 return Err(ExtraFault::Argument(at, reason));

@@ -151,6 +151,7 @@ pub(super) fn variables(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str
     }
     let mut items = BTreeMap::new();
     for attribute in document.body.attributes() {
+        // Files of variables hold constants only.
         let value = expr::constant(file, &attribute.value).map_err(|_| {
             let reason = format!("{} has a value that is no constant", path.display());
             ExtraFault::Call(reason)

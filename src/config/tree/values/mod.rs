@@ -173,6 +173,7 @@ impl Values {
             defaulted: BTreeSet::new(),
         };
         self.modules.insert(node, values);
+        // The programs check constants even if nothing uses them.
         for variable in &module.contents.variables {
             if Given::says(variable.constant.as_ref(), true) {
                 self.constant(node, variable, reader);
@@ -188,6 +189,7 @@ impl Values {
     /// Drops the values of the module of a node, once all calls below were followed.
     pub(in crate::config) fn leave(&mut self, node: usize) {
         if let Some(module) = self.modules.remove(&node) {
+            // A tree may have thousands of modules: only those on the way to the current one keep values.
             self.budget.release(module.kept);
         }
     }

@@ -131,9 +131,11 @@ impl<'a> Trace<'a> {
             let Some(entry) = self.values.find(&named) else {
                 continue;
             };
+            // Several expressions may use one name; it is listed where it is used first.
             if self.listed.contains(&(node, named.text.clone())) {
                 continue;
             }
+            // The rest of a long trace is cut off, and the trace says so.
             if level >= MAX_LEVELS || self.list.len() >= MAX_VALUES {
                 self.is_cut = true;
                 return;

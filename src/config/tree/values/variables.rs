@@ -69,6 +69,7 @@ impl Values {
             let variables = BTreeMap::from([(variable.name.clone(), Arc::clone(&value))]);
             let names = BTreeMap::from([("var".to_owned(), NameValue::Attributes(variables))]);
             let outcome = self.with_names(names, condition, reader);
+            // Only a condition that is certainly false is an error here.
             if outcome.is_ok_and(|outcome| is_false(&outcome.value)) {
                 let title = "Invalid value for variable";
                 refuse(title, variable.place, "a validation fails", reader);

@@ -47,6 +47,7 @@ pub(super) fn yamldecode(args: &CallArguments<'_>) -> CallResult {
             Event::StreamEnd => return Err(CallFault::call("there is no document")),
             first => {
                 let value = reader.node(first, 0)?;
+                // Only one document may be there (rules 6.6).
                 return match (reader.next()?, reader.next()?) {
                     (Event::DocumentEnd, Event::StreamEnd) => Ok(value),
                     (Event::DocumentEnd, Event::DocumentStart(_)) => {
@@ -96,6 +97,7 @@ impl<'t> YamlReader<'t, '_> {
         let (anchor, value) = match event {
             Event::Alias(anchor) => return self.alias(anchor),
             Event::Scalar(text, style, anchor, tag) => {
+                // The end of such a block depends on the version of YAML.
                 if is_block(style) && (depth == 0 || !self.ends_with_line) {
                     return Err(FORM);
                 }

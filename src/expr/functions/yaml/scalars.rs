@@ -79,6 +79,7 @@ fn number(text: &str) -> CallResult {
     if is_decimal(text) {
         return decimal(text);
     }
+    // Signs before these prefixes make a string.
     for (prefix, base) in [("0o", 8), ("0x", 16)] {
         let Some(digits) = text.strip_prefix(prefix) else {
             continue;
@@ -130,6 +131,7 @@ fn date(text: &str) -> CallResult<Option<String>> {
     }
     if let Some((year, month, day)) = date_parts(text) {
         let date = NaiveDate::from_ymd_opt(year, month, day);
+        // The programs write a date as a timestamp (rules 6.6).
         return Ok(date.map(|date| format!("{date}T00:00:00Z")));
     }
     let has_seconds = text.len() > 19 && text.is_ascii() && &text[17..19] != "60";
