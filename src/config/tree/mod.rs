@@ -1,10 +1,14 @@
-//! The modules of a root: which files they have, where their calls lead, and what all of it requires.
+//! The modules of a root, from its files along the calls to their requirements.
 //!
-//! `files` picks the files of a directory, `reader` reads them, `resolve` makes requirements of the
-//! names in one module, `packages` puts fetched ones among the files, `root_values` and `values` compute what sources depend on, and `walk` follows the calls, each a `way`, with the `manifest` of installed modules and
-//! the `state` beside them. Then `passing` and `run_types` compare what calls and test runs hand over
-//! with what modules take. `branches` is the tree as others see it, `glance` a look at one
-//! directory, `single` the value of one expression.
+//! - `files` chooses the files of a directory, `reader` reads them, and `packages` lets fetched modules
+//!   appear among the files of the disk.
+//! - `walk` follows the calls (`way` is one of them), with the `manifest` of installed modules and the
+//!   `state` beside them; `unseen` collects calls that are not visible.
+//! - `resolve` makes requirements of the local names in one module.
+//! - `root_values` and `values` compute values that sources depend on.
+//! - `passing` and `run_types` compare what calls and test runs pass with what modules declare.
+//! - `branches` is the tree as reports show it, `glance` a look at one directory, `single` the value of one
+//!   expression.
 
 pub(super) mod branches;
 pub(super) mod files;
