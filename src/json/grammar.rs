@@ -108,27 +108,7 @@ impl<R: BufRead> JsonReader<R> {
     fn value(&mut self, token: JsonToken) -> ControlFlow<()> {
         let JsonToken { kind, span } = token;
         match kind {
-            JsonTokenKind::Sign(sign @ (b'{' | b'[')) => {
-                // What is left out of the tree costs no recursion later, so it may be as deep as the
-                // programs allow.
-                let levels = if self.tree.skips() {
-                    MAX_SKIPPED_NESTING
-                } else {
-                    MAX_NESTING
-                };
-                if self.open.len() >= levels {
-                    return self.stop(TOO_DEEP, span, "");
-                }
-                let (at, is_object) = (span.start, sign == b'{');
-                self.open.push(OpenBracket { at, is_object });
-                self.tree.begin(is_object, at);
-                self.state = if is_object {
-                    Expected::FirstKey
-                } else {
-                    Expected::First
-                };
-                return ControlFlow::Continue(());
-            }
+            JsonTokenKind::Sign(sign @ (b'{' | b'[')) => return self.begin(sign, span.start),
             JsonTokenKind::String | JsonTokenKind::Number | JsonTokenKind::Word
                 if self.open.is_empty() =>
             {
@@ -164,6 +144,28 @@ impl<R: BufRead> JsonReader<R> {
             }
         }
         self.state = Expected::Comma;
+        ControlFlow::Continue(())
+    }
+
+    fn begin(&mut self, sign: u8, at: usize) -> ControlFlow<()> {
+        // What is left out of the tree costs no recursion later, so it may be as deep as the programs
+        // allow.
+        let levels = if self.tree.skips() {
+            MAX_SKIPPED_NESTING
+        } else {
+            MAX_NESTING
+        };
+        if self.open.len() >= levels {
+            return self.stop(TOO_DEEP, Span::new(at, at + 1), "");
+        }
+        let is_object = sign == b'{';
+        self.open.push(OpenBracket { at, is_object });
+        self.tree.begin(is_object, at);
+        self.state = if is_object {
+            Expected::FirstKey
+        } else {
+            Expected::First
+        };
         ControlFlow::Continue(())
     }
 

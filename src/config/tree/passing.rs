@@ -36,21 +36,12 @@ pub(in crate::config) fn check(
     if diag::has_errors(found) {
         return;
     }
-    // A module that many calls share is one value behind several `Rc`s; its address is its identity,
-    // so that its own references are looked at once.
-    let mut modules = BTreeMap::new();
     let mut checks = PassingChecks {
         flavor,
         found,
         errors: 0,
     };
-    for module in instances.iter().flatten() {
-        modules.entry(Rc::as_ptr(module)).or_insert_with(|| {
-            let module = Declared::of(&module.contents);
-            checks.references(&module);
-            module
-        });
-    }
+    let modules = checks.modules(instances);
     let declared = |at: usize| modules.get(&Rc::as_ptr(instances.get(at)?.as_ref()?));
     // What keeps each module, and those below, from configuring providers.
     let mut bans: Vec<Option<SourcePlace>> = Vec::with_capacity(nodes.len());
@@ -202,6 +193,24 @@ struct PassingChecks<'f> {
 }
 
 impl PassingChecks<'_> {
+    /// Checks each module by itself, and returns what it declares.
+    fn modules<'m>(
+        &mut self,
+        instances: &'m [Option<Rc<Module>>],
+    ) -> BTreeMap<*const Module, Declared<'m>> {
+        // A module that many calls share is one value behind several `Rc`s; its address is its identity,
+        // so that its own references are looked at once.
+        let mut modules = BTreeMap::new();
+        for module in instances.iter().flatten() {
+            modules.entry(Rc::as_ptr(module)).or_insert_with(|| {
+                let module = Declared::of(&module.contents);
+                self.references(&module);
+                module
+            });
+        }
+        modules
+    }
+
     fn error(&mut self, title: impl Into<String>, at: SourcePlace, remark: &str) {
         let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title);
         self.push(error.at(at.file, at.span, remark));

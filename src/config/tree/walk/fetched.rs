@@ -131,21 +131,8 @@ impl TreeWalk<'_> {
         // Where installing would put it, so that relative calls in it mean what they mean to the
         // programs (rules 5.11).
         let top = self.settings.data_dir.join("modules").join(key);
-        // For a second call the programs copy the package, without names that begin with a dot (rules 5.12).
-        let is_copy = self
-            .packages
-            .iter()
-            .any(|package| package.package == found.package);
-        let (files, place): (PackageFiles, _) = if is_copy {
-            (Arc::new(CopiedPackage(found.files)), None)
-        } else {
-            (found.files, found.place)
-        };
-        let package = Mounted {
-            files,
-            shown: Arc::clone(&found.shown),
-            place: place.clone(),
-        };
+        let package = self.as_installed(&found);
+        let place = package.place.clone();
         self.reader.mount(&top, package);
         let dir = if found.dir.as_os_str().is_empty() {
             top.clone()
@@ -176,6 +163,25 @@ impl TreeWalk<'_> {
                 }),
             },
         )
+    }
+
+    /// Returns a package as installing it for one more call would leave it.
+    fn as_installed(&self, found: &FoundModule) -> Mounted {
+        // For a second call the programs copy the package, without names that begin with a dot (rules 5.12).
+        let is_copy = self
+            .packages
+            .iter()
+            .any(|package| package.package == found.package);
+        let files = Arc::clone(&found.files);
+        Mounted {
+            files: if is_copy {
+                Arc::new(CopiedPackage(files))
+            } else {
+                files
+            },
+            shown: Arc::clone(&found.shown),
+            place: found.place.clone().filter(|_| !is_copy),
+        }
     }
 
     /// Reports a module that was not found, or notes that the call cannot be seen.
