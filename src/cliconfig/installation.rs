@@ -188,6 +188,7 @@ impl MethodReader {
                 }
             }
         }
+        // An empty path or URL counts as a missing one.
         let place = place.filter(|place| !place.is_empty());
         if let (Some(required), None) = (required, &place) {
             let title = format!("Invalid {name} method block: {required} is required");

@@ -58,6 +58,7 @@ impl ConfigPlace<'_> {
     /// Lists the directories that the program looks into by itself (rules 5.1), in its order.
     /// Those that other systems than Unix have beside the first two are not known.
     pub(super) fn implied_mirrors(self, flavor: Flavor) -> Vec<PathBuf> {
+        // The first one is relative: the program looks into the working directory of the run.
         let mut dirs = vec![Path::new("terraform.d").join("plugins")];
         dirs.extend(
             self.default_directory(flavor)

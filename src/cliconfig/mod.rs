@@ -224,6 +224,7 @@ impl ConfigReader<'_> {
         }
         match self.place.files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => self.contents(path, &bytes),
+            // The meaning of a missing file depends on who named it (rules 1.1).
             Err(error) if ABSENT.contains(&error.kind()) => match missing {
                 MissingFile::Fine => {}
                 MissingFile::Fault => self.unreadable(path, &error),
@@ -286,7 +287,7 @@ impl ConfigReader<'_> {
         let mut contents = blocks::read(file, self.flavor, &entries);
         crate::diag::in_order(&mut contents.found);
         self.problems.append(&mut contents.found);
-        // A later file wins as a whole for each host.
+        // A later file wins as a whole for each host (rules 1.5).
         self.config.hosts.append(&mut contents.hosts);
         self.config.tokens.append(&mut contents.tokens);
         self.config

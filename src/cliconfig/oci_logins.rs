@@ -91,6 +91,7 @@ impl OciLogins {
     /// for every domain; of several the first.
     #[must_use]
     pub fn find(&self, repository: &RepositoryAddr) -> Option<&OciLogin> {
+        // Of equal beginnings the first counts: blocks come before files (rules 7.6).
         let mut longest: Option<(usize, &OciLogin)> = None;
         for (prefix, login) in &self.stated {
             if let Some(parts) = repository.matched_parts(prefix)
@@ -132,6 +133,7 @@ impl OciLogins {
         };
         let auths = file.auths.unwrap_or_default();
         let helpers = file.helpers.unwrap_or_default();
+        // Each entry is compared with each repository.
         if auths.len() + helpers.len() > MAX_ENTRIES {
             let reason = format!("has credentials for more than {MAX_ENTRIES} registries");
             return self.faults.push(fault(reason));
@@ -165,6 +167,7 @@ impl OciLogins {
 
 /// Decodes a user with a password.
 fn decoded(text: &str) -> Option<OciLogin> {
+    // As `docker login` writes it: base64 of `USER:PASSWORD`; only the password may hold a colon.
     let bytes = STANDARD.decode(text.trim()).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     let (user, password) = text.split_once(':')?;

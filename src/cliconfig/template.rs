@@ -117,6 +117,7 @@ impl RepositoryTemplate {
     }
 
     fn checked(self) -> Result<Self, TemplateError> {
+        // The programs try a template with this address when they read the file (rules 7.2).
         self.filled(EXAMPLE).map(|_| self)
     }
 

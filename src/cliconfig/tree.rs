@@ -101,6 +101,7 @@ fn node(value: JsonValue) -> ConfigValue {
 }
 
 fn native(text: &str) -> (Vec<u8>, Result<Vec<ConfigEntry>, Vec<ConfigFault>>) {
+    // `hcl` reads HCL 2, and its errors would quote values; so it gets a structure without any text of the file.
     let prepared = prepare(text);
     if let Some(fault) = prepared.fault {
         return (prepared.shown, Err(vec![fault]));

@@ -1,7 +1,7 @@
 //! The part of a file that people may see: its outline and its names, never a value.
 
 use super::language::TOPS;
-use super::node::{ConfigEntry, ConfigValue};
+use super::node::ConfigEntry;
 
 /// Names inside blocks that hide nothing, also in a file that cannot be parsed.
 const INNER: [&str; 6] = [
@@ -59,15 +59,9 @@ pub(super) fn show_names(entries: &[ConfigEntry], bytes: &[u8], shown: &mut [u8]
             for argument in label.value.entries() {
                 show(argument);
                 if is("host") && argument.key.text.eq_ignore_ascii_case("services") {
-                    services(&argument.value, &mut show);
+                    argument.value.entries().into_iter().for_each(&mut show);
                 }
             }
         }
-    }
-}
-
-fn services(value: &ConfigValue, show: &mut impl FnMut(&ConfigEntry)) {
-    for service in value.entries() {
-        show(service);
     }
 }

@@ -156,9 +156,16 @@ impl<'a> Wiring<'a> {
         attributes: Option<Vec<u8>>,
     ) -> Result<WiringPlan, GitError> {
         let text = attributes.as_deref().unwrap_or_default();
+        // Where there is no repository, nothing can override the line.
+        let is_overridden = || {
+            effective_attributes(&self.repository)
+                .unwrap_or_default()
+                .iter()
+                .any(|attribute| !attribute.is_wanted())
+        };
         let new = match goal {
             // Of several lines that match a path, the last one counts (`gitattributes(5)`).
-            WiringGoal::Installed if self.is_overridden() => with_last_line(text),
+            WiringGoal::Installed if is_overridden() => with_last_line(text),
             WiringGoal::Installed => with_line(text),
             WiringGoal::Removed => without_line(text),
         };
@@ -180,15 +187,6 @@ impl<'a> Wiring<'a> {
             }
         }
         Ok(plan)
-    }
-
-    /// Returns whether git would use other drivers for the lock file in the directory that the scope was
-    /// found from; `false` where there is no repository.
-    fn is_overridden(&self) -> bool {
-        effective_attributes(&self.repository)
-            .unwrap_or_default()
-            .iter()
-            .any(|attribute| !attribute.is_wanted())
     }
 
     /// Writes the file of attributes, unless it has been changed since it was read.

@@ -115,6 +115,7 @@ impl Exception {
 
 fn variable(env: &dyn Env, name: &str) -> Option<String> {
     let read = |name: &str| env.var(name)?.into_string().ok().filter(|v| !v.is_empty());
+    // Upper case first, as in Go's `httpproxy`, which both programs use.
     read(name).or_else(|| read(&name.to_lowercase()))
 }
 
@@ -167,6 +168,7 @@ fn exception(text: &str) -> Option<Exception> {
             port,
         });
     }
+    // `*.example.com` means the same as `.example.com`.
     let name = name.strip_prefix('*').unwrap_or(name);
     let domain = name.strip_prefix('.');
     Some(Exception::Domain {

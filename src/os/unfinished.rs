@@ -121,6 +121,7 @@ mod on_unix {
         }
         for directory in &unfinished.directories {
             let mut attempts = 0;
+            // Programs that are ended may write until the system has removed them.
             while fs::remove_dir_all(directory).is_err()
                 && directory.exists()
                 && attempts < ATTEMPTS

@@ -149,6 +149,7 @@ impl<'a> Workspace<'a> {
             units: how.units,
         };
         let found = roots::find(search, &mut self.projects, texts, &places);
+        // Where something could not be read there may be roots, so this is no answer.
         if let Some(top) = places.first()
             && found.roots.is_empty()
             && found.failures.is_empty()
@@ -253,6 +254,7 @@ impl<'a> Workspace<'a> {
         }
         let lock_path = lock_path(dir);
         let bytes = read_lock(self.files, &lock_path)?;
+        // The command line wins over the project file (`project` rules 3.1).
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);
         let repository = self.repository(&place);

@@ -170,6 +170,7 @@ impl Root {
             (None, Some(lock)) if self.is_alone => Loaded::unseen(lock.file, "", ALONE),
             _ => config::load_with(outside, texts, &self.dir, &settings),
         };
+        // `--strict-modules`: a module that is not visible may require anything.
         if reading.strict_modules {
             loaded.require_modules();
         }

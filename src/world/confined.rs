@@ -244,6 +244,7 @@ impl Disk for Confined<'_> {
         old: Option<&[u8]>,
         new: &[u8],
     ) -> io::Result<Replaced> {
+        // The file is compared and replaced by a path that was checked, and that has no links in it.
         let (disk, path) = (self.disk.without_links(), self.inside(path)?);
         disk.replace_held(held, &path, old, new)
     }

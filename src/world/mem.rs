@@ -147,6 +147,7 @@ impl Files for MemFiles {
                 kind,
             });
         }
+        // There are no empty directories.
         if names.is_empty() {
             return Err(io::ErrorKind::NotFound.into());
         }

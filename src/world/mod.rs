@@ -337,6 +337,7 @@ pub fn clean(path: &Path) -> PathBuf {
     for part in path.components() {
         match part {
             Component::CurDir => {}
+            // Above the root is the root, as for the system.
             Component::ParentDir => {
                 out.pop();
             }
