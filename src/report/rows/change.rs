@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{ShownHash, text};
+use super::ShownHash;
 use crate::addr::ProviderAddr;
 use crate::git::ObjectId;
 use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
@@ -14,8 +14,6 @@ use crate::version::{Constraints, Upgrade, Version};
 #[cfg_attr(test, schemars(rename = "Change"))]
 pub struct ChangeRow {
     /// The provider, with its registry; of one that switched the new address.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// In what the entries differ; never empty.
     pub kinds: Vec<ChangeKind>,
@@ -42,12 +40,8 @@ pub struct ChangeRow {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PastChange {
     /// The provider, with its registry; of one that switched the new address.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The full name of the commit.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub commit: ObjectId,
     /// When it was made, as its author says (ISO 8601).
     pub date: String,
@@ -81,16 +75,10 @@ pub struct PastChange {
 #[cfg_attr(test, schemars(rename = "Side"))]
 pub struct EntrySide {
     /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version that is locked.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The constraints that are recorded; empty if there are none.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// The hashes that are recorded, sorted; only of `diff`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::{optional_text, text};
 use crate::addr::ProviderAddr;
 use crate::version::Version;
 
@@ -11,16 +10,10 @@ use crate::version::Version;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ConvertedProvider {
     /// The provider as it was locked, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version, which stays.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The provider that is locked in its place; null if the entry stays as it is.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub to: Option<ProviderAddr>,
     /// The reason for which it stays as it is; null if it was converted.
     pub reason: Option<NotConverted>,

@@ -40,11 +40,7 @@ pub struct FindingRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The next step for the user.
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "super::optional_text"
-    )]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<Help>,
     /// Other places that explain it.
     #[serde(skip_serializing_if = "Vec::is_empty")]

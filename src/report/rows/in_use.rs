@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{HoldingPlace, text};
+use super::HoldingPlace;
 use crate::addr::ProviderAddr;
 use crate::flavor::Program;
 use crate::version::Version;
@@ -25,8 +25,6 @@ pub struct VersionsInUse {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ProviderInUse {
     /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The program whose roots these are, `terraform` or `opentofu`; roots of the other one are not
     /// compared with them.
@@ -46,8 +44,6 @@ pub struct ProviderInUse {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionInUse {
     /// The version that is locked.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The roots, in the order of the run.
     pub roots: Vec<String>,
@@ -58,8 +54,6 @@ pub struct VersionInUse {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct VersionMove {
     /// The version that they can be moved to.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub to: Version,
     /// The roots, in the order of the run.
     pub roots: Vec<String>,
@@ -77,13 +71,9 @@ pub struct HeldBackRoot {
     /// The path of the root.
     pub root: String,
     /// The version that it locks.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The newest version that other roots lock; a pre-release only if a constraint of the root names it
     /// exactly.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub newest: Version,
     /// Every requirement whose constraints exclude that version.
     pub held_by: Vec<HoldingPlace>,

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 pub use crate::coverage::{Outcome, Route};
 
-use super::{optional_text, text};
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
 
@@ -15,12 +14,9 @@ use crate::platform::Platform;
 pub struct MatrixRow {
     /// The provider, with its registry; null for the run as a whole, in which the worst counts that
     /// any provider causes.
-    #[serde(serialize_with = "optional_text")]
     #[cfg_attr(test, schemars(schema_with = "nullable_text"))]
     pub provider: Option<ProviderAddr>,
     /// The platform, as in `linux_amd64`.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub platform: Platform,
     /// The route by which the package would come.
     pub route: Route,

@@ -19,6 +19,7 @@ mod place;
 mod provider;
 mod rule;
 mod store;
+mod text;
 
 pub use change::{ChangeRow, EntrySide, PastChange};
 pub use convert::{ConvertedProvider, NotConverted};
@@ -44,23 +45,3 @@ pub use store::{
     CachedModules, ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts,
     StoreReport, StoreStats,
 };
-
-use std::fmt::Display;
-
-use serde::Serializer;
-
-/// Writes a value as the text that it is parsed from.
-fn text<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(value)
-}
-
-/// As [`text`]; null if there is no value.
-fn optional_text<T: Display, S: Serializer>(
-    value: &Option<T>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        Some(value) => serializer.collect_str(value),
-        None => serializer.serialize_none(),
-    }
-}

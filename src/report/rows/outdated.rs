@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{StatedDate, optional_text, text};
+use super::StatedDate;
 use crate::addr::ProviderAddr;
 use crate::version::{Constraints, Upgrade, Version, VersionStep, step};
 
@@ -11,26 +11,18 @@ use crate::version::{Constraints, Upgrade, Version, VersionStep, step};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ComparedProvider {
     /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The comparison in one word.
     pub state: VersionState,
     /// The version that is locked; null if none is.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub locked: Option<Version>,
     /// True if the source still offers the locked version; null if none is locked or it was not asked.
     pub locked_is_offered: Option<bool>,
     /// The newest version that the constraints allow, to which `update` moves; null if there is none or
     /// the source was not asked.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest_allowed: Option<Version>,
     /// The newest release that is offered, or a newer pre-release that a constraint names exactly; null
     /// if there is neither or the source was not asked.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest: Option<Version>,
     /// The step from the locked version to the newest allowed one; null if that is not newer.
     pub allowed_step: Option<Upgrade>,
@@ -48,8 +40,6 @@ pub struct ComparedProvider {
     #[serde(skip)]
     pub age: Option<String>,
     /// All constraints that count; empty if any version is allowed.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// Every requirement whose constraints exclude the newest version.
     pub held_by: Vec<HoldingPlace>,
@@ -112,13 +102,9 @@ pub struct ConflictingPlace {
     #[serde(flatten)]
     pub place: HoldingPlace,
     /// The newest offered version that it allows by itself; null if there is none.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub allows: Option<Version>,
     /// The newest version that could be selected if its constraints were not written anywhere; null if
     /// there is none.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub without: Option<Version>,
 }
 

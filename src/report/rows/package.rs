@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::{optional_text, text};
 use crate::hash::Hash;
 use crate::report::Failure;
 
@@ -26,23 +25,13 @@ pub struct HashedPackageRow {
     /// The zip or the unpacked directory, as typed.
     pub path: String,
     /// The hash of its files, as a lock file records it.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub h1: Hash,
     /// The hash of the zip, as a lock file records it; absent for a directory.
-    #[serde(
-        serialize_with = "optional_text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub zh: Option<Hash>,
     /// The hash of the members of the zip, which differs from `h1` where unpacking changes what is
     /// there: checked by the programs, never recorded; absent for a directory.
-    #[serde(
-        serialize_with = "optional_text",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub member_h1: Option<Hash>,
     /// The oddities of the zip; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::text;
 use crate::addr::ProviderAddr;
 use crate::config::ComputedCall;
 pub use crate::requirement::RequirementOrigin as PlaceKind;
@@ -15,18 +14,12 @@ use crate::version::{Constraints, Version};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExplainedProvider {
     /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// All conditions on its version together; empty if any version is allowed.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// True if some version could meet all conditions.
     pub satisfiable: bool,
     /// The version that is locked; null if none is.
-    #[serde(serialize_with = "super::optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub locked: Option<Version>,
     /// True if everything that might require it could be read.
     pub complete: bool,

@@ -15,7 +15,6 @@ use crate::version::{Constraints, Version};
 
 use super::{ComparedProvider, ExplainedProvider, PastChange, RequiredProviderRow};
 use super::{PassedOverRelease, StatedDate};
-use super::{optional_text, text};
 
 /// A row about a provider; each command has its own kind.
 #[derive(Clone, Debug, Serialize)]
@@ -45,26 +44,16 @@ pub enum Provider {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockedProvider {
     /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version that is locked.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// True if the version was selected in this run, rather than locked before.
     pub selected: bool,
     /// The version that was locked before; null if none was, or the same.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub from: Option<Version>,
     /// The newest release that the source offers, whatever the constraints; null where none was asked.
-    #[serde(serialize_with = "optional_text")]
-    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub newest: Option<Version>,
     /// The constraints that are recorded; empty if there are none.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<LockedHash>,
@@ -98,8 +87,6 @@ pub struct LockedProvider {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct LockedHash {
     /// The hash, as recorded.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// The evidence for it, in one word.
     pub provenance: Provenance,
@@ -153,8 +140,6 @@ pub struct KeptFact {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ReplacedHash {
     /// The hash, as it was recorded.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// The evidence against the hash.
     pub contradicted_by: ContradictedBy,
@@ -169,8 +154,6 @@ pub struct ReplacedHash {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct DroppedHash {
     /// The hash, as it was recorded.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// The platforms whose package has it.
     pub platforms: Vec<String>,
@@ -183,8 +166,6 @@ pub struct ComputedHash {
     /// The platform of the package.
     pub platform: String,
     /// The `h1:` of the package.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
 }
 
@@ -245,16 +226,10 @@ pub struct CheckedProvider {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShownProvider {
     /// The provider, with its registry.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub provider: ProviderAddr,
     /// The version that is locked.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub version: Version,
     /// The constraints that are recorded; empty if there are none.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub constraints: Constraints,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<ShownHash>,
@@ -277,8 +252,6 @@ pub struct ShownProvider {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ShownHash {
     /// The hash, as recorded.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub hash: Hash,
     /// The platforms whose package has it, as far as installed packages and facts show it.
     pub platforms: Vec<String>,

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::text;
 use crate::hash::Hash;
 use crate::report::Failure;
 
@@ -134,18 +133,12 @@ pub struct FactContradiction {
     /// The platform of the package.
     pub platform: String,
     /// The `zh:` of the zip.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub zh: Hash,
     /// The `h1:` that the file states.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub stated_h1: Hash,
     /// The size of the zip that the file states, in bytes.
     pub stated_size: u64,
     /// The `h1:` that the store has.
-    #[serde(serialize_with = "text")]
-    #[cfg_attr(test, schemars(with = "String"))]
     pub kept_h1: Hash,
     /// The size of the zip that the store has, in bytes.
     pub kept_size: u64,
