@@ -1,7 +1,7 @@
 //! The text about a merge of lock files.
 
 use crate::diag::counted;
-use crate::diag::{self, FileId, Finding, has_errors};
+use crate::diag::{self, FileId, Finding, has_errors, rules};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
@@ -60,7 +60,7 @@ pub(in crate::cli) fn outcome(
     }
     for (addr, conflict) in &file.merged.conflicts {
         let text = format!("{place}: {addr} needs manual resolution: {conflict}");
-        result.ruled(diag::named("conflict-markers"), addr, text);
+        result.ruled(diag::named(rules::CONFLICT_MARKERS), addr, text);
         result.status = RootStatus::Findings;
     }
     let lost = match file.lost_comments {
