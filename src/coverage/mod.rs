@@ -6,6 +6,7 @@
 //! one [platform sees it](LockState).
 
 mod attribution;
+mod here;
 mod routes;
 mod state;
 #[cfg(test)]
@@ -22,13 +23,11 @@ use crate::hash::{Hash, Hashes, Scheme};
 use crate::platform::Platform;
 
 pub use attribution::Attribution;
-pub use routes::{
-    Outcome, Prediction, Route, predict, predict_guess, predict_guess_here, predict_here,
-    predict_unreadable,
-};
+pub use here::{predict_guess_here, predict_here};
+pub use routes::{Outcome, Prediction, Route, predict, predict_guess, predict_unreadable};
 pub use state::{
-    EntryNeed, EntryState, Guess, KnownPackage, LockState, MachinePackages, MachineSource,
-    NeededBy, RecordedHashes, Zh,
+    EntryHashes, EntryNeed, EntryState, Guess, KnownPackage, LockState, MachinePackages,
+    MachineSource, NeededBy, Zh,
 };
 
 /// The attribution of the hashes of each entry of a lock file.

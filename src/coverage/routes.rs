@@ -6,10 +6,7 @@
 
 use std::borrow::Cow;
 
-use super::state::{
-    EntryNeed, EntryState, Guess, LockState, MachinePackages, MachineSource, NeededBy,
-    RecordedHashes, Zh,
-};
+use super::state::{EntryHashes, EntryNeed, Guess, LockState, NeededBy, Zh};
 use crate::flavor::Flavor;
 
 /// A command with a source of packages, by which a program meets a lock file.
@@ -138,13 +135,13 @@ impl Outcome {
 }
 
 /// The title of a package that `init` refuses.
-const NOT_INSTALLED: &str = "Failed to install provider";
+pub(super) const NOT_INSTALLED: &str = "Failed to install provider";
 /// Terraform's title of a cached package that it may use unseen, and whose hash is not recorded.
-const NOT_SHARED: &str = "Failed to install provider from shared cache";
+pub(super) const NOT_SHARED: &str = "Failed to install provider from shared cache";
 /// The title where the only source has the version, and no package for this platform.
-const NO_PLATFORM: &str = "Incompatible provider version";
+pub(super) const NO_PLATFORM: &str = "Incompatible provider version";
 /// The title of a package that `plan` finds missing; Terraform's also for one that does not match.
-const NOT_THERE: &str = "Required plugins are not installed";
+pub(super) const NOT_THERE: &str = "Required plugins are not installed";
 /// OpenTofu's title where `plan` finds a package that does not match; it goes on with the address.
 const NO_SCHEMA: &str = "failed to read provider configuration schema";
 /// The title where `validate` finds a package that does not match, with the address before and in it.
@@ -159,15 +156,15 @@ const ENTRIES_CHANGE: &str = "Provider dependency changes detected";
 /// The title where a read-only `init` would change the hashes of an entry.
 const NOT_UPDATED: &str = "Provider lock file not updated";
 /// The title where `init` writes an entry with nothing but hashes that it computed.
-const INCOMPLETE: &str = "Incomplete lock file information for providers";
+pub(super) const INCOMPLETE: &str = "Incomplete lock file information for providers";
 /// OpenTofu's title where it reads one entry out of another.
-const CARRIED_OVER: &str = "Dependency lock file entries automatically updated";
+pub(super) const CARRIED_OVER: &str = "Dependency lock file entries automatically updated";
 /// The beginning of titles where the lock file cannot be read.
 const UNREADABLE: &str = "failed to read dependency lock file";
 
 /// The kind of source that a package comes from, by the hashes that it has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum PackageKind {
+pub(super) enum PackageKind {
     /// Zips, with a signed list of checksums.
     Signed,
     /// Zips of a mirror.
@@ -187,11 +184,11 @@ enum Install {
 }
 
 /// A [`Prediction`] without the route.
-struct RouteVerdict {
-    outcome: Outcome,
-    title: Option<&'static str>,
-    unchecked: bool,
-    assumed: bool,
+pub(super) struct RouteVerdict {
+    pub(super) outcome: Outcome,
+    pub(super) title: Option<&'static str>,
+    pub(super) unchecked: bool,
+    pub(super) assumed: bool,
 }
 
 /// Predicts what each route does, in the order of [`Route::ALL`].
@@ -220,122 +217,6 @@ pub fn predict(state: &LockState, flavor: Flavor) -> Vec<Prediction> {
     Route::ALL.map(prediction).into()
 }
 
-/// Predicts what `init` and `plan` do in a root with what this machine has (rules 5).
-#[must_use]
-pub fn predict_here(
-    state: &LockState,
-    machine: MachinePackages,
-    flavor: Flavor,
-) -> Vec<Prediction> {
-    vec![
-        init_here(state, machine, flavor).of(Route::Here),
-        plan_here(state, machine, flavor).of(Route::HerePlan),
-    ]
-}
-
-fn init_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> RouteVerdict {
-    let source = match machine.source {
-        MachineSource::Registry => PackageKind::Signed,
-        MachineSource::Zips => PackageKind::Zips,
-        MachineSource::OciZips => PackageKind::OciZips,
-        MachineSource::Directories => PackageKind::Directories,
-        MachineSource::NoVersion | MachineSource::NoPlatform => PackageKind::Signed,
-    };
-    match state {
-        LockState::EntryState(entry) if entry.need == EntryNeed::Fits => {
-            let asks_nothing = flavor.is_opentofu() && machine.cached == Some(true);
-            let is_doubtful = machine.is_doubtful && !asks_nothing;
-            install_here(entry, machine, source, flavor).assumed_if(is_doubtful)
-        }
-        // Nothing is installed for it.
-        LockState::EntryState(_) | LockState::Version { fits: false, .. } => {
-            init(state, source, flavor)
-        }
-        LockState::Nothing(_) | LockState::Version { .. } => match machine.source {
-            MachineSource::NoVersion => RouteVerdict::fails(flavor.no_version_title()),
-            MachineSource::NoPlatform => RouteVerdict::fails(NO_PLATFORM),
-            _ => init(state, source, flavor).assumed_if(machine.is_doubtful),
-        },
-    }
-}
-
-fn install_here(
-    entry: &EntryState,
-    machine: MachinePackages,
-    source: PackageKind,
-    flavor: Flavor,
-) -> RouteVerdict {
-    let state = &LockState::EntryState(*entry);
-    let is_linked = machine.cached == Some(true);
-    // The source is asked first, whatever is installed (rules 5.1); but OpenTofu asks no source for a package
-    // in its cache (rules 5.5).
-    match machine.source {
-        _ if is_linked && flavor.is_opentofu() => {}
-        MachineSource::NoVersion => return RouteVerdict::fails(flavor.no_version_title()),
-        MachineSource::NoPlatform => return RouteVerdict::fails(NO_PLATFORM),
-        _ => {}
-    }
-    match machine.installed {
-        Some(true) if entry.has_twin => RouteVerdict::new(Outcome::Rewrites, CARRIED_OVER),
-        Some(true) if entry.hashes.in_order => RouteVerdict::new(Outcome::Passes, None),
-        Some(true) => RouteVerdict::new(Outcome::Rewrites, None),
-        // OpenTofu does not unpack over another package (rules 2.6).
-        Some(false) if flavor.is_opentofu() && entry.hashes.own_h1 => {
-            RouteVerdict::fails(NOT_INSTALLED).assumed_if(is_linked)
-        }
-        // The installed package may be the one that is fetched.
-        Some(false) if flavor.is_opentofu() => {
-            let fetched = init(state, source, flavor);
-            let fails = fetched.outcome == Outcome::Fails;
-            fetched.assumed_if(!fails)
-        }
-        _ => match machine.cached {
-            // The cached package matches an `h1:`, so it is that of the platform, whatever was guessed.
-            Some(true) => init(&machine.with(entry, true), PackageKind::Cache, flavor),
-            Some(false) => past_cache(entry, machine, source, flavor),
-            None => init(state, source, flavor),
-        },
-    }
-}
-
-/// Predicts `init` where the entry does not record the hash of the cached package (rules 5.3 and 5.4).
-fn past_cache(
-    entry: &EntryState,
-    machine: MachinePackages,
-    source: PackageKind,
-    flavor: Flavor,
-) -> RouteVerdict {
-    if !flavor.is_opentofu() && machine.cache_may_break {
-        return if entry.hashes.is_blind() {
-            RouteVerdict::new(Outcome::Rewrites, INCOMPLETE).unchecked(true)
-        } else {
-            RouteVerdict::fails(NOT_SHARED)
-        };
-    }
-    let fetched = init(&LockState::EntryState(*entry), source, flavor);
-    // The fetched package takes the place of the cached one; where the hash of neither is recorded it is
-    // not known if the two differ.
-    let is_doubtful = match (flavor.is_opentofu(), fetched.outcome, source) {
-        (_, Outcome::Fails, _) => false,
-        (true, ..) if entry.hashes.own_h1 => return RouteVerdict::fails(NOT_INSTALLED),
-        (true, ..) => true,
-        // Terraform unpacks over what is there: files that are not replaced change the hash.
-        (false, Outcome::Passes, PackageKind::Signed | PackageKind::Zips) => true,
-        (false, ..) => false,
-    };
-    fetched.assumed_if(is_doubtful)
-}
-
-fn plan_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> RouteVerdict {
-    match (state, machine.installed) {
-        (LockState::EntryState(_), None) => RouteVerdict::fails(NOT_THERE),
-        (LockState::EntryState(entry), Some(is_recorded)) => {
-            plan(&machine.with(entry, is_recorded), flavor)
-        }
-        _ => plan(state, flavor),
-    }
-}
-
 /// Predicts what each route does where not everything is known: what is most likely, marked where
 /// another case would come out otherwise.
 #[must_use]
@@ -343,18 +224,8 @@ pub fn predict_guess(guess: &Guess<LockState>, flavor: Flavor) -> Vec<Prediction
     of_guess(guess, |state| predict(state, flavor))
 }
 
-/// Predicts as [`predict_here`] does where not everything is known.
-#[must_use]
-pub fn predict_guess_here(
-    guess: &Guess<LockState>,
-    machine: MachinePackages,
-    flavor: Flavor,
-) -> Vec<Prediction> {
-    of_guess(guess, |state| predict_here(state, machine, flavor))
-}
-
 /// Predicts the likely case and marks each route where another case differs.
-fn of_guess(
+pub(super) fn of_guess(
     guess: &Guess<LockState>,
     predict: impl Fn(&LockState) -> Vec<Prediction>,
 ) -> Vec<Prediction> {
@@ -391,7 +262,7 @@ pub fn predict_unreadable(titles: &[&str], flavor: Flavor, routes: &[Route]) -> 
 }
 
 impl RouteVerdict {
-    fn of(self, route: Route) -> Prediction {
+    pub(super) fn of(self, route: Route) -> Prediction {
         Prediction {
             route,
             outcome: self.outcome,
@@ -401,7 +272,7 @@ impl RouteVerdict {
         }
     }
 
-    fn new(outcome: Outcome, title: impl Into<Option<&'static str>>) -> Self {
+    pub(super) fn new(outcome: Outcome, title: impl Into<Option<&'static str>>) -> Self {
         Self {
             outcome,
             title: title.into(),
@@ -410,15 +281,15 @@ impl RouteVerdict {
         }
     }
 
-    fn fails(title: &'static str) -> Self {
+    pub(super) fn fails(title: &'static str) -> Self {
         Self::new(Outcome::Fails, title)
     }
 
-    fn unchecked(self, unchecked: bool) -> Self {
+    pub(super) fn unchecked(self, unchecked: bool) -> Self {
         Self { unchecked, ..self }
     }
 
-    fn assumed_if(self, is_doubtful: bool) -> Self {
+    pub(super) fn assumed_if(self, is_doubtful: bool) -> Self {
         Self {
             assumed: self.assumed || is_doubtful,
             ..self
@@ -426,7 +297,7 @@ impl RouteVerdict {
     }
 }
 
-fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict {
+pub(super) fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict {
     // A signed list tells `init` the hashes of all platforms, so it has nothing to warn of (rules 2.5).
     let incomplete = (source != PackageKind::Signed).then_some(INCOMPLETE);
     match state {
@@ -468,7 +339,7 @@ fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict 
 }
 
 /// The table of `hash` rules 3.5, and what is recorded then (`sources` rules 9).
-fn install(hashes: &RecordedHashes, source: PackageKind) -> Install {
+fn install(hashes: &EntryHashes, source: PackageKind) -> Install {
     let blind = hashes.is_blind();
     let own_zh = matches!(hashes.zh, Zh::Release | Zh::Own);
     let (accepted, unchecked) = match source {
@@ -524,7 +395,7 @@ fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
 }
 
 /// Predicts a command with an installed package: only `h1:` can match.
-fn installed(hashes: &RecordedHashes, mismatch: &'static str) -> RouteVerdict {
+fn installed(hashes: &EntryHashes, mismatch: &'static str) -> RouteVerdict {
     if hashes.own_h1 || hashes.is_blind() {
         RouteVerdict::new(Outcome::Passes, None).unchecked(hashes.is_blind())
     } else {
@@ -532,7 +403,7 @@ fn installed(hashes: &RecordedHashes, mismatch: &'static str) -> RouteVerdict {
     }
 }
 
-fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
+pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let entry = match state {
         LockState::Nothing(by) => return plan_without_entry(*by),
         LockState::Version { .. } => return RouteVerdict::fails(INCONSISTENT),

@@ -27,7 +27,7 @@ pub struct EntryState {
     /// The commands that need the provider.
     pub by: NeededBy,
     /// The hashes as the platform sees them.
-    pub hashes: RecordedHashes,
+    pub hashes: EntryHashes,
     /// OpenTofu reads a second entry out of this one, which the file does not have: that alone is a
     /// change of the providers (`lockfile` rules 5.3).
     pub has_twin: bool,
@@ -68,7 +68,7 @@ pub enum MachineSource {
 impl MachinePackages {
     /// Returns an entry as a package sees it whose `h1:` is recorded or not.
     pub(super) fn with(self, entry: &EntryState, own_h1: bool) -> LockState {
-        let hashes = RecordedHashes {
+        let hashes = EntryHashes {
             own_h1,
             other_h1: entry.hashes.other_h1 || (entry.hashes.own_h1 && !own_h1),
             ..entry.hashes
@@ -125,7 +125,7 @@ impl NeededBy {
 
 /// The hashes of an entry, as one platform sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RecordedHashes {
+pub struct EntryHashes {
     /// An `h1:` is that of the platform's package.
     pub own_h1: bool,
     /// There are `h1:` that are not.
@@ -217,7 +217,7 @@ impl<T> Guess<T> {
     }
 }
 
-impl RecordedHashes {
+impl EntryHashes {
     /// Returns true if no hash can be compared with a package, so that any package is accepted.
     #[must_use]
     pub fn is_blind(&self) -> bool {

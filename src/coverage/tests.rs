@@ -67,7 +67,7 @@ fn a_hash_of_the_wrong_form_counts_for_nothing() {
     let coverage = coverage(&listed, &wanted, &BTreeMap::new());
     assert_eq!((coverage.recorded, coverage.lacking()), (0, 1));
     assert_eq!(coverage.certainly_lacking(), wanted);
-    let recorded = RecordedHashes::of(&wrong, KnownPackage::default());
+    let recorded = EntryHashes::of(&wrong, KnownPackage::default());
     assert_eq!(recorded.otherwise, []);
     let recorded = recorded.likely;
     assert!(!recorded.own_h1 && !recorded.is_blind(), "{recorded:?}");
@@ -135,13 +135,13 @@ fn check(flavor: Flavor, listed: &[&str], wanted: [&str; 8]) {
         zh: Some(&zh),
         ..KnownPackage::default()
     };
-    let guess = RecordedHashes::of(&listed, facts)
-        .each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
+    let guess =
+        EntryHashes::of(&listed, facts).each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
     let found: Vec<String> = predict_guess(&guess, flavor).iter().map(spelled).collect();
     assert_eq!(found, wanted, "for {listed:?} by {flavor}");
 }
 
-fn state(need: EntryNeed, hashes: RecordedHashes) -> LockState {
+fn state(need: EntryNeed, hashes: EntryHashes) -> LockState {
     LockState::EntryState(EntryState {
         need,
         by: NeededBy::CONFIGURATION,
@@ -246,8 +246,8 @@ fn what_init_would_tidy_up_is_a_change() {
 #[track_caller]
 fn check_guess(listed: &[&str], facts: KnownPackage<'_>, wanted: [&str; 8]) {
     let listed: Vec<Hash> = listed.iter().map(|text| hash(text)).collect();
-    let guess = RecordedHashes::of(&listed, facts)
-        .each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
+    let guess =
+        EntryHashes::of(&listed, facts).each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
     let predictions = predict_guess(&guess, Flavor::Terraform1_11);
     let found: Vec<String> = predictions.iter().map(spelled).collect();
     assert_eq!(found, wanted, "for {listed:?}");
@@ -330,7 +330,7 @@ fn check_state(state: LockState, flavor: Flavor, wanted: [&str; 8]) {
 }
 
 /// An entry to which nothing could be added.
-const COMPLETE: RecordedHashes = RecordedHashes {
+const COMPLETE: EntryHashes = EntryHashes {
     own_h1: true,
     other_h1: false,
     zh: Zh::Release,
@@ -418,7 +418,7 @@ fn commands_need_what_they_use() {
             later(LockState::EntryState(EntryState {
                 need,
                 by,
-                hashes: RecordedHashes {
+                hashes: EntryHashes {
                     own_h1,
                     other_h1: !own_h1,
                     ..COMPLETE
@@ -515,8 +515,8 @@ fn opentofu_adds_what_its_registry_states() {
         registry_states_h1: true,
         ..KnownPackage::default()
     };
-    let guess = RecordedHashes::of(&listed, facts)
-        .each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
+    let guess =
+        EntryHashes::of(&listed, facts).each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
     let predictions = predict_guess(&guess, Flavor::OpenTofu1_12);
     let found: Vec<String> = predictions.iter().map(spelled).collect();
     assert_eq!(found[..2], ["rewrites?", "passes"]);

@@ -29,7 +29,7 @@ pub struct Texts {
     /// The number of the first part; those of a table that is continued come before it.
     first: u32,
     // Invariant: at least one; texts are added to the last one.
-    parts: Vec<Vec<SourceText>>,
+    parts: Vec<Vec<TableText>>,
 }
 
 impl Default for Texts {
@@ -42,7 +42,7 @@ impl Default for Texts {
 }
 
 #[derive(Clone, Debug)]
-struct SourceText {
+struct TableText {
     name: String,
     bytes: Arc<[u8]>,
     /// The offset at which each line starts, found when the first position is asked for.
@@ -94,7 +94,7 @@ impl Texts {
         let part = self.last();
         let texts = self.parts.last_mut().expect("there is a part");
         let at = u32::try_from(texts.len()).expect("fewer texts than u32::MAX");
-        texts.push(SourceText {
+        texts.push(TableText {
             name: name.into(),
             bytes: bytes.into(),
             lines: OnceLock::new(),
@@ -148,7 +148,7 @@ impl Texts {
         self.first + parts - 1
     }
 
-    fn text(&self, file: FileId) -> &SourceText {
+    fn text(&self, file: FileId) -> &TableText {
         &self.parts[(file.part - self.first) as usize][file.at as usize]
     }
 

@@ -8,7 +8,7 @@ use super::outcome::SeenPackage;
 use super::stages::{HashedPackage, HashedProvider};
 use super::work::RootWork;
 use super::{
-    Dropped, EvidenceByHash, LockError, LockSettings, Locked, ProviderOutcome, ReplacedHash,
+    ContradictedHash, Dropped, EvidenceByHash, LockError, LockSettings, Locked, ProviderOutcome,
     RootRequest, contradiction, convert, dropped,
 };
 use crate::addr::ProviderAddr;
@@ -161,7 +161,7 @@ fn constraints(
 
 /// Recorded hashes that do not stay.
 struct RemovedHashes {
-    replaced: Vec<ReplacedHash>,
+    replaced: Vec<ContradictedHash>,
     dropped: Dropped,
 }
 
@@ -180,14 +180,7 @@ fn outcome(
 ) -> ProviderOutcome {
     let selected = &hashed.selected;
     let proof = hashed.lists.proof.as_ref();
-    let matched: BTreeMap<Platform, Match> = hashed
-        .packages
-        .iter()
-        .map(|package| {
-            let matched = hash::matches(recorded, &package.content.as_installed_from());
-            (package.platform.clone(), matched)
-        })
-        .collect();
+    let matched = comparison(hashed, recorded);
     let platforms = &hashed.platforms;
     ProviderOutcome {
         provider: selected.provider.clone(),
@@ -223,12 +216,7 @@ fn outcome(
         unexplained: unexplained(hashed, recorded, new, &matched),
         skipped: platforms.skipped.clone(),
         unknown: platforms.unknown.clone(),
-        missing: platforms
-            .skipped
-            .iter()
-            .filter(|platform| platforms.offered.contains(platform))
-            .cloned()
-            .collect(),
+        missing: platforms.missing(),
         misnamed: hashed.packages.iter().filter_map(misnamed).collect(),
         oddities: oddities(&hashed.packages),
         confirmed: confirmed(hashed),
@@ -241,6 +229,17 @@ fn outcome(
             .collect(),
         matched,
     }
+}
+
+fn comparison(hashed: &HashedProvider, recorded: &Hashes) -> BTreeMap<Platform, Match> {
+    hashed
+        .packages
+        .iter()
+        .map(|package| {
+            let matched = hash::matches(recorded, &package.content.as_installed_from());
+            (package.platform.clone(), matched)
+        })
+        .collect()
 }
 
 /// Counts the recorded `h1:` that no package can have, where a package matches nothing that is recorded.

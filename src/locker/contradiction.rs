@@ -8,7 +8,8 @@ use super::claims;
 use super::lists::ListView;
 use super::stages::{Form, HashedPackage, HashedProvider};
 use super::{
-    Against, Contradicted, KnownContent, LockError, Remedy, ReplacedHash, RootRequest, TrustedFacts,
+    Against, Contradicted, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
+    TrustedFacts,
 };
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
@@ -21,7 +22,7 @@ pub(super) struct Compared {
     /// The contradictions that are not repaired.
     pub(super) errors: Vec<LockError>,
     /// Recorded hashes that do not stay.
-    pub(super) replaced: Vec<ReplacedHash>,
+    pub(super) replaced: Vec<ContradictedHash>,
 }
 
 /// Compares the recorded hashes of a version with the evidence of this run.
@@ -213,13 +214,13 @@ impl Unvouched {
 
     /// Separates the hashes that are shown to be wrong from those of which some are, and it is unknown
     /// which.
-    fn replace(mut self) -> (Self, Vec<ReplacedHash>) {
+    fn replace(mut self) -> (Self, Vec<ContradictedHash>) {
         let mut replaced = Vec::new();
         for zh in std::mem::take(&mut self.unlisted) {
             if self.hashed.contains(&zh) {
                 self.unlisted.push(zh);
             } else {
-                replaced.push(ReplacedHash {
+                replaced.push(ContradictedHash {
                     hash: zh,
                     against: Against::SignedList,
                 });
@@ -227,7 +228,7 @@ impl Unvouched {
         }
         if self.unseen == 0 {
             for h1 in self.surplus.drain(..) {
-                replaced.push(ReplacedHash {
+                replaced.push(ContradictedHash {
                     hash: h1,
                     against: Against::EveryPackage,
                 });

@@ -49,8 +49,8 @@ pub use self::error::{Alarm, LockError, Remedy};
 pub use self::fetch::DOWNLOADS;
 pub use self::offline::complete;
 pub use self::outcome::{
-    Against, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked, ProviderOutcome,
-    ReplacedHash,
+    Against, ContradictedHash, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked,
+    ProviderOutcome,
 };
 pub use self::outdated::{ComparedVersions, OutdatedRequest, VersionComparison, outdated};
 pub use self::release::{Release, ReleaseList, Vouched, releases};

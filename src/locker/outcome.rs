@@ -73,7 +73,7 @@ pub struct ProviderOutcome {
     /// The number of hashes that were in the lock file and were neither signed nor computed in this run.
     pub kept: usize,
     /// Recorded hashes that did not stay, because evidence contradicts them.
-    pub replaced: Vec<ReplacedHash>,
+    pub replaced: Vec<ContradictedHash>,
     /// Recorded hashes that did not stay, because their platforms were dropped.
     pub dropped: Dropped,
     /// The number of recorded `h1:` that are left over when every platform that the source offers has one;
@@ -184,7 +184,7 @@ pub struct ListedFile {
 
 /// A recorded hash that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReplacedHash {
+pub struct ContradictedHash {
     /// The hash as it was recorded.
     pub hash: Hash,
     /// The evidence that contradicts it.

@@ -8,7 +8,7 @@ use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::flavor::Flavor;
-use crate::lockfile::LockFile;
+use crate::lockfile::{LockFile, ProviderLock};
 use crate::package::ReleaseDates;
 use crate::requirement::Requirements;
 use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
@@ -225,11 +225,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
             VersionComparison::Failed(error.into()),
         ));
     }
-    for (provider, entry) in &lock.providers {
-        let is_replaced = carried_over.iter().any(|(old, _)| old == provider);
-        if requirements.providers.contains_key(provider) || is_replaced {
-            continue;
-        }
+    for (provider, entry) in unrequired(requirements, &lock, &carried_over) {
         if requirements.is_complete() || !work::can_be_asked_about(provider, flavor) {
             compared.push(without_offer(provider, VersionComparison::NotRequired));
         } else {
@@ -257,4 +253,16 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
         queries,
         compared,
     }
+}
+
+/// Returns the entries that nothing visible requires and that no other entry replaces.
+fn unrequired<'l>(
+    requirements: &Requirements,
+    lock: &'l LockFile,
+    carried_over: &[(ProviderAddr, ProviderAddr)],
+) -> impl Iterator<Item = (&'l ProviderAddr, &'l ProviderLock)> {
+    lock.providers.iter().filter(|(provider, _)| {
+        let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
+        !requirements.providers.contains_key(*provider) && !is_replaced
+    })
 }

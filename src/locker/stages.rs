@@ -101,6 +101,17 @@ pub(super) struct ReleasePlatforms {
     pub(super) unknown: Vec<Platform>,
 }
 
+impl ReleasePlatforms {
+    /// Returns the wanted platforms that the source lists and has no package for.
+    pub(super) fn missing(&self) -> Vec<Platform> {
+        self.skipped
+            .iter()
+            .filter(|platform| self.offered.contains(platform))
+            .cloned()
+            .collect()
+    }
+}
+
 /// A provider whose packages have been found, with the lists that prove them.
 pub(super) struct Proven {
     pub(super) offered: Offered,

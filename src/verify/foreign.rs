@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::source_checks::{Answers, is_listed};
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
@@ -21,11 +20,11 @@ const MAX_SHOWN: usize = 5;
 pub(super) fn check(
     subject: CheckedLock<'_>,
     attributions: &Attributions,
-    answers: &Answers,
+    is_listed: impl Fn(&ProviderAddr, &Hash) -> bool,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, attribution) in attributions {
-        let is_signed = |hash: &Hash| is_listed(answers, provider, hash);
+        let is_signed = |hash: &Hash| is_listed(provider, hash);
         let entry = AttributedEntry {
             subject,
             provider,

@@ -7,7 +7,7 @@ use super::inputs::{LockInput, RootInputs};
 use super::known::PackageFacts;
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
-use super::source_checks::{self, CheckError, PackagesVerdict, SourceChecks};
+use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
 use super::{
     configuration, core_version, file, foreign, levels, look_alike, missing, platforms, policy,
@@ -16,6 +16,7 @@ use super::{
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
+use crate::hash::Hash;
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
 
@@ -184,9 +185,7 @@ fn check_lock(
     if groups.wants(CheckGroup::Platforms) {
         let known = &facts.known;
         findings.extend(platforms::check(subject, &wanted, known, &attributions));
-        findings.extend(signed::unlisted(subject, &answers));
-        findings.extend(signed::crowded(subject));
-        findings.extend(foreign::check(subject, &attributions, &answers));
+        findings.extend(recorded_hashes(subject, &attributions, &answers));
         verdict.platforms = Some(wanted);
     }
     findings.extend(source_checks::compare(subject, &answers, &attributions));
@@ -198,6 +197,21 @@ fn check_lock(
         findings.extend(sources.check_policy(root, groups, subject, &answers));
     }
     facts
+}
+
+/// Checks the recorded hashes by themselves and against facts.
+fn recorded_hashes(
+    subject: CheckedLock<'_>,
+    attributions: &Attributions,
+    answers: &Answers,
+) -> Vec<Finding> {
+    let has_answer = |provider: &ProviderAddr| answers.contains_key(provider);
+    let is_listed =
+        |provider: &ProviderAddr, hash: &Hash| source_checks::is_listed(answers, provider, hash);
+    let mut findings = signed::unlisted(subject, has_answer);
+    findings.extend(signed::crowded(subject));
+    findings.extend(foreign::check(subject, attributions, is_listed));
+    findings
 }
 
 /// Returns the packages of this machine where there is no lock file, or one that cannot be read.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::source_checks::Answers;
 use super::subject::CheckedLock;
 use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, Finding, rules};
@@ -17,7 +16,10 @@ use crate::lockfile::ProviderLock;
 /// packages come from a mirror there is no list. Entries that are left over are passed over, and those with an
 /// answer of their registry, which are compared with its list.
 #[must_use]
-pub fn unlisted(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
+pub fn unlisted(
+    subject: CheckedLock<'_>,
+    has_answer: impl Fn(&ProviderAddr) -> bool,
+) -> Vec<Finding> {
     let providers = &subject.document.lock.providers;
     // A private registry is known to sign lists if another entry of it has one.
     let signing: BTreeSet<&Hostname> = providers
@@ -34,7 +36,7 @@ pub fn unlisted(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
             let signs = is_public(provider.hostname()) || signing.contains(provider.hostname());
             is_bare && signs && subject.left_over(provider).is_none()
         })
-        .filter(|(provider, _)| !answers.contains_key(*provider))
+        .filter(|(provider, _)| !has_answer(provider))
         .map(|(provider, _)| finding(subject, provider))
         .collect()
 }

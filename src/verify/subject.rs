@@ -3,7 +3,9 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{FileId, RootCommand, Span};
 use crate::flavor::Flavor;
+use crate::hash::Hashes;
 use crate::lockfile::{Document, Places};
+use crate::package::PackageId;
 use crate::requirement::{Requirements, StateSeen};
 
 /// The lock file that is checked.
@@ -70,7 +72,12 @@ impl Advice {
     }
 }
 
-impl CheckedLock<'_> {
+impl<'a> CheckedLock<'a> {
+    /// Returns the hashes of the entry that a package belongs to.
+    pub(super) fn recorded(self, id: &PackageId) -> &'a Hashes {
+        &self.document.lock.providers[&id.provider].hashes
+    }
+
     /// Returns the help for an entry that nothing requires which `lock` sees: it stands there for a state that
     /// cannot be seen, or it is left over.
     pub(super) fn left_over(&self, provider: &ProviderAddr) -> Option<&'static str> {

@@ -152,7 +152,7 @@ fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
         .iter()
         .map(|signer| signer.key_id.clone())
         .collect();
-    let row = |replaced: &locker::ReplacedHash| {
+    let row = |replaced: &locker::ContradictedHash| {
         // Only an `h1:` can be compared with every package; the packages' own hashes are then the evidence.
         let (contradicted_by, computed) = match replaced.against {
             Against::SignedList => (ContradictedBy::SignedList, Vec::new()),

@@ -9,8 +9,8 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Prediction,
-    RecordedHashes, Route, coverage,
+    self, EntryHashes, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Prediction,
+    Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
@@ -253,7 +253,7 @@ impl<'a> InitOutlook<'a> {
             None => entry.hashes.iter().collect(),
         };
         let has_twin = self.has_twin(provider);
-        let recorded = RecordedHashes::of(hashes.iter().copied(), facts);
+        let recorded = EntryHashes::of(hashes.iter().copied(), facts);
         self.need(provider, entry).each(|need| {
             self.needed_by(provider).each(|by| {
                 recorded.clone().each(|hashes| {

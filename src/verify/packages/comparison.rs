@@ -11,16 +11,11 @@ use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
 use crate::archive::FileDigest;
 use crate::coverage::{self, Attributions};
 use crate::diag::Finding;
-use crate::hash::{Digest, Hashes, Match};
+use crate::hash::{Digest, Match};
 use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
 use crate::verify::known::KnownHashes;
 use crate::verify::subject::CheckedLock;
-
-/// Returns the hashes of the entry that a package belongs to.
-pub(super) fn recorded<'a>(subject: CheckedLock<'a>, id: &PackageId) -> &'a Hashes {
-    &subject.document.lock.providers[&id.provider].hashes
-}
 
 /// The context of comparing a package.
 pub(super) struct PackageComparison<'a, 'm> {
@@ -44,7 +39,7 @@ impl<'a> PackageComparison<'a, '_> {
             Ok(hashed) => hashed,
             Err(error) => return vec![findings::unreadable(self.subject, candidate, error)],
         };
-        let recorded = recorded(self.subject, &candidate.id);
+        let recorded = self.subject.recorded(&candidate.id);
         let moment = match candidate.origin {
             PackageOrigin::Installed => UseMoment::Plan,
             PackageOrigin::Cache | PackageOrigin::Mirror | PackageOrigin::Named => {
@@ -145,7 +140,7 @@ impl<'a> PackageComparison<'a, '_> {
                 return MismatchEvidence::Differs(twin.clone(), differences);
             }
         }
-        let strays = strays(hashed.kept_files(), recorded(self.subject, &candidate.id));
+        let strays = strays(hashed.kept_files(), self.subject.recorded(&candidate.id));
         match twin {
             _ if !strays.is_empty() => MismatchEvidence::Stray(strays),
             Some(twin) => MismatchEvidence::Differs(twin, Differences::default()),
@@ -156,7 +151,7 @@ impl<'a> PackageComparison<'a, '_> {
     /// Finds another copy of the same package that is recorded. A copy that no program would use is hashed
     /// only here.
     fn twin(&mut self, candidate: &PackageCandidate) -> Option<(&'a Local, Arc<Outcome>)> {
-        let recorded = recorded(self.subject, &candidate.id);
+        let recorded = self.subject.recorded(&candidate.id);
         let is_other = |other: &&PackageCandidate| {
             other.id == candidate.id && other.resolved != candidate.resolved
         };
@@ -185,7 +180,7 @@ impl<'a> PackageComparison<'a, '_> {
     /// `zh:`. An `h1:` contradicts it only if it is that of its platform: one single `h1:` may be that
     /// of any, several are taken to be those of the wanted platforms, if they are enough.
     fn doubt(&self, candidate: &PackageCandidate, hashed: &PackageHashes) -> Doubt {
-        let recorded = recorded(self.subject, &candidate.id);
+        let recorded = self.subject.recorded(&candidate.id);
         if hashed.zip.is_some() && recorded.matchable().lists_release() {
             return Doubt::None;
         }

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::comparison::recorded;
 use super::differences::named;
 use super::facts::{Doubt, MismatchEvidence};
 use super::memo::PackageHashes;
@@ -181,7 +180,7 @@ impl PackageReport<'_> {
     /// Counts the recorded hashes, and returns the reason why they cannot verify the package.
     fn what_is_recorded(&self, matched: &Match, doubt: Doubt) -> String {
         let platform = &self.candidate.id.platform;
-        let recorded = recorded(self.subject, &self.candidate.id);
+        let recorded = self.subject.recorded(&self.candidate.id);
         let count = recorded.matchable().of(Scheme::H1).count();
         match doubt {
             _ if *matched != Match::Mismatch || count == 0 => "no h1: is recorded here".to_owned(),

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::PackageSearch;
-use super::comparison::recorded;
 use super::memo::{Outcome, PackageMemo, UseMoment};
 use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
 use crate::addr::ProviderAddr;
@@ -123,7 +122,7 @@ fn of_entry(
         Some(SourcePackage {
             h1: hashed.h1.clone(),
             zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
-            is_refused: hashed.judge(recorded(subject, id), UseMoment::Install) == Match::Mismatch,
+            is_refused: hashed.judge(subject.recorded(id), UseMoment::Install) == Match::Mismatch,
         })
     });
     MachineFacts {
@@ -193,7 +192,7 @@ fn of_unlocked(
 /// Returns true if `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
 fn is_recorded(subject: CheckedLock<'_>, id: &PackageId, outcome: &Outcome) -> bool {
     outcome.as_ref().is_ok_and(|hashed| {
-        let matched = hashed.judge(recorded(subject, id), UseMoment::Plan);
+        let matched = hashed.judge(subject.recorded(id), UseMoment::Plan);
         matches!(matched, Match::Matched(_))
     })
 }

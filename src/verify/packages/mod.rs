@@ -26,7 +26,7 @@ pub use named::Single;
 pub use paths::{NamedError, NamedPackages};
 pub use places::{Absence, PackageOrigin, PackagePlace, Unscanned};
 
-use self::comparison::{PackageComparison, recorded};
+use self::comparison::PackageComparison;
 use self::memo::{Outcome, UseMoment};
 use self::named::{Identity, identify};
 use self::places::{PackageCandidate, PackagesAtHand, gather};
@@ -189,7 +189,7 @@ fn known(
     let mut known = KnownHashes::new();
     for (candidate, outcome) in used.iter().zip(outcomes) {
         let id = &candidate.id;
-        let recorded = recorded(subject, id);
+        let recorded = subject.recorded(id);
         // Only a recorded hash shows that the package is the locked one: another may lie in its place.
         if let Ok(hashed) = &**outcome
             && recorded.contains(&hashed.h1)
@@ -228,7 +228,7 @@ fn refused(
     for (candidate, outcome) in used.iter().zip(outcomes) {
         let id = &candidate.id;
         if let (PackageOrigin::Mirror, Ok(hashed)) = (candidate.origin, &**outcome)
-            && hashed.judge(recorded(subject, id), UseMoment::Install) == Match::Mismatch
+            && hashed.judge(subject.recorded(id), UseMoment::Install) == Match::Mismatch
         {
             let form = match candidate.place {
                 Local::Archive(_) => PackageForm::Zip,
