@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::findings::{Fill, Findings, Patch, fault};
 use super::grammar::{Checked, TokenWalk};
-use super::scan::{HclToken, TokenKind, tokens};
+use super::scan::{HclToken, HclTokenKind, tokens};
 use crate::diag::Span;
 
 /// Words that start a block at the top level of a configuration or of a lock file.
@@ -113,7 +113,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
     loop {
         walk.skip_empty_lines();
         let first = walk.at;
-        if walk.peek().kind == TokenKind::End {
+        if walk.peek().kind == HclTokenKind::End {
             return chunks;
         }
         let name = walk.item(0).map(HclToken::span);
@@ -143,7 +143,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
 fn pieces(text: &str, item: &[HclToken], span: Span) -> Vec<Span> {
     let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
     let starts_block = |token: &&HclToken| {
-        token.kind == TokenKind::Ident
+        token.kind == HclTokenKind::Ident
             && text[..token.start].ends_with('\n')
             && KEYWORDS.contains(&&text[token.start..token.end])
             && has_brace(token.start)
@@ -162,7 +162,7 @@ fn pieces(text: &str, item: &[HclToken], span: Span) -> Vec<Span> {
 
 impl TokenWalk<'_> {
     fn skip_empty_lines(&mut self) {
-        while self.tokens[self.at].kind == TokenKind::Newline {
+        while self.tokens[self.at].kind == HclTokenKind::Newline {
             self.at += 1;
         }
     }
@@ -176,12 +176,15 @@ impl TokenWalk<'_> {
         let (name, result) = match (first.kind, next.kind) {
             // Two tokens decide, as in the grammar of the programs: a name and `=` are an argument, all
             // else is a block.
-            (TokenKind::Ident, TokenKind::Equal) => (Some(first), self.argument(depth)),
-            (TokenKind::Ident, TokenKind::OpenQuote | TokenKind::Ident | TokenKind::OpenBrace) => {
-                (None, self.block(depth))
+            (HclTokenKind::Ident, HclTokenKind::Equal) => (Some(first), self.argument(depth)),
+            (
+                HclTokenKind::Ident,
+                HclTokenKind::OpenQuote | HclTokenKind::Ident | HclTokenKind::OpenBrace,
+            ) => (None, self.block(depth)),
+            (HclTokenKind::Ident, _) => (None, Err(fault(ITEM_REQUIRED, first.span()))),
+            (HclTokenKind::OpenQuote, _) => {
+                (None, Err(fault("Invalid argument name", first.span())))
             }
-            (TokenKind::Ident, _) => (None, Err(fault(ITEM_REQUIRED, first.span()))),
-            (TokenKind::OpenQuote, _) => (None, Err(fault("Invalid argument name", first.span()))),
             _ => (None, Err(self.unexpected(first, ITEM_REQUIRED))),
         };
         if let Err(fault) = result {
@@ -205,11 +208,11 @@ impl TokenWalk<'_> {
             .partition_point(|token| token.start < first.start);
         self.at = self.item_end(start, depth);
         let mut next = self.at;
-        while self.tokens[next].kind == TokenKind::Newline {
+        while self.tokens[next].kind == HclTokenKind::Newline {
             next += 1;
         }
         // The braces of a header that ended too early belong to it.
-        if self.tokens[next].kind == TokenKind::OpenBrace && first.kind == TokenKind::Ident {
+        if self.tokens[next].kind == HclTokenKind::OpenBrace && first.kind == HclTokenKind::Ident {
             self.at = self.item_end(next, depth);
         }
         let end = self.tokens[self.at].start;
@@ -219,8 +222,8 @@ impl TokenWalk<'_> {
     /// Finds the line end, closing brace or end of text that ends an item.
     fn item_end(&self, start: usize, depth: usize) -> usize {
         let ends = |token: &HclToken| match token.kind {
-            TokenKind::End => true,
-            TokenKind::Newline => token.depth <= depth,
+            HclTokenKind::End => true,
+            HclTokenKind::Newline => token.depth <= depth,
             _ => token.depth < depth,
         };
         let more = self.tokens[start..].iter().position(ends);
@@ -232,7 +235,7 @@ impl TokenWalk<'_> {
         self.at += 2;
         self.root_expr()?;
         let title = match self.peek().kind {
-            TokenKind::Comma => "Unexpected comma after argument",
+            HclTokenKind::Comma => "Unexpected comma after argument",
             _ => "Missing newline after argument",
         };
         self.end_line(first, title, depth);
@@ -243,7 +246,7 @@ impl TokenWalk<'_> {
     /// on alone.
     fn end_line(&mut self, first: HclToken, title: &'static str, depth: usize) {
         let token = self.peek();
-        if matches!(token.kind, TokenKind::Newline | TokenKind::End) {
+        if matches!(token.kind, HclTokenKind::Newline | HclTokenKind::End) {
             return;
         }
         let fault = self.unexpected(token, title);
@@ -252,7 +255,7 @@ impl TokenWalk<'_> {
         self.at = self.item_end(self.at, depth);
         let end = self.tokens[self.at];
         let (start, fill) = match end.kind {
-            TokenKind::Newline | TokenKind::End => (before, Fill::Blank),
+            HclTokenKind::Newline | HclTokenKind::End => (before, Fill::Blank),
             // Without room for a line end before the closing brace the item must go.
             _ if end.start == before => (first.start, Fill::Blank),
             _ => (before, Fill::Break),
@@ -262,11 +265,11 @@ impl TokenWalk<'_> {
 
     fn block(&mut self, depth: usize) -> Checked {
         let kind = self.take();
-        while self.peek().kind != TokenKind::OpenBrace {
+        while self.peek().kind != HclTokenKind::OpenBrace {
             let token = self.take();
             match token.kind {
-                TokenKind::Ident => {}
-                TokenKind::OpenQuote => self.label()?,
+                HclTokenKind::Ident => {}
+                HclTokenKind::OpenQuote => self.label()?,
                 _ => return Err(self.unexpected(token, "Invalid block definition")),
             }
         }
@@ -274,7 +277,7 @@ impl TokenWalk<'_> {
             walk.block_body(kind);
             Ok(())
         })?;
-        if self.peek().kind != TokenKind::End {
+        if self.peek().kind != HclTokenKind::End {
             self.end_line(kind, "Missing newline after block definition", depth);
         }
         Ok(())
@@ -288,9 +291,9 @@ impl TokenWalk<'_> {
         loop {
             let token = self.take();
             let fault = match token.kind {
-                TokenKind::CloseQuote => break,
-                TokenKind::Literal => self.literal(token, TokenKind::CloseQuote).err(),
-                TokenKind::OpenInterpolation | TokenKind::OpenDirective => {
+                HclTokenKind::CloseQuote => break,
+                HclTokenKind::Literal => self.literal(token, HclTokenKind::CloseQuote).err(),
+                HclTokenKind::OpenInterpolation | HclTokenKind::OpenDirective => {
                     self.skip_sequence(token);
                     Some(fault("Invalid string literal", token.span()))
                 }
@@ -311,10 +314,11 @@ impl TokenWalk<'_> {
 
     /// Goes behind the end of a template sequence that has no business here.
     fn skip_sequence(&mut self, open: HclToken) {
-        let inside = |token: &&HclToken| token.kind != TokenKind::End && token.depth > open.depth;
+        let inside =
+            |token: &&HclToken| token.kind != HclTokenKind::End && token.depth > open.depth;
         let rest = &self.tokens[self.at..];
         self.at += rest.iter().take_while(inside).count();
-        if self.tokens[self.at].kind == TokenKind::CloseSequence {
+        if self.tokens[self.at].kind == HclTokenKind::CloseSequence {
             self.at += 1;
         }
     }
@@ -323,11 +327,11 @@ impl TokenWalk<'_> {
     fn block_body(&mut self, kind: HclToken) {
         let open = self.take();
         match self.peek().kind {
-            TokenKind::Newline => self.body(open.depth + 1),
-            TokenKind::CloseBrace | TokenKind::End => {}
+            HclTokenKind::Newline => self.body(open.depth + 1),
+            HclTokenKind::CloseBrace | HclTokenKind::End => {}
             _ => self.single_argument(open),
         }
-        if self.peek().kind == TokenKind::End {
+        if self.peek().kind == HclTokenKind::End {
             // Like the programs: of blocks in each other only the innermost is reported, and nothing
             // behind another fault, which may well have taken the brace.
             if self.found.faults.is_empty() {
@@ -344,7 +348,7 @@ impl TokenWalk<'_> {
         loop {
             self.skip_empty_lines();
             let first = self.peek();
-            if first.kind == TokenKind::End || first.depth < depth {
+            if first.kind == HclTokenKind::End || first.depth < depth {
                 return;
             }
             let faults = self.found.faults.len();
@@ -367,7 +371,8 @@ impl TokenWalk<'_> {
         self.found.faults.push(fault);
         self.lines_count = true;
         let rest = &self.tokens[self.at..];
-        let inside = |token: &&HclToken| token.kind != TokenKind::End && token.depth > open.depth;
+        let inside =
+            |token: &&HclToken| token.kind != HclTokenKind::End && token.depth > open.depth;
         self.at += rest.iter().take_while(inside).count();
         let close = self.tokens[self.at].start;
         self.patch(Span::new(open.end, close), Fill::Blank);
@@ -377,16 +382,19 @@ impl TokenWalk<'_> {
         let name = self.take();
         let next = self.peek();
         match (name.kind, next.kind) {
-            (TokenKind::Ident, TokenKind::Equal) => self.take(),
-            (TokenKind::Ident, TokenKind::OpenQuote | TokenKind::Ident | TokenKind::OpenBrace) => {
+            (HclTokenKind::Ident, HclTokenKind::Equal) => self.take(),
+            (
+                HclTokenKind::Ident,
+                HclTokenKind::OpenQuote | HclTokenKind::Ident | HclTokenKind::OpenBrace,
+            ) => {
                 return Err(fault("Argument definition required", name.span()));
             }
-            (TokenKind::Ident, _) => return Err(fault(ITEM_REQUIRED, name.span())),
+            (HclTokenKind::Ident, _) => return Err(fault(ITEM_REQUIRED, name.span())),
             _ => return Err(self.unexpected(name, ITEM_REQUIRED)),
         };
         self.root_expr()?;
         match self.peek() {
-            token if token.kind == TokenKind::CloseBrace => Ok(()),
+            token if token.kind == HclTokenKind::CloseBrace => Ok(()),
             token => Err(self.unexpected(token, SINGLE_ARGUMENT)),
         }
     }

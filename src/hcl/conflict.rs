@@ -1,7 +1,7 @@
 //! Merge conflict markers: one problem per file, reported once, and one side of each conflict kept.
 
 use super::findings::{Fill, Patch};
-use super::scan::{HclToken, TokenKind, tokens};
+use super::scan::{HclToken, HclTokenKind, tokens};
 use crate::diag::{Diagnostic, FileId, Span, rules};
 
 /// Maximum number of markers that a diagnostic points at.
@@ -25,7 +25,7 @@ pub(super) fn find(file: FileId, text: &str) -> Option<ConflictMarkers> {
     }
     let markers: Vec<HclToken> = tokens(text, Span::new(0, text.len()))
         .into_iter()
-        .filter(|token| token.kind == TokenKind::Marker)
+        .filter(|token| token.kind == HclTokenKind::Marker)
         .collect();
     let side = |token: &HclToken| text.as_bytes()[token.start];
     // A row of `=` alone is no conflict, just a mistake.

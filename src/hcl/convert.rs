@@ -10,7 +10,7 @@ use hcl_edit::expr::{self as edit, Expression, TraversalOperator};
 use hcl_edit::structure::{self, Structure};
 use hcl_edit::template::{Directive, Element};
 
-use super::SourceText;
+use super::SourceSlice;
 use super::scan::token_after;
 use super::string::{Quoting, decode};
 use super::template::{self, Sequence, Strip, TemplatePiece};
@@ -23,7 +23,7 @@ use crate::diag::Span;
 /// The origin of the text that `hcl_edit` read.
 pub(super) struct Converter<'t> {
     /// The whole file, without patches: numbers, labels and literal text are taken from here.
-    pub(super) source: SourceText<'t>,
+    pub(super) source: SourceSlice<'t>,
     /// Offset of the text that was read.
     pub(super) shift: usize,
     /// Stands in where `hcl_edit` gave no span.

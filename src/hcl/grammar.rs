@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::findings::{Fill, Findings, Overruled, Patch, TokenFault, fault, too_deep};
-use super::scan::{HclToken, TokenKind};
+use super::scan::{HclToken, HclTokenKind};
 use super::string::{Quoting, decode};
 use crate::diag::{Span, rules};
 
@@ -46,7 +46,7 @@ pub(super) struct TokenWalk<'t> {
 impl<'t> TokenWalk<'t> {
     /// Looks at the next token that counts.
     pub(super) fn peek(&mut self) -> HclToken {
-        while !self.lines_count && self.tokens[self.at].kind == TokenKind::Newline {
+        while !self.lines_count && self.tokens[self.at].kind == HclTokenKind::Newline {
             self.at += 1;
         }
         self.tokens[self.at]
@@ -54,14 +54,14 @@ impl<'t> TokenWalk<'t> {
 
     pub(super) fn take(&mut self) -> HclToken {
         let token = self.peek();
-        if token.kind != TokenKind::End {
+        if token.kind != HclTokenKind::End {
             self.at += 1;
         }
         token
     }
 
     /// Takes the next token if it is of that kind.
-    pub(super) fn skip(&mut self, kind: TokenKind) -> bool {
+    pub(super) fn skip(&mut self, kind: HclTokenKind) -> bool {
         let is_next = self.peek().kind == kind;
         if is_next {
             self.take();
@@ -69,7 +69,11 @@ impl<'t> TokenWalk<'t> {
         is_next
     }
 
-    pub(super) fn expect(&mut self, kind: TokenKind, otherwise: &'static str) -> Checked<HclToken> {
+    pub(super) fn expect(
+        &mut self,
+        kind: HclTokenKind,
+        otherwise: &'static str,
+    ) -> Checked<HclToken> {
         match self.peek() {
             token if token.kind == kind => Ok(self.take()),
             token => Err(self.unexpected(token, otherwise)),
@@ -79,10 +83,10 @@ impl<'t> TokenWalk<'t> {
     /// Names what is wrong with a token: a character that is never right comes before `title`.
     pub(super) fn unexpected(&self, token: HclToken, title: &'static str) -> TokenFault {
         let title = match token.kind {
-            TokenKind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
-            TokenKind::BadCharacter => "Invalid character",
-            TokenKind::BadOperator => "Unsupported operator",
-            TokenKind::Unclosed => "Invalid multi-line string",
+            HclTokenKind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
+            HclTokenKind::BadCharacter => "Invalid character",
+            HclTokenKind::BadOperator => "Unsupported operator",
+            HclTokenKind::Unclosed => "Invalid multi-line string",
             _ => title,
         };
         fault(title, token.span())
@@ -122,11 +126,14 @@ impl<'t> TokenWalk<'t> {
     /// Walks over an expression that is no part of another one.
     pub(super) fn root_expr(&mut self) -> Checked {
         self.binary()?;
-        if !self.skip(TokenKind::Question) {
+        if !self.skip(HclTokenKind::Question) {
             return Ok(());
         }
         self.expr()?;
-        self.expect(TokenKind::Colon, "Missing false expression in conditional")?;
+        self.expect(
+            HclTokenKind::Colon,
+            "Missing false expression in conditional",
+        )?;
         self.expr()
     }
 
@@ -141,7 +148,7 @@ impl<'t> TokenWalk<'t> {
         for _ in 0..=MAX_CHAIN {
             self.operand()?;
             match self.peek().kind {
-                TokenKind::Operator | TokenKind::Star | TokenKind::Minus => self.take(),
+                HclTokenKind::Operator | HclTokenKind::Star | HclTokenKind::Minus => self.take(),
                 _ => return Ok(()),
             };
         }
@@ -150,7 +157,7 @@ impl<'t> TokenWalk<'t> {
 
     fn operand(&mut self) -> Checked {
         let depth = self.depth;
-        while matches!(self.peek().kind, TokenKind::Minus | TokenKind::Bang) {
+        while matches!(self.peek().kind, HclTokenKind::Minus | HclTokenKind::Bang) {
             let sign = self.take();
             // Each sign is one level of the tree of `hcl_edit`.
             self.depth += 1;
@@ -167,21 +174,21 @@ impl<'t> TokenWalk<'t> {
     fn primary(&mut self) -> Checked {
         let token = self.peek();
         match token.kind {
-            TokenKind::Number => self.number(),
-            TokenKind::Ident => self.name_or_call(),
-            TokenKind::OpenQuote => self.template(TokenKind::CloseQuote),
-            TokenKind::OpenHeredoc => self.template(TokenKind::CloseHeredoc),
-            TokenKind::OpenParen => {
+            HclTokenKind::Number => self.number(),
+            HclTokenKind::Ident => self.name_or_call(),
+            HclTokenKind::OpenQuote => self.template(HclTokenKind::CloseQuote),
+            HclTokenKind::OpenHeredoc => self.template(HclTokenKind::CloseHeredoc),
+            HclTokenKind::OpenParen => {
                 self.take();
                 self.with_lines(false, |walk| {
                     walk.expr()?;
-                    walk.expect(TokenKind::CloseParen, "Unbalanced parentheses")
+                    walk.expect(HclTokenKind::CloseParen, "Unbalanced parentheses")
                 })
                 .map(drop)
             }
-            TokenKind::OpenBracket => self.tuple(),
-            TokenKind::OpenBrace => self.object(),
-            TokenKind::End => Err(fault("Missing expression", token.span())),
+            HclTokenKind::OpenBracket => self.tuple(),
+            HclTokenKind::OpenBrace => self.object(),
+            HclTokenKind::End => Err(fault("Missing expression", token.span())),
             _ => Err(self.unexpected(token, "Invalid expression")),
         }
     }
@@ -206,17 +213,17 @@ impl<'t> TokenWalk<'t> {
 
     fn name_or_call(&mut self) -> Checked {
         self.take();
-        if self.peek().kind == TokenKind::DoubleColon {
-            while self.skip(TokenKind::DoubleColon) {
-                self.expect(TokenKind::Ident, "Missing function name")?;
+        if self.peek().kind == HclTokenKind::DoubleColon {
+            while self.skip(HclTokenKind::DoubleColon) {
+                self.expect(HclTokenKind::Ident, "Missing function name")?;
             }
-            if self.peek().kind != TokenKind::OpenParen {
+            if self.peek().kind != HclTokenKind::OpenParen {
                 let token = self.peek();
                 return Err(self.unexpected(token, "Missing open parenthesis"));
             }
         }
         match self.peek().kind {
-            TokenKind::OpenParen => self.arguments(),
+            HclTokenKind::OpenParen => self.arguments(),
             _ => Ok(()),
         }
     }
@@ -224,19 +231,21 @@ impl<'t> TokenWalk<'t> {
     fn arguments(&mut self) -> Checked {
         let open = self.take();
         self.with_lines(false, |walk| {
-            while !walk.skip(TokenKind::CloseParen) {
+            while !walk.skip(HclTokenKind::CloseParen) {
                 walk.expr()?;
                 let token = walk.peek();
                 match token.kind {
-                    TokenKind::Comma => walk.take(),
-                    TokenKind::CloseParen => continue,
-                    TokenKind::Ellipsis => {
+                    HclTokenKind::Comma => walk.take(),
+                    HclTokenKind::CloseParen => continue,
+                    HclTokenKind::Ellipsis => {
                         walk.take();
                         return walk
-                            .expect(TokenKind::CloseParen, "Missing closing parenthesis")
+                            .expect(HclTokenKind::CloseParen, "Missing closing parenthesis")
                             .map(drop);
                     }
-                    TokenKind::End => return Err(fault("Unterminated function call", open.span())),
+                    HclTokenKind::End => {
+                        return Err(fault("Unterminated function call", open.span()));
+                    }
                     _ => return Err(walk.unexpected(token, "Missing argument separator")),
                 };
             }
@@ -248,8 +257,8 @@ impl<'t> TokenWalk<'t> {
     fn steps(&mut self) -> Checked {
         loop {
             match self.peek().kind {
-                TokenKind::Dot => self.attribute_step()?,
-                TokenKind::OpenBracket => self.index_step()?,
+                HclTokenKind::Dot => self.attribute_step()?,
+                HclTokenKind::OpenBracket => self.index_step()?,
                 _ => return Ok(()),
             }
         }
@@ -257,18 +266,18 @@ impl<'t> TokenWalk<'t> {
 
     fn attribute_step(&mut self) -> Checked {
         let mut in_splat = false;
-        while self.skip(TokenKind::Dot) {
+        while self.skip(HclTokenKind::Dot) {
             let token = self.peek();
             match token.kind {
-                TokenKind::Ident => {}
-                TokenKind::Number if self.source(token).contains('.') => {
+                HclTokenKind::Ident => {}
+                HclTokenKind::Number if self.source(token).contains('.') => {
                     return Err(fault("Invalid legacy index syntax", token.span()));
                 }
-                TokenKind::Number => {}
-                TokenKind::Star if in_splat => {
+                HclTokenKind::Number => {}
+                HclTokenKind::Star if in_splat => {
                     return Err(fault("Nested splat expression not allowed", token.span()));
                 }
-                TokenKind::Star => in_splat = true,
+                HclTokenKind::Star => in_splat = true,
                 _ => return Err(self.unexpected(token, "Invalid attribute name")),
             }
             self.take();
@@ -279,14 +288,14 @@ impl<'t> TokenWalk<'t> {
     fn index_step(&mut self) -> Checked {
         self.take();
         self.with_lines(false, |walk| {
-            if walk.skip(TokenKind::Star) {
+            if walk.skip(HclTokenKind::Star) {
                 walk.expect(
-                    TokenKind::CloseBracket,
+                    HclTokenKind::CloseBracket,
                     "Missing close bracket on splat index",
                 )
             } else {
                 walk.expr()?;
-                walk.expect(TokenKind::CloseBracket, "Missing close bracket on index")
+                walk.expect(HclTokenKind::CloseBracket, "Missing close bracket on index")
             }
         })
         .map(drop)
@@ -296,15 +305,15 @@ impl<'t> TokenWalk<'t> {
         let open = self.take();
         self.with_lines(false, |walk| {
             if walk.is_word("for") {
-                return walk.for_expr(TokenKind::CloseBracket);
+                return walk.for_expr(HclTokenKind::CloseBracket);
             }
-            while !walk.skip(TokenKind::CloseBracket) {
+            while !walk.skip(HclTokenKind::CloseBracket) {
                 walk.expr()?;
                 let token = walk.peek();
                 match token.kind {
-                    TokenKind::Comma => walk.take(),
-                    TokenKind::CloseBracket => continue,
-                    TokenKind::End => {
+                    HclTokenKind::Comma => walk.take(),
+                    HclTokenKind::CloseBracket => continue,
+                    HclTokenKind::End => {
                         let title = "Unterminated tuple constructor expression";
                         return Err(fault(title, open.span()));
                     }
@@ -317,14 +326,14 @@ impl<'t> TokenWalk<'t> {
 
     fn is_word(&mut self, word: &str) -> bool {
         let token = self.peek();
-        token.kind == TokenKind::Ident && self.source(token) == word
+        token.kind == HclTokenKind::Ident && self.source(token) == word
     }
 
     fn object(&mut self) -> Checked {
         let open = self.take();
         if self.with_lines(false, |walk| walk.is_word("for")) {
             let first = self.at;
-            self.with_lines(false, |walk| walk.for_expr(TokenKind::CloseBrace))?;
+            self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace))?;
             self.join_lines(first, open.depth + 1);
             return Ok(());
         }
@@ -340,8 +349,8 @@ impl<'t> TokenWalk<'t> {
             if self.compared + compared > MAX_COMPARED_KEYS {
                 break;
             }
-            while self.skip(TokenKind::Newline) {}
-            if self.skip(TokenKind::CloseBrace) {
+            while self.skip(HclTokenKind::Newline) {}
+            if self.skip(HclTokenKind::CloseBrace) {
                 self.compared += compared;
                 return Ok(());
             }
@@ -371,22 +380,22 @@ impl<'t> TokenWalk<'t> {
         const UNTERMINATED: &str = "Unterminated object constructor expression";
         let token = self.peek();
         match token.kind {
-            TokenKind::Equal | TokenKind::Colon => self.take(),
-            TokenKind::Newline | TokenKind::Comma => {
+            HclTokenKind::Equal | HclTokenKind::Colon => self.take(),
+            HclTokenKind::Newline | HclTokenKind::Comma => {
                 return Err(fault("Missing attribute value", token.span()));
             }
-            TokenKind::End => return Err(fault(UNTERMINATED, open.span())),
+            HclTokenKind::End => return Err(fault(UNTERMINATED, open.span())),
             _ => return Err(self.unexpected(token, "Missing key/value separator")),
         };
         self.expr()?;
         let token = self.peek();
         match token.kind {
-            TokenKind::Comma => {
+            HclTokenKind::Comma => {
                 self.take();
                 Ok(())
             }
-            TokenKind::Newline | TokenKind::CloseBrace => Ok(()),
-            TokenKind::End => Err(fault(UNTERMINATED, open.span())),
+            HclTokenKind::Newline | HclTokenKind::CloseBrace => Ok(()),
+            HclTokenKind::End => Err(fault(UNTERMINATED, open.span())),
             _ => Err(self.unexpected(token, "Missing attribute separator")),
         }
     }
@@ -396,7 +405,9 @@ impl<'t> TokenWalk<'t> {
         let mut text = String::new();
         for token in &self.tokens[first..self.at] {
             match token.kind {
-                TokenKind::Literal => text.push_str(&decode(self.source(*token), Quoting::Quoted)),
+                HclTokenKind::Literal => {
+                    text.push_str(&decode(self.source(*token), Quoting::Quoted))
+                }
                 _ => text.push_str(self.source(*token)),
             }
             text.push(' ');
@@ -408,24 +419,24 @@ impl<'t> TokenWalk<'t> {
     fn join_lines(&mut self, first: usize, depth: usize) {
         for at in first.max(1)..self.at {
             let token = self.tokens[at];
-            if token.kind == TokenKind::Newline && token.depth == depth {
+            if token.kind == HclTokenKind::Newline && token.depth == depth {
                 let span = Span::new(self.tokens[at - 1].end, self.tokens[at + 1].start);
                 self.patch(span, Fill::Join);
             }
         }
     }
 
-    fn for_expr(&mut self, close: TokenKind) -> Checked {
+    fn for_expr(&mut self, close: HclTokenKind) -> Checked {
         const TITLE: &str = "Invalid 'for' expression";
         self.take();
         self.for_names(TITLE)?;
         self.expr()?;
-        self.expect(TokenKind::Colon, TITLE)?;
+        self.expect(HclTokenKind::Colon, TITLE)?;
         self.expr()?;
-        if close == TokenKind::CloseBrace {
-            self.expect(TokenKind::FatArrow, TITLE)?;
+        if close == HclTokenKind::CloseBrace {
+            self.expect(HclTokenKind::FatArrow, TITLE)?;
             self.expr()?;
-            self.skip(TokenKind::Ellipsis);
+            self.skip(HclTokenKind::Ellipsis);
         }
         if self.is_word("if") {
             self.take();
@@ -436,9 +447,9 @@ impl<'t> TokenWalk<'t> {
 
     /// Walks over `k, v in`.
     pub(super) fn for_names(&mut self, title: &'static str) -> Checked {
-        self.expect(TokenKind::Ident, title)?;
-        if self.skip(TokenKind::Comma) {
-            self.expect(TokenKind::Ident, title)?;
+        self.expect(HclTokenKind::Ident, title)?;
+        if self.skip(HclTokenKind::Comma) {
+            self.expect(HclTokenKind::Ident, title)?;
         }
         if !self.is_word("in") {
             let token = self.peek();

@@ -85,7 +85,7 @@ pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
         problems.extend(chunk.found.faults.iter().map(|fault| error(file, fault)));
         problems.extend(chunk.found.overruled.iter().map(|key| note(file, *key)));
     }
-    let source = SourceText {
+    let source = SourceSlice {
         text: &text,
         replaced: &replaced,
     };
@@ -184,14 +184,14 @@ fn sequence_len(bytes: &[u8]) -> Option<usize> {
 
 /// A text with the bytes of it that mean U+FFFD in strings.
 #[derive(Clone, Copy)]
-struct SourceText<'t> {
+struct SourceSlice<'t> {
     text: &'t str,
     replaced: &'t [usize],
 }
 
 /// Reads a file without faults in one go, which is what nearly every file needs. Joined lines are
 /// only an offer: `hcl_edit` refuses few of them.
-fn read_whole(source: SourceText<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
+fn read_whole(source: SourceSlice<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
     let is_clean = |chunk: &Chunk| {
         chunk.found.faults.is_empty()
             && chunk
@@ -215,7 +215,7 @@ fn read_whole(source: SourceText<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
 /// Reads item by item what the faults left.
 fn read_chunks(
     file: FileId,
-    source: SourceText<'_>,
+    source: SourceSlice<'_>,
     chunks: &[Chunk],
     problems: &mut Vec<Diagnostic>,
 ) -> Vec<Item> {

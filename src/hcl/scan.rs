@@ -10,7 +10,7 @@ use crate::diag::Span;
 const MAX_SEARCH: usize = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum HclTokenKind {
     Ident,
     Number,
     OpenQuote,
@@ -58,7 +58,7 @@ pub(super) enum TokenKind {
 /// A piece of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HclToken {
-    pub(super) kind: TokenKind,
+    pub(super) kind: HclTokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
     /// The number of brackets, quotes and heredocs around it; an opening or closing token is not inside
@@ -72,7 +72,7 @@ impl HclToken {
     }
 }
 
-/// Cuts `region` of `text` into tokens; the last one is [`TokenKind::End`].
+/// Cuts `region` of `text` into tokens; the last one is [`HclTokenKind::End`].
 ///
 /// Closing brackets are forgiving: `}` closes whatever is open inside its braces, a closing
 /// bracket without its opening one closes nothing, and a quoted string ends with its line.
@@ -85,7 +85,7 @@ pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
             _ => scanner.plain(),
         }
     }
-    scanner.push(TokenKind::End, 0);
+    scanner.push(HclTokenKind::End, 0);
     scanner.tokens
 }
 
@@ -165,7 +165,7 @@ impl<'t> Scanner<'t> {
         &self.text[self.at..]
     }
 
-    fn push(&mut self, kind: TokenKind, len: usize) {
+    fn push(&mut self, kind: HclTokenKind, len: usize) {
         self.tokens.push(HclToken {
             kind,
             start: self.at,
@@ -175,7 +175,7 @@ impl<'t> Scanner<'t> {
         self.at += len;
     }
 
-    fn open(&mut self, kind: TokenKind, frame: EnclosureKind, len: usize) {
+    fn open(&mut self, kind: HclTokenKind, frame: EnclosureKind, len: usize) {
         let start = self.at;
         self.push(kind, len);
         self.frames.push(Enclosure { kind: frame, start });
@@ -195,21 +195,21 @@ impl<'t> Scanner<'t> {
     fn plain(&mut self) {
         let marker = self.marker_len();
         if marker > 0 {
-            return self.push(TokenKind::Marker, marker);
+            return self.push(HclTokenKind::Marker, marker);
         }
         let rest = self.rest();
         let bytes = rest.as_bytes();
         match bytes[0] {
             b' ' | b'\t' => self.at += 1,
-            b'\n' => self.push(TokenKind::Newline, 1),
-            b'\r' if bytes.get(1) == Some(&b'\n') => self.push(TokenKind::Newline, 2),
+            b'\n' => self.push(HclTokenKind::Newline, 1),
+            b'\r' if bytes.get(1) == Some(&b'\n') => self.push(HclTokenKind::Newline, 2),
             b'#' => self.skip_line(),
             b'/' if rest.starts_with("//") => self.skip_line(),
             b'/' if rest.starts_with("/*") => self.comment(),
-            b'"' => self.open(TokenKind::OpenQuote, EnclosureKind::Quote, 1),
-            b'{' => self.open(TokenKind::OpenBrace, EnclosureKind::Brace, 1),
-            b'(' => self.open(TokenKind::OpenParen, EnclosureKind::Paren, 1),
-            b'[' => self.open(TokenKind::OpenBracket, EnclosureKind::Bracket, 1),
+            b'"' => self.open(HclTokenKind::OpenQuote, EnclosureKind::Quote, 1),
+            b'{' => self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 1),
+            b'(' => self.open(HclTokenKind::OpenParen, EnclosureKind::Paren, 1),
+            b'[' => self.open(HclTokenKind::OpenBracket, EnclosureKind::Bracket, 1),
             b'}' => self.close_brace(1),
             b'~' if rest.starts_with("~}")
                 && self
@@ -218,53 +218,53 @@ impl<'t> Scanner<'t> {
             {
                 self.close_brace(2)
             }
-            b')' => self.close(TokenKind::CloseParen, EnclosureKind::Paren),
-            b']' => self.close(TokenKind::CloseBracket, EnclosureKind::Bracket),
-            b'0'..=b'9' => self.push(TokenKind::Number, number_len(bytes)),
+            b')' => self.close(HclTokenKind::CloseParen, EnclosureKind::Paren),
+            b']' => self.close(HclTokenKind::CloseBracket, EnclosureKind::Bracket),
+            b'0'..=b'9' => self.push(HclTokenKind::Number, number_len(bytes)),
             b'<' if heredoc_marker(rest).is_some() => self.open_heredoc(),
             _ => self.word_or_operator(),
         }
     }
 
     fn word_or_operator(&mut self) {
-        const OPERATORS: [(&str, TokenKind); 27] = [
-            ("...", TokenKind::Ellipsis),
-            ("=>", TokenKind::FatArrow),
-            ("==", TokenKind::Operator),
-            ("!=", TokenKind::Operator),
-            ("<=", TokenKind::Operator),
-            (">=", TokenKind::Operator),
-            ("&&", TokenKind::Operator),
-            ("||", TokenKind::Operator),
-            ("::", TokenKind::DoubleColon),
-            ("=", TokenKind::Equal),
-            (":", TokenKind::Colon),
-            (",", TokenKind::Comma),
-            (".", TokenKind::Dot),
-            ("?", TokenKind::Question),
-            ("*", TokenKind::Star),
-            ("-", TokenKind::Minus),
-            ("!", TokenKind::Bang),
-            ("<", TokenKind::Operator),
-            (">", TokenKind::Operator),
-            ("+", TokenKind::Operator),
-            ("/", TokenKind::Operator),
-            ("%", TokenKind::Operator),
-            ("&", TokenKind::BadOperator),
-            ("|", TokenKind::BadOperator),
-            ("^", TokenKind::BadOperator),
-            ("~", TokenKind::BadOperator),
-            ("`", TokenKind::BadCharacter),
+        const OPERATORS: [(&str, HclTokenKind); 27] = [
+            ("...", HclTokenKind::Ellipsis),
+            ("=>", HclTokenKind::FatArrow),
+            ("==", HclTokenKind::Operator),
+            ("!=", HclTokenKind::Operator),
+            ("<=", HclTokenKind::Operator),
+            (">=", HclTokenKind::Operator),
+            ("&&", HclTokenKind::Operator),
+            ("||", HclTokenKind::Operator),
+            ("::", HclTokenKind::DoubleColon),
+            ("=", HclTokenKind::Equal),
+            (":", HclTokenKind::Colon),
+            (",", HclTokenKind::Comma),
+            (".", HclTokenKind::Dot),
+            ("?", HclTokenKind::Question),
+            ("*", HclTokenKind::Star),
+            ("-", HclTokenKind::Minus),
+            ("!", HclTokenKind::Bang),
+            ("<", HclTokenKind::Operator),
+            (">", HclTokenKind::Operator),
+            ("+", HclTokenKind::Operator),
+            ("/", HclTokenKind::Operator),
+            ("%", HclTokenKind::Operator),
+            ("&", HclTokenKind::BadOperator),
+            ("|", HclTokenKind::BadOperator),
+            ("^", HclTokenKind::BadOperator),
+            ("~", HclTokenKind::BadOperator),
+            ("`", HclTokenKind::BadCharacter),
         ];
         let rest = self.rest();
         if let Some(len) = ident_end(rest) {
-            return self.push(TokenKind::Ident, len);
+            return self.push(HclTokenKind::Ident, len);
         }
         let operator = OPERATORS.iter().find(|(text, _)| rest.starts_with(text));
         let (len, kind) = operator.map_or_else(
             || {
                 let len = rest.chars().next().map_or(1, char::len_utf8);
-                (len, TokenKind::BadCharacter)
+                (len, HclTokenKind::BadCharacter)
             },
             |(text, kind)| (text.len(), *kind),
         );
@@ -290,7 +290,7 @@ impl<'t> Scanner<'t> {
             Some(len) => self.at += len + 4,
             None => {
                 self.comments_close = false;
-                self.push(TokenKind::Operator, 1);
+                self.push(HclTokenKind::Operator, 1);
             }
         }
     }
@@ -325,18 +325,18 @@ impl<'t> Scanner<'t> {
     /// Closes the nearest brace or template sequence and whatever is open inside it.
     fn close_brace(&mut self, len: usize) {
         let Some(open) = self.enclosing() else {
-            return self.push(TokenKind::CloseBrace, len);
+            return self.push(HclTokenKind::CloseBrace, len);
         };
         let kind = match self.frames[open].kind {
-            EnclosureKind::Sequence => TokenKind::CloseSequence,
-            _ => TokenKind::CloseBrace,
+            EnclosureKind::Sequence => HclTokenKind::CloseSequence,
+            _ => HclTokenKind::CloseBrace,
         };
         self.frames.truncate(open);
         self.push(kind, len);
     }
 
     /// Closes a parenthesis or bracket, unless it was never opened inside the nearest braces.
-    fn close(&mut self, kind: TokenKind, frame: EnclosureKind) {
+    fn close(&mut self, kind: HclTokenKind, frame: EnclosureKind) {
         let first = self.enclosing().map_or(0, |at| at + 1);
         let open = self
             .frames
@@ -362,7 +362,11 @@ impl<'t> Scanner<'t> {
             .rest()
             .find('\n')
             .map_or(self.rest().len(), |at| at + 1);
-        self.open(TokenKind::OpenHeredoc, EnclosureKind::Heredoc(marker), line);
+        self.open(
+            HclTokenKind::OpenHeredoc,
+            EnclosureKind::Heredoc(marker),
+            line,
+        );
     }
 
     /// Scans one token of a quoted string.
@@ -370,12 +374,12 @@ impl<'t> Scanner<'t> {
         let rest = self.rest();
         let len = literal_len(rest, Quoting::Quoted);
         if len > 0 {
-            return self.push(TokenKind::Literal, len);
+            return self.push(HclTokenKind::Literal, len);
         }
         match rest.as_bytes()[0] {
             b'"' => {
                 self.frames.pop();
-                self.push(TokenKind::CloseQuote, 1);
+                self.push(HclTokenKind::CloseQuote, 1);
             }
             b'$' | b'%' => self.open_sequence(),
             _ => self.break_off(),
@@ -385,8 +389,8 @@ impl<'t> Scanner<'t> {
     fn open_sequence(&mut self) {
         let rest = self.rest();
         let kind = match rest.as_bytes()[0] {
-            b'$' => TokenKind::OpenInterpolation,
-            _ => TokenKind::OpenDirective,
+            b'$' => HclTokenKind::OpenInterpolation,
+            _ => HclTokenKind::OpenDirective,
         };
         let len = 2 + usize::from(rest[2..].starts_with('~'));
         self.open(kind, EnclosureKind::Sequence, len);
@@ -405,12 +409,12 @@ impl<'t> Scanner<'t> {
             .unwrap_or(self.frames.len() - 1);
         self.frames.truncate(outermost);
         let in_header = self.in_header();
-        self.push(TokenKind::Unclosed, 0);
+        self.push(HclTokenKind::Unclosed, 0);
         if in_header {
-            return self.open(TokenKind::OpenBrace, EnclosureKind::Brace, 0);
+            return self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 0);
         }
         if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
-            self.push(TokenKind::BadCharacter, 1);
+            self.push(HclTokenKind::BadCharacter, 1);
         }
     }
 
@@ -423,8 +427,8 @@ impl<'t> Scanner<'t> {
         let starts_like_header = matches!(
             kinds,
             (
-                Some(TokenKind::Ident),
-                Some(TokenKind::Ident | TokenKind::OpenQuote)
+                Some(HclTokenKind::Ident),
+                Some(HclTokenKind::Ident | HclTokenKind::OpenQuote)
             )
         );
         starts_like_header && self.text[line..self.at].trim_end().ends_with('{')
@@ -438,12 +442,12 @@ impl<'t> Scanner<'t> {
         if self.line_start() == self.at && line.trim() == marker {
             self.frames.pop();
             let indent = line.len() - line.trim_start().len();
-            return self.push(TokenKind::CloseHeredoc, indent + marker.len());
+            return self.push(HclTokenKind::CloseHeredoc, indent + marker.len());
         }
         let len = literal_len(line, Quoting::Heredoc);
         match len {
             0 => self.open_sequence(),
-            _ => self.push(TokenKind::Literal, len),
+            _ => self.push(HclTokenKind::Literal, len),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::findings::{fault, too_deep};
 use super::grammar::{Checked, MAX_NESTING, TokenWalk};
-use super::scan::{HclToken, TokenKind};
+use super::scan::{HclToken, HclTokenKind};
 use super::string::bad_escape;
 
 /// A directive that waits for its end.
@@ -15,7 +15,7 @@ enum Directive {
 
 impl TokenWalk<'_> {
     /// Walks over a template up to the end that `close` names.
-    pub(super) fn template(&mut self, close: TokenKind) -> Checked {
+    pub(super) fn template(&mut self, close: HclTokenKind) -> Checked {
         let depth = self.depth;
         self.take();
         let result = self.with_lines(true, |walk| walk.template_parts(close));
@@ -23,16 +23,16 @@ impl TokenWalk<'_> {
         result
     }
 
-    fn template_parts(&mut self, close: TokenKind) -> Checked {
+    fn template_parts(&mut self, close: HclTokenKind) -> Checked {
         let mut open = Vec::new();
         loop {
             let token = self.take();
             match token.kind {
-                TokenKind::Literal => self.literal(token, close)?,
-                TokenKind::OpenInterpolation => {
+                HclTokenKind::Literal => self.literal(token, close)?,
+                HclTokenKind::OpenInterpolation => {
                     self.with_lines(false, |walk| walk.interpolation(token, close))?;
                 }
-                TokenKind::OpenDirective => {
+                HclTokenKind::OpenDirective => {
                     self.with_lines(false, |walk| walk.directive(&mut open))?;
                 }
                 kind if kind == close && open.is_empty() => return Ok(()),
@@ -44,12 +44,12 @@ impl TokenWalk<'_> {
         }
     }
 
-    pub(super) fn literal(&self, token: HclToken, close: TokenKind) -> Checked {
+    pub(super) fn literal(&self, token: HclToken, close: HclTokenKind) -> Checked {
         if self.is_broken(token) {
             return Err(fault("Invalid character encoding", token.span()));
         }
         let escape = match close {
-            TokenKind::CloseQuote => bad_escape(self.source(token)),
+            HclTokenKind::CloseQuote => bad_escape(self.source(token)),
             _ => None,
         };
         match escape {
@@ -65,20 +65,23 @@ impl TokenWalk<'_> {
         }
     }
 
-    fn interpolation(&mut self, open: HclToken, close: TokenKind) -> Checked {
+    fn interpolation(&mut self, open: HclToken, close: HclTokenKind) -> Checked {
         self.expr()?;
         let token = self.peek();
-        let quote_follows = matches!(token.kind, TokenKind::OpenQuote | TokenKind::CloseQuote);
+        let quote_follows = matches!(
+            token.kind,
+            HclTokenKind::OpenQuote | HclTokenKind::CloseQuote
+        );
         match token.kind {
-            TokenKind::CloseSequence => {
+            HclTokenKind::CloseSequence => {
                 self.take();
                 Ok(())
             }
-            TokenKind::End => Err(fault(
+            HclTokenKind::End => Err(fault(
                 "Unclosed template interpolation sequence",
                 open.span(),
             )),
-            _ if quote_follows && close == TokenKind::CloseQuote => Err(fault(
+            _ if quote_follows && close == HclTokenKind::CloseQuote => Err(fault(
                 "Unclosed template interpolation sequence",
                 open.span(),
             )),
@@ -88,7 +91,7 @@ impl TokenWalk<'_> {
 
     /// Walks over one `%{ … }`; `open` holds the directives that wait for their end.
     fn directive(&mut self, open: &mut Vec<Directive>) -> Checked {
-        let word = self.expect(TokenKind::Ident, "Invalid template directive")?;
+        let word = self.expect(HclTokenKind::Ident, "Invalid template directive")?;
         let surplus = match self.source(word) {
             "if" => {
                 self.enter(open, Directive::If, word)?;
@@ -124,7 +127,7 @@ impl TokenWalk<'_> {
             },
             _ => return Err(fault("Invalid template control keyword", word.span())),
         };
-        self.expect(TokenKind::CloseSequence, surplus).map(drop)
+        self.expect(HclTokenKind::CloseSequence, surplus).map(drop)
     }
 
     fn enter(

@@ -5,14 +5,14 @@ use std::mem;
 use crate::diag::{Diagnostic, FileId, Severity, Span, nearest, rules};
 use crate::flavor::{Flavor, Program};
 use crate::hcl::tree::{Body, Expr, Word};
-use crate::module_config::file::{FileRole, ModuleFile, SourcePlace, Syntax};
+use crate::module_config::file::{ModuleFile, ModuleFileRole, SourcePlace, Syntax};
 use crate::module_config::flood;
 
 /// The file at hand with what was found to be wrong about it.
 #[derive(Debug)]
 pub(crate) struct Faults {
     pub file: FileId,
-    pub role: FileRole,
+    pub role: ModuleFileRole,
     pub syntax: Syntax,
     /// The only program that reads the file, if not both do.
     pub only: Option<Program>,

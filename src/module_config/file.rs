@@ -8,7 +8,7 @@ use crate::flavor::Program;
 pub struct ModuleFile {
     /// The id of its text.
     pub id: FileId,
-    pub(crate) role: FileRole,
+    pub(crate) role: ModuleFileRole,
     pub(crate) syntax: Syntax,
     /// The only program that reads it, if not both do.
     pub(crate) only: Option<Program>,
@@ -18,13 +18,13 @@ impl ModuleFile {
     /// Returns whether it changes what other files declare.
     #[must_use]
     pub fn is_override(self) -> bool {
-        self.role == FileRole::Override
+        self.role == ModuleFileRole::Override
     }
 }
 
 /// The role of a file in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FileRole {
+pub(crate) enum ModuleFileRole {
     Primary,
     Override,
     Test,

@@ -13,7 +13,7 @@ use crate::flavor::Flavor;
 use crate::hcl::tree::Body;
 use crate::module_config::decode::contents::Contents;
 use crate::module_config::decode::{blocks, duplicates, runs};
-use crate::module_config::file::{FileRole, ModuleFile};
+use crate::module_config::file::{ModuleFile, ModuleFileRole};
 use crate::module_config::flood;
 use crate::module_config::merge::{self, overrides};
 use crate::module_config::syntax;
@@ -101,7 +101,7 @@ impl<'a> Reader<'a> {
         let mut overrides = Vec::new();
         let mut bodies = Vec::new();
         for file in &chosen.primary {
-            let Some(decoded) = self.decode(dir, file, FileRole::Primary) else {
+            let Some(decoded) = self.decode(dir, file, ModuleFileRole::Primary) else {
                 continue;
             };
             // Most modules have no override files, and then nothing is merged.
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
             all.append(decoded.contents);
         }
         for file in &chosen.overrides {
-            if let Some(decoded) = self.decode(dir, file, FileRole::Override) {
+            if let Some(decoded) = self.decode(dir, file, ModuleFileRole::Override) {
                 bodies.push((decoded.file, decoded.body));
                 overrides.push(decoded.contents);
             }
@@ -125,12 +125,17 @@ impl<'a> Reader<'a> {
 
     /// Decodes a test file; one that cannot be read has no contents.
     pub(in crate::config) fn test_file(&mut self, dir: &Path, file: &SourceFile) -> Contents {
-        let decoded = self.decode(dir, file, FileRole::Test);
+        let decoded = self.decode(dir, file, ModuleFileRole::Test);
         decoded.map_or_else(Contents::default, |decoded| decoded.contents)
     }
 
     /// Decodes one file; `None` if it cannot be read.
-    fn decode(&mut self, dir: &Path, file: &SourceFile, role: FileRole) -> Option<DecodedFile> {
+    fn decode(
+        &mut self,
+        dir: &Path,
+        file: &SourceFile,
+        role: ModuleFileRole,
+    ) -> Option<DecodedFile> {
         let id = self.read(&dir.join(&file.name))?;
         let file = ModuleFile {
             id,
@@ -140,8 +145,10 @@ impl<'a> Reader<'a> {
         };
         let (body, mut faults) = syntax::parse(file, self.texts.bytes(id), self.flavor);
         let mut contents = match role {
-            FileRole::Primary | FileRole::Override => blocks::decode(&body, &mut faults),
-            FileRole::Test => runs::decode(&body, &mut faults),
+            ModuleFileRole::Primary | ModuleFileRole::Override => {
+                blocks::decode(&body, &mut faults)
+            }
+            ModuleFileRole::Test => runs::decode(&body, &mut faults),
         };
         contents.files.push(file);
         self.found.append(&mut faults.into_found());

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::config::given::{GivenValues, ValueArgument};
 use crate::config::tree::reader::Reader;
 use crate::diag::{Diagnostic, rules};
-use crate::module_config::decode::contents::Late;
+use crate::module_config::decode::late::Late;
 use crate::module_config::file::Syntax;
 use crate::module_config::syntax;
 

@@ -13,7 +13,7 @@ use crate::config::tree::{root_values, state};
 use crate::diag::{self, Diagnostic, FileId, Span, Texts, rules};
 use crate::hcl;
 use crate::hcl::tree::{Expr, ExprKind, Item};
-use crate::module_config::decode::contents::Late;
+use crate::module_config::decode::late::Late;
 use crate::module_config::file::Syntax;
 use crate::module_config::flood;
 use crate::world::Files;

@@ -6,9 +6,8 @@ use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
-use crate::module_config::decode::contents::{
-    Backend, ComputedBackend, Contents, Late, LocalBackend,
-};
+use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
+use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
 use crate::module_config::syntax::{self, references};

@@ -9,7 +9,7 @@ use crate::module_config::decode::{
     calls, imports, providers, resources, settings, statements, variables,
 };
 use crate::module_config::faults::Faults;
-use crate::module_config::file::FileRole;
+use crate::module_config::file::ModuleFileRole;
 use crate::module_config::language;
 use crate::module_config::validate::{self, Inside, bodies, overriding};
 
@@ -23,7 +23,7 @@ pub(crate) fn decode(body: &Body, faults: &mut Faults) -> Contents {
         let Some(kind) = bodies::kind_of(block, &language::MODULE, faults) else {
             continue;
         };
-        if faults.role == FileRole::Primary || overriding::allows(kind, block, faults) {
+        if faults.role == ModuleFileRole::Primary || overriding::allows(kind, block, faults) {
             top_level(kind, block, &mut contents, faults);
         }
     }

@@ -6,10 +6,11 @@ use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Expr};
 use crate::module_config::decode::contents::CallVersion as Version;
-use crate::module_config::decode::contents::{Call, Contents, Late, Source};
+use crate::module_config::decode::contents::{Call, Contents, Source};
 use crate::module_config::decode::handover;
+use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{FileRole, SourcePlace};
+use crate::module_config::file::{ModuleFileRole, SourcePlace};
 use crate::module_config::syntax::{self, references, words};
 use crate::module_config::validate::bodies;
 use crate::version::CoreConstraints;
@@ -31,7 +32,7 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
             Some(source) => (Some(source), argument.value.span),
             None => return,
         },
-        None if faults.role == FileRole::Override => (None, block.header),
+        None if faults.role == ModuleFileRole::Override => (None, block.header),
         None => {
             faults.invalid(
                 "Missing required argument",
@@ -76,8 +77,8 @@ pub(crate) fn version(block: &Block, faults: &mut Faults) -> Option<Version> {
     };
     let value = match evaluate(&argument.value, faults) {
         Ok(value) => value,
-        Err(NoValue::Computed) => return Some(Version::Computed),
-        Err(NoValue::Refused) => return None,
+        Err(Unevaluated::Computed) => return Some(Version::Computed),
+        Err(Unevaluated::Refused) => return None,
     };
     let read = stated_version(&value);
     if read.is_none() {
@@ -127,7 +128,7 @@ pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
 }
 
 /// The reason why an expression has no value here.
-enum NoValue {
+enum Unevaluated {
     Computed,
     /// The expression is not allowed here; that is reported already.
     Refused,
@@ -135,7 +136,7 @@ enum NoValue {
 
 /// Evaluates a source or a version. Terraform 1.11 takes a constant only, the others compute it; only
 /// where it is computed is a string in JSON a template (config rules 2.3).
-fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, NoValue> {
+fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, Unevaluated> {
     if faults.flavor != Flavor::Terraform1_11 {
         let value = syntax::as_template(value, faults);
         // A constant may name what does not matter to its value, but to the program.
@@ -143,14 +144,14 @@ fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, NoValue> {
         return constant
             .ok()
             .filter(|_| !references::refers(&value))
-            .ok_or(NoValue::Computed);
+            .ok_or(Unevaluated::Computed);
     }
     expr::constant(faults.file, value).map_err(|error| {
         if error.refused.is_empty() {
-            NoValue::Computed
+            Unevaluated::Computed
         } else {
             faults.add(error.refused);
-            NoValue::Refused
+            Unevaluated::Refused
         }
     })
 }
@@ -158,8 +159,8 @@ fn evaluate(value: &Expr, faults: &mut Faults) -> Result<Value, NoValue> {
 fn source(value: &Expr, version: &Version, faults: &mut Faults) -> Option<Source> {
     let constant = match evaluate(value, faults) {
         Ok(constant) => constant,
-        Err(NoValue::Computed) => return Some(Source::Computed(faults.place(value.span))),
-        Err(NoValue::Refused) => return None,
+        Err(Unevaluated::Computed) => return Some(Source::Computed(faults.place(value.span))),
+        Err(Unevaluated::Refused) => return None,
     };
     // A number or a bool becomes text, as in any argument of type string.
     let Some(text) = constant.to_text() else {

@@ -3,23 +3,20 @@
 //! Files are decoded one by one, so that the faults of each are found, and put together afterwards:
 //! `merge` decides which values of override files count.
 
-use crate::addr::module::{LocalModule, ModuleSource};
-use crate::module_config::file::SourcePlace;
-use crate::module_config::syntax::names::Reference;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId};
-use crate::hcl::tree::{Block, Expr};
+use crate::addr::module::{LocalModule, ModuleSource};
+use crate::diag::Diagnostic;
+use crate::hcl::tree::Block;
 use crate::module_config::decode::handover::Handover;
+use crate::module_config::decode::late::Late;
 use crate::module_config::decode::run_providers::TestRun;
 use crate::module_config::decode::variables::Variable;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{ModuleFile, Syntax};
-use crate::module_config::syntax;
-use crate::module_config::syntax::names::ProviderKey;
+use crate::module_config::file::{ModuleFile, SourcePlace};
+use crate::module_config::syntax::names::{ProviderKey, Reference};
 use crate::requirement::CoreVersion;
 use crate::version::{Constraints, CoreConstraints};
 
@@ -87,34 +84,6 @@ impl Contents {
         if backend.is_some() {
             self.backend = backend;
             self.backend_faults = faults;
-        }
-    }
-}
-
-/// An expression that is evaluated once values of variables are known.
-#[derive(Clone, Debug)]
-pub(crate) struct Late {
-    pub file: FileId,
-    /// With templates where a string of JSON syntax is one.
-    pub expr: Arc<Expr>,
-    pub syntax: Syntax,
-}
-
-impl Late {
-    /// Keeps an expression, if the flavor evaluates any.
-    pub(crate) fn keep(expr: &Expr, faults: &Faults) -> Option<Self> {
-        faults.flavor.computes_sources().then(|| Self {
-            file: faults.file,
-            expr: Arc::new(syntax::as_template(expr, faults).into_owned()),
-            syntax: faults.syntax,
-        })
-    }
-
-    /// Returns the place of the expression.
-    pub(crate) fn place(&self) -> SourcePlace {
-        SourcePlace {
-            file: self.file,
-            span: self.expr.span,
         }
     }
 }

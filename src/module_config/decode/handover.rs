@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diag::Span;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectKey};
-use crate::module_config::decode::contents::Late;
+use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::language::{self, ESCAPE};

@@ -11,6 +11,7 @@ pub(crate) mod contents;
 pub(crate) mod duplicates;
 pub(crate) mod handover;
 pub(crate) mod imports;
+pub(crate) mod late;
 pub(crate) mod mocks;
 pub(crate) mod providers;
 pub(crate) mod resources;

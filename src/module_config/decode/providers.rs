@@ -5,11 +5,12 @@ use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind, ObjectItem, ObjectKey, Step, Word};
 use crate::module_config::decode::contents::{
-    Contents, Declaration, Late, ProviderBlock, RequiredProvider, Stated, Written,
+    Contents, Declaration, ProviderBlock, RequiredProvider, Stated, Written,
 };
+use crate::module_config::decode::late::Late;
 use crate::module_config::decode::{handover, sources};
 use crate::module_config::faults::Faults;
-use crate::module_config::file::FileRole;
+use crate::module_config::file::ModuleFileRole;
 use crate::module_config::syntax::{self, names, references, words};
 use crate::module_config::validate;
 use crate::version::Constraints;
@@ -243,7 +244,7 @@ pub(crate) fn provider_block(block: &Block, contents: &mut Contents, faults: &mu
     });
     let for_each = block.body.attribute("for_each");
     // Only OpenTofu computes the keys, and not those of a test file.
-    let computes_keys = faults.flavor.is_opentofu() && faults.role != FileRole::Test;
+    let computes_keys = faults.flavor.is_opentofu() && faults.role != ModuleFileRole::Test;
     contents.provider_blocks.push(ProviderBlock {
         local_name: label.text.clone(),
         alias,
@@ -274,7 +275,7 @@ pub(crate) fn alias(body: &Body, title: &str, faults: &mut Faults) -> Option<Str
 /// Reads the version of a `provider` block: any primitive value, or null for none.
 fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
     let argument = body.attribute("version")?;
-    if faults.role == FileRole::Test && !faults.flavor.is_opentofu() {
+    if faults.role == ModuleFileRole::Test && !faults.flavor.is_opentofu() {
         let title = "Version constraints are not allowed in test files";
         let remark = "state the version in required_providers";
         faults.invalid(title, argument.value.span, remark);

@@ -3,7 +3,8 @@
 
 use crate::expr;
 use crate::hcl::tree::{Block, Body, Expr};
-use crate::module_config::decode::contents::{Contents, Declaration, Late, Local};
+use crate::module_config::decode::contents::{Contents, Declaration, Local};
+use crate::module_config::decode::late::Late;
 use crate::module_config::decode::resources;
 use crate::module_config::faults::Faults;
 use crate::module_config::language;

@@ -8,9 +8,9 @@
 use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::hcl::tree::{Block, Expr, ExprKind};
-use crate::module_config::decode::contents::Late;
+use crate::module_config::decode::late::Late;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{FileRole, SourcePlace, Syntax};
+use crate::module_config::file::{ModuleFileRole, SourcePlace, Syntax};
 use crate::module_config::syntax::{references, words};
 use crate::module_config::validate::bodies;
 use crate::module_config::validate::conditions;
@@ -168,7 +168,7 @@ fn deprecated(block: &Block, name: Span, faults: &mut Faults) {
 fn validation(name: &str, block: &Block, faults: &mut Faults) {
     conditions::rule(block, faults);
     // Validations of override files are not taken over, and not looked at (config rules 3.13).
-    if faults.role == FileRole::Override {
+    if faults.role == ModuleFileRole::Override {
         return;
     }
     let Some(condition) = block.body.attribute("condition") else {

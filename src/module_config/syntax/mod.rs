@@ -16,7 +16,7 @@ mod text;
 pub(crate) mod words;
 
 use crate::module_config::faults::Faults;
-use crate::module_config::file::{FileRole, ModuleFile, Syntax};
+use crate::module_config::file::{ModuleFile, ModuleFileRole, Syntax};
 use crate::module_config::language;
 
 use crate::diag::{Diagnostic, FileId, Span, rules};
@@ -77,8 +77,8 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
         }
     };
     let schema = match faults.role {
-        FileRole::Primary | FileRole::Override => &language::MODULE,
-        FileRole::Test => &language::TEST_FILE,
+        ModuleFileRole::Primary | ModuleFileRole::Override => &language::MODULE,
+        ModuleFileRole::Test => &language::TEST_FILE,
     };
     JsonConverter::new(bytes, faults).body(&value, schema)
 }

@@ -6,7 +6,7 @@ use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Attribute, Block, Body, Expr, Item};
 use crate::module_config::faults::Faults;
-use crate::module_config::file::FileRole;
+use crate::module_config::file::ModuleFileRole;
 use crate::module_config::language::{ESCAPE, NestedRule, Schema, ValueCheck};
 use crate::module_config::syntax::references;
 
@@ -29,7 +29,7 @@ pub(crate) fn check<'b>(
     for argument in schema.arguments_of(faults.flavor) {
         // An override need not repeat what its base has.
         if argument.needed
-            && faults.role != FileRole::Override
+            && faults.role != ModuleFileRole::Override
             && body.attribute(argument.name).is_none()
         {
             missing(body, argument.name, faults);

@@ -2,7 +2,7 @@
 
 use crate::hcl::tree::Block;
 use crate::module_config::faults::Faults;
-use crate::module_config::file::FileRole;
+use crate::module_config::file::ModuleFileRole;
 use crate::module_config::language;
 use crate::module_config::syntax::references::{self, ReferenceSubject};
 use crate::module_config::validate::bodies;
@@ -18,7 +18,7 @@ pub(super) struct Owner<'b> {
 /// Checks a condition of a resource, which no override file may have.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
     let kind = &block.kind.text;
-    if faults.role == FileRole::Override {
+    if faults.role == ModuleFileRole::Override {
         let title = format!("Can't override {kind} blocks");
         return faults.invalid(title, block.header, "only the primary files may have them");
     }
@@ -52,7 +52,7 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
 /// Checks a block of a condition and a message, whatever it is called.
 pub(crate) fn rule(block: &Block, faults: &mut Faults) {
     let kind = &block.kind.text;
-    if faults.role == FileRole::Override {
+    if faults.role == ModuleFileRole::Override {
         let title = format!("Can't override {kind} blocks");
         faults.invalid(title, block.header, "");
         return;

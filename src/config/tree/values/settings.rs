@@ -7,9 +7,8 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{ExprRole, Outcome, ROOT, Values, at, refuse};
 use crate::diag::Severity;
 use crate::expr::{Marks, Type, UsedNames, Value};
-use crate::module_config::decode::contents::{
-    Backend, ComputedBackend, Contents, Late, LocalBackend,
-};
+use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
+use crate::module_config::decode::late::Late;
 use crate::module_config::syntax::references;
 
 impl Values {

@@ -13,7 +13,7 @@ use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Demand, Marks, Misfit, NameValue, Typed, Value};
 use crate::hcl;
 use crate::hcl::tree::Item;
-use crate::module_config::decode::contents::Late;
+use crate::module_config::decode::late::Late;
 use crate::module_config::decode::variables::{Given, Variable};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
