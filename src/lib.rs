@@ -29,8 +29,9 @@
 //! use lockctl::{Flavor, lock::LockFile};
 //!
 //! let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
-//! let lock = LockFile::parse(text.as_bytes(), Flavor::Terraform1_16).expect("it is sound");
+//! let lock = LockFile::parse(text.as_bytes(), Flavor::Terraform1_16)?;
 //! assert_eq!(lock.providers.len(), 1);
+//! # Ok::<(), lockctl::lock::LockFileError>(())
 //! ```
 //!
 //! These stay as they are where the rooms behind them change. Everything else is hidden here, and may

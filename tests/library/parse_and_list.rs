@@ -1,11 +1,12 @@
 //! Lists what a lock file records.
 
+use std::error::Error;
+
 use lockctl::{Flavor, LockFile};
 
-fn list(text: &[u8]) -> Result<Vec<String>, String> {
+fn list(text: &[u8]) -> Result<Vec<String>, Box<dyn Error>> {
     let flavor = Flavor::Terraform1_16;
-    let lock =
-        LockFile::parse(text, flavor).map_err(|error| error.diagnostics()[0].title.clone())?;
+    let lock = LockFile::parse(text, flavor)?;
     let entries = lock.providers.iter().map(|(addr, entry)| {
         let hashes = entry.hashes.iter().count();
         format!("{} {}: {hashes} hashes", addr.short(flavor), entry.version)
@@ -24,8 +25,6 @@ provider "registry.terraform.io/hashicorp/null" {
 }
 "#;
     assert_eq!(list(text).unwrap(), ["hashicorp/null 3.2.4: 1 hashes"]);
-    assert_eq!(
-        list(b"provider {").unwrap_err(),
-        "Unclosed configuration block"
-    );
+    let error = list(b"provider {").unwrap_err().to_string();
+    assert!(error.contains(": Unclosed configuration block"), "{error}");
 }
