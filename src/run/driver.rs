@@ -230,6 +230,7 @@ impl<J: Job> JobRun<'_, '_, J> {
         match self.job.finish(root, None, &self.texts, &mut result) {
             Ok(Replaced::Done) => result,
             Ok(Replaced::Changed) => {
+                // What was decided about the old text of the lock file does not count any more.
                 let mut result = RootResult::new(dir.display().to_string());
                 match self.start_over(dir, &mut result) {
                     Ok(Replaced::Done) => result,
@@ -300,6 +301,7 @@ fn start<'a>(
     }
     let settings = SearchSettings {
         jobs: threads,
+        // A repository may hold thousands of units whose lock files are not committed.
         units: if choice.terragrunt {
             UnitRoots::All
         } else {

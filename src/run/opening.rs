@@ -112,6 +112,7 @@ impl<'a> RootReader<'a> {
             root.map(|root| {
                 let root = Root::new(root, self.options);
                 LoadedRoot {
+                    // Files are read here, beside those of other roots: most of the time of a run over many roots goes there.
                     loaded: job.load(&root, texts),
                     ignores_tofu_files: root.ignores_tofu_files(self.files),
                     root,

@@ -77,6 +77,7 @@ pub(super) fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) 
             stated.flavor
         ));
     }
+    // The way back is no problem: OpenTofu reads `.tf` files, too.
     if program == Program::Terraform && root.has_tofu_files(files) {
         result.warn("Terraform does not read the `.tofu` files beside the lock file");
     }

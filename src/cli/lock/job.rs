@@ -115,6 +115,7 @@ impl<'a> LockJob<'a> {
             facts: UserFacts::new(user.options, world),
             settings: LockSettings {
                 jobs: job_count(options.jobs),
+                // Downloads wait for the network and hashing for a core, so that their usual numbers differ.
                 downloads: options.jobs.unwrap_or(DOWNLOADS),
                 enforced: enforcement(world.env),
                 prove: options.prove,
@@ -150,6 +151,7 @@ impl<'a> LockJob<'a> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
+        // Terragrunt would neither read nor keep a lock file beside such a unit.
         if self.stays_in_cache(&root) {
             result.remark(STAYS_IN_CACHE);
             result.changed = Some(false);
@@ -176,6 +178,7 @@ impl<'a> LockJob<'a> {
                 result.remark(format!("{name} is in dev_overrides: it is not locked"));
             }
         }
+        // An entry that stays as it is needs no package, as one that is run from a directory.
         overridden.extend(start.iter().flat_map(|start| &start.kept).cloned());
         let needs_package =
             |addr: &ProviderAddr| !addr.is_builtin(root.flavor) && !overridden.contains(addr);

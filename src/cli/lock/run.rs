@@ -63,6 +63,7 @@ pub(in crate::cli) fn run_with(
     let cache = modules::cache(run, world);
     let user = Arc::new(UserConfigs::new(run, world, observer));
     let configuration = options.configuration.options();
+    // `lock` makes requests anyway, and a module that is not visible may require a provider.
     let auto = AutoModules::Fetched;
     let modules = UserModules::new(Arc::clone(&user), &configuration, auto, cache.as_ref());
     let mut job = LockJob::new(user, options, request.moves, modules, configuration);
@@ -74,6 +75,7 @@ pub(in crate::cli) fn run_with(
         options,
         roots: &choice,
     };
+    // After the last root was written: the places of constraints are looked up in the new lock files.
     let versions_in_use = job
         .locked
         .compare(&all.results, &compared, world.disk, &mut all.texts);

@@ -64,6 +64,7 @@ impl Command for OutdatedArgs {
         let configuration = &self.configuration.options();
         let cache = modules::cache(options, world);
         let user = Arc::new(UserConfigs::new(options, world, observer));
+        // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
         let auto = AutoModules::Cached;
         let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
         let mut job = OutdatedRun {

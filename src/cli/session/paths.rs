@@ -11,6 +11,7 @@ use crate::world::clean;
 
 /// Returns how the formats of CI name the paths of a root, which start at the top of its repository.
 pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
+    // CI services show annotations by paths from the top of the repository, wherever the job was started.
     let current = world.env.current_dir().unwrap_or_default();
     let tops: RefCell<BTreeMap<String, PathBuf>> = RefCell::default();
     move |root, path| {

@@ -95,6 +95,7 @@ impl<'a> UserConfigs<'a> {
             flavor,
             file: file.as_deref(),
         };
+        // The order of files in the texts of the run must not depend on which thread is first.
         let mut files = Texts::default();
         let (cli, faults) = cliconfig::read(world.disk, world.env, &mut files, choice);
         // OpenTofu's `registry_protocols` sets retries and time limits (`cliconfig` rules 2.3).
@@ -230,6 +231,7 @@ impl<'a> UserConfig<'a> {
     /// other tools, and the network that downloads packages with the same credentials.
     pub(crate) fn oci_registries(&self) -> (Arc<OciRegistries<'a>>, Net<'a>) {
         let mut net = self.net.clone();
+        // Files of other tools are read only if some repository asks for credentials.
         let logins = RepositoryLogins::new(self.world, self.cli.clone());
         let credentials = Box::new(move |repository: &_| logins.credentials(repository));
         let registries = Arc::new(OciRegistries::new(net.clone(), credentials));

@@ -64,6 +64,7 @@ impl<'a> UserModules<'a> {
             (ModuleChoice::Auto, AutoModules::Fetched) if !user.options.offline => {
                 Some(ModuleAccess::Fetched)
             }
+            // Cached packages never change: they are kept under the commit or the checksum that was asked for.
             (ModuleChoice::Auto, _) => Some(ModuleAccess::Cached),
         };
         let unreached = match configuration.modules {
@@ -163,6 +164,7 @@ impl RemoteModules for UserModules<'_> {
         let Some(store) = &self.store else {
             return;
         };
+        // A module that `find` refuses must not be fetched ahead of it.
         let mut allowed = requests.to_vec();
         allowed.retain(|request| match request.source {
             RequestedSource::Remote(module) => !self.is_confined || !is_on_this_machine(module),

@@ -273,6 +273,7 @@ impl<'a> Sources<'a> {
         let user = self.user.of(flavor);
         setup.diagnostics = user.faults(texts);
         if matches!(self.choice, PackageChoice::Registry) {
+            // Registries are asked whatever the block says (`cliconfig` rules 5.6), which surprises whoever wrote it.
             let ignored = user.cli.not_followed(flavor).into_iter().collect();
             setup.diagnostics.extend(user.reported(ignored, texts));
             setup.statements = StatementSource::Packages;

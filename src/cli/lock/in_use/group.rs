@@ -149,6 +149,7 @@ impl GroupMember<'_> {
         let path = &self.root.lock_path;
         let bytes = root::read_lock(files, path).ok()??;
         let file = texts.add(path.display().to_string(), bytes.clone());
+        // Positions of the old text would be wrong: the run may have added lines above.
         let (document, _) = lockfile::parse(file, &bytes, self.root.flavor);
         let span = document.places.get(provider)?.constraints?;
         Some(holding::recorded(texts, file, span, constraints))
