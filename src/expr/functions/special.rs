@@ -84,10 +84,6 @@ fn without_ephemeral(value: Value) -> Value {
     }
 }
 
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the signature is that of the table"
-)]
 pub(super) fn plantimestamp<'e>(_: &mut Evaluator<'e>, _: &'e Call, _: Span) -> Outcome {
     Ok(Typed::unknown(Type::String))
 }
