@@ -512,10 +512,10 @@ mod tests {
         let disk = CachedDisk::new(&files, "/top".into());
         // One call lists, one finds out whether the directory can be entered.
         check(&files, 2, || {
-            drop(disk.list(Path::new("a")).expect("listed"))
+            drop(disk.list(Path::new("/top/a")).expect("listed"))
         });
         check(&files, 0, || {
-            assert_eq!(disk.list(Path::new("/top/a")).expect("listed").len(), 2);
+            assert_eq!(disk.list(Path::new("a")).expect("listed").len(), 2);
             let kind = |path: &str| disk.kind(Path::new(path)).map_err(|error| error.kind());
             assert_eq!(kind("a/main.tf"), Ok(FileKind::File));
             for missing in ["a/x", "/top/a/x", "./a/./x", "a/x/y/z", "../top/a/x"] {
@@ -525,30 +525,26 @@ mod tests {
             }
         });
         // Where case does not count, this is the file `Other`.
-        check(&files, 2, || {
-            assert!(disk.kind(Path::new("a/other")).is_err())
-        });
-        check(&files, 0, || {
-            assert!(disk.kind(Path::new("a/other")).is_err())
-        });
-        check(&files, 1, || {
-            assert!(disk.read(Path::new("a/main.tf"), 9).is_ok())
-        });
+        let other = Path::new("/top/a/other");
+        check(&files, 1, || assert!(disk.kind(other).is_err()));
+        check(&files, 0, || assert!(disk.kind(other).is_err()));
+        let file = Path::new("/top/a/main.tf");
+        check(&files, 1, || assert!(disk.read(file, 9).is_ok()));
     }
 
     #[test]
     fn what_is_written_is_seen() {
         let files = MemFiles::with(&[("/top/a/main.tf", "x")]);
         let disk = CachedDisk::new(&files, "/top".into());
-        let (path, new) = (Path::new("a/lock"), Path::new("b/c/d"));
-        assert!(disk.list(Path::new("a")).is_ok() && disk.kind(path).is_err());
-        assert!(disk.list(new).is_err() && disk.kind(Path::new("b")).is_err());
+        let (path, new) = (Path::new("/top/a/lock"), Path::new("/top/b/c/d"));
+        assert!(disk.list(Path::new("/top/a")).is_ok() && disk.kind(path).is_err());
+        assert!(disk.list(new).is_err() && disk.kind(Path::new("/top/b")).is_err());
         assert_eq!(
             disk.replace(path, None, b"1").expect("written"),
             Replaced::Done
         );
         assert_eq!(disk.read(path, 9).expect("read"), b"1");
-        assert_eq!(disk.list(Path::new("a")).expect("listed").len(), 2);
+        assert_eq!(disk.list(Path::new("/top/a")).expect("listed").len(), 2);
         assert_eq!(disk.remove(path, b"1").expect("removed"), Replaced::Done);
         assert!(disk.kind(path).is_err());
         files
@@ -556,13 +552,13 @@ mod tests {
             .expect("written");
         disk.make_directory(new).expect("made");
         assert_eq!(disk.list(new).expect("listed").len(), 1);
-        assert!(disk.kind(Path::new("b")).is_ok());
+        assert!(disk.kind(Path::new("/top/b")).is_ok());
     }
 
     #[test]
     fn errors_that_hold_a_reason_are_asked_for_again() {
         let files = MemFiles::with(&[("/top/a/b/main.tf", "x")]);
-        let confined = Confined::new(&files, "/".into(), Path::new("/top/a"), &[]);
+        let confined = Confined::new(&files, "/top/a".into(), Path::new("/top/a"), &[]);
         let confined = confined.expect("confined");
         let disk = CachedDisk::new(&confined, "/top/a".into());
         for _ in 0..2 {
