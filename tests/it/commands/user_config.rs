@@ -42,7 +42,7 @@ fn run(lab: &Lab, args: &[&str]) -> (usize, Vec<String>) {
         };
         Ok(HttpResponse {
             status,
-            headers: Vec::new(),
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
             took: Duration::ZERO,
             body: Box::new(body.as_bytes()),
         })
