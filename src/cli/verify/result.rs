@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::VerifiedRoot;
+use super::job::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
 use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
