@@ -86,6 +86,7 @@ impl VerifyArgs {
         } else {
             groups
         };
+        // Last, so that `--skip upstream` wins over `--upstream`.
         groups.without(self.skip.iter().copied())
     }
 }

@@ -15,6 +15,7 @@ use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
+use crate::run::commands;
 use crate::run::facts::UserFacts;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::platforms::{self, PlatformChoice};
@@ -33,23 +34,23 @@ use crate::world::{Exclusive, Replaced};
 
 /// The options, packages and answers that all roots of a run share.
 pub(super) struct Verification<'a> {
-    pub(super) args: &'a VerifyArgs,
-    pub(super) options: &'a RunOptions,
-    pub(super) configuration: &'a ConfigurationOptions,
-    pub(super) modules: UserModules<'a>,
-    pub(super) world: World<'a>,
-    pub(super) groups: Groups,
-    pub(super) platforms: PlatformChoice,
+    args: &'a VerifyArgs,
+    options: &'a RunOptions,
+    configuration: ConfigurationOptions,
+    modules: UserModules<'a>,
+    world: World<'a>,
+    groups: Groups,
+    platforms: PlatformChoice,
     /// The packages that `--package` names.
-    pub(super) named: NamedPackages,
+    named: NamedPackages,
     /// The directories that `--fs-mirror` and `--package` name.
-    pub(super) named_places: Vec<PackagePlace>,
-    pub(super) memo: PackageMemo<'a>,
+    named_places: Vec<PackagePlace>,
+    memo: PackageMemo<'a>,
     pub(super) facts: UserFacts<'a>,
-    pub(super) user: Arc<UserConfigs<'a>>,
-    pub(super) registries: BTreeMap<Flavor, Registries<'a>>,
+    user: Arc<UserConfigs<'a>>,
+    registries: BTreeMap<Flavor, Registries<'a>>,
     /// The commands that concern all roots.
-    pub(super) for_all: Advice,
+    for_all: Advice,
     /// The packages that are named and belong to none of several roots.
     pub(super) unplaced: Vec<Failure>,
     /// The sentence about lock files that were compared with no configuration.
@@ -84,7 +85,7 @@ impl Job for Verification<'_> {
         let needs_configuration = self.groups.need_configuration() || self.args.matrix;
         needs_configuration.then(|| {
             self.modules
-                .load(root, self.configuration, BackendUse::SetUp, texts)
+                .load(root, &self.configuration, BackendUse::SetUp, texts)
         })
     }
 
@@ -122,7 +123,39 @@ impl Job for Verification<'_> {
     }
 }
 
-impl Verification<'_> {
+impl<'a> Verification<'a> {
+    pub(super) fn new(
+        args: &'a VerifyArgs,
+        options: &'a RunOptions,
+        (platforms, named): (PlatformChoice, NamedPackages),
+        user: Arc<UserConfigs<'a>>,
+        modules: UserModules<'a>,
+        world: World<'a>,
+    ) -> Self {
+        let fs_mirrors = args
+            .fs_mirrors
+            .iter()
+            .map(|dir| PackagePlace::named_mirror(options.below(dir)));
+        Self {
+            args,
+            options,
+            configuration: args.configuration.options(),
+            modules,
+            world,
+            groups: args.groups(),
+            platforms,
+            named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
+            named,
+            memo: PackageMemo::new(world.disk, job_count(args.jobs)),
+            facts: UserFacts::new(options, world),
+            user,
+            registries: BTreeMap::new(),
+            for_all: commands::of_all(options, &args.roots.choice()),
+            unplaced: Vec::new(),
+            not_compared: None,
+        }
+    }
+
     /// Repairs what can be repaired, and verifies the root; `None` if its lock file changed under
     /// that.
     fn root(
@@ -185,30 +218,26 @@ impl Verification<'_> {
             || self.groups.need_installation() && (root.lock.is_some() || self.args.matrix);
         let user = needs_installation.then(|| self.user.of(root.flavor));
         let user = user.as_deref();
-        let (installation_faults, places) = match user {
-            Some(user) => (
-                user.errors_once(texts),
-                user.package_places(root, &self.named_places, texts),
-            ),
-            None => (Vec::new(), Vec::new()),
-        };
-        let locked = if needs_locked {
-            let lock = root.lock.as_ref().map(|lock| &lock.document.lock);
-            let facts = lock.map(|lock| self.facts.about(root, lock));
-            platforms::locked(root, &mut self.memo, &places, &facts.unwrap_or_default())?
-        } else {
-            Vec::new()
-        };
-        let upstream = match user {
-            Some(user) if self.groups.wants(CheckGroup::Upstream) => {
-                if user.is_sound() {
-                    let registries = self.registries.entry(root.flavor);
-                    Upstream::Ask(registries.or_insert_with(|| user.registries()))
-                } else {
-                    Upstream::Blocked
-                }
+        let (mut installation_faults, mut places) = (Vec::new(), Vec::new());
+        if let Some(user) = user {
+            installation_faults = user.errors_once(texts);
+            places = user.package_places(root, &self.named_places, texts);
+        }
+        let locked = match &root.lock {
+            Some(lock) if needs_locked => {
+                let facts = self.facts.about(root, &lock.document.lock);
+                platforms::locked(root, &mut self.memo, &places, &facts)?
             }
-            _ => Upstream::NotAsked,
+            _ => Vec::new(),
+        };
+        let upstream = match user.filter(|_| self.groups.wants(CheckGroup::Upstream)) {
+            None => Upstream::NotAsked,
+            // With errors in the CLI configuration the URLs of registries are unknown.
+            Some(user) if !user.is_sound() => Upstream::Blocked,
+            Some(user) => {
+                let registries = self.registries.entry(root.flavor);
+                Upstream::Ask(registries.or_insert_with(|| user.registries()))
+            }
         };
         Ok(verify::run(
             root_inputs,

@@ -7,12 +7,11 @@ mod result;
 mod table;
 mod text;
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
+use crate::cli::args::{Common, Configuration, ModulesArg};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
 use crate::cli::verify::job::Verification;
@@ -20,14 +19,12 @@ use crate::cli::{Command, Look, Stderr, World, advice};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, Sentence, TextBlock};
 use crate::run;
-use crate::run::commands;
-use crate::run::facts::UserFacts;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::sources::net::Event;
 use crate::verify::CheckGroup;
-use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace};
+use crate::verify::packages::NamedPackages;
 pub(in crate::cli) use args::VerifyArgs;
 
 impl Command for VerifyArgs {
@@ -66,9 +63,8 @@ fn run(
         Ok(options) => options,
         Err(failure) => return CommandResult::failed("verify", [failure]),
     };
-    let groups = args.groups();
-    let uses_network =
-        groups.wants(CheckGroup::Upstream) || args.configuration.modules == ModulesArg::Fetch;
+    let uses_network = args.groups().wants(CheckGroup::Upstream)
+        || args.configuration.modules == ModulesArg::Fetch;
     let progress = uses_network.then(|| Progress::new(common, world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
@@ -78,33 +74,12 @@ fn run(
     let options = &common.options();
     let configuration = &args.configuration.options();
     let choice = args.roots.choice();
-    let fs_mirrors = args
-        .fs_mirrors
-        .iter()
-        .map(|dir| PackagePlace::named_mirror(options.below(dir)));
-    let observer = &observer;
     let cache = modules::cache(options, world);
-    let user = Arc::new(UserConfigs::new(options, world, observer));
+    let user = Arc::new(UserConfigs::new(options, world, &observer));
     let auto = AutoModules::Cached;
     let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
-    let mut verification = Verification {
-        args,
-        options,
-        configuration,
-        modules,
-        world,
-        groups,
-        platforms,
-        named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
-        named,
-        memo: PackageMemo::new(world.disk, job_count(args.jobs)),
-        facts: UserFacts::new(options, world),
-        user,
-        registries: BTreeMap::new(),
-        for_all: commands::of_all(options, &choice),
-        unplaced: Vec::new(),
-        not_compared: None,
-    };
+    let mut verification =
+        Verification::new(args, options, (platforms, named), user, modules, world);
     let mut all = run::over_roots(&mut verification, &choice, options, world);
     if let Some(progress) = &progress {
         progress.finish();
@@ -132,7 +107,14 @@ fn checked_options(
         return Err(advice::verify::matrix_format());
     }
     let platforms = platforms::checkable(&args.platforms.platforms)?;
-    Ok((platforms, named_packages(common, args, world)?))
+    let current = world.env.current_dir().unwrap_or_default();
+    let mut named = NamedPackages::default();
+    for path in &args.packages {
+        named
+            .add(world.disk, &current, &common.below(path))
+            .map_err(|error| advice::verify::no_package(&error))?;
+    }
+    Ok((platforms, named))
 }
 
 /// Returns what is worth knowing about the run as a whole.
@@ -155,21 +137,4 @@ fn remarks(
         .chain(doubts)
         .chain(advice.map(Sentence::note))
         .collect()
-}
-
-/// Looks at what `--package` names.
-fn named_packages(
-    common: &Common,
-    args: &VerifyArgs,
-    world: World<'_>,
-) -> Result<NamedPackages, Failure> {
-    let current = world.env.current_dir().unwrap_or_default();
-    let mut named = NamedPackages::default();
-    for path in &args.packages {
-        let path = common.below(path);
-        named
-            .add(world.disk, &current, &path)
-            .map_err(|error| advice::verify::no_package(&error))?;
-    }
-    Ok(named)
 }
