@@ -111,6 +111,7 @@ impl Bar {
                 let (host, wait) = (url.host_and_port(), seconds(*wait));
                 self.bar.set_message(format!("waiting {wait} for {host}"));
             }
+            // A download that goes on at a later byte was counted when it began.
             Event::Started {
                 url,
                 from: 0,
@@ -120,7 +121,12 @@ impl Bar {
                 self.count(&counts);
                 self.bar.set_length(counts.total);
                 if counts.begun.len() == 1 {
-                    self.show_bytes();
+                    let style = "{msg}, {binary_bytes} of {binary_total_bytes}, \
+                                 {binary_bytes_per_sec} {wide_bar}";
+                    let style = ProgressStyle::with_template(style).expect("a sound template");
+                    self.bar.set_style(style.progress_chars("=> "));
+                    // The time before the first download does not count for the rate.
+                    self.bar.reset();
                 }
             }
             Event::Received { bytes, .. } => self.bar.inc(*bytes),
@@ -130,15 +136,6 @@ impl Bar {
             }
             _ => {}
         }
-    }
-
-    /// Turns to what is being downloaded; the time before does not count for the rate.
-    fn show_bytes(&self) {
-        let style =
-            "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec} {wide_bar}";
-        let style = ProgressStyle::with_template(style).expect("a sound template");
-        self.bar.set_style(style.progress_chars("=> "));
-        self.bar.reset();
     }
 
     fn count(&self, counts: &DownloadCounts) {
@@ -161,7 +158,11 @@ fn line(event: &Event<'_>) -> Option<String> {
         Event::Started { url, from, .. } if *from > 0 => {
             format!("GET {url}: goes on at byte {from}")
         }
-        Event::Finished { url, bytes } => format!("{}: complete, {bytes} bytes", name(url)),
+        Event::Finished { url, bytes } => {
+            let url = url.to_string();
+            let name = url.rsplit('/').next().unwrap_or(&url);
+            format!("{name}: complete, {bytes} bytes")
+        }
         _ => return None,
     })
 }
@@ -204,10 +205,4 @@ fn event_line(event: &Event<'_>) -> Option<EventLine> {
 
 fn seconds(wait: Duration) -> String {
     format!("{} s", wait.as_secs_f32())
-}
-
-/// Returns the last part of a URL.
-fn name(url: &Url) -> String {
-    let text = url.to_string();
-    text.rsplit('/').next().unwrap_or(&text).to_owned()
 }

@@ -70,16 +70,6 @@ pub struct Linked {
 }
 
 impl ChangeLine {
-    /// Returns the states with an arrow between them.
-    fn states(&self) -> String {
-        self.old
-            .iter()
-            .chain(&self.new)
-            .map(|state| &*state.text)
-            .collect::<Vec<_>>()
-            .join(" → ")
-    }
-
     /// Lists the files that it is about; none if it is clear which is meant.
     pub(super) fn files(&self) -> Vec<String> {
         std::iter::once(&self.remark)
@@ -145,10 +135,11 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
         }
     }
     let rows = all.rows.iter().map(|row| {
+        let states = row.old.iter().chain(&row.new).map(|state| &*state.text);
         vec![
             row.remark.grade.to_owned(),
             row.subject.text.clone(),
-            row.states(),
+            states.collect::<Vec<_>>().join(" → "),
             row.kinds.join(", "),
             row.sentence(),
         ]

@@ -182,6 +182,7 @@ impl View<'_> {
         if more > 0 {
             text += &format!(" and {more} more");
         }
+        // Without a title for several and without a provider, only the own title says what is wrong.
         if diag::named(fold.rule).together.is_none() && names.is_empty() {
             text.clone_from(&self.finding(own[0]).diagnostic.title);
         }

@@ -139,7 +139,13 @@ fn properties(finding: &FindingRow) -> Vec<(&'static str, String)> {
 fn command(kind: &str, properties: &[(&str, String)], text: &str) -> String {
     let properties: Vec<String> = properties
         .iter()
-        .map(|(name, value)| format!("{name}={}", property(value)))
+        .map(|(name, value)| {
+            // In a property `:` and `,` would end the value.
+            let value = data(&harmless(value))
+                .replace(':', "%3A")
+                .replace(',', "%2C");
+            format!("{name}={value}")
+        })
         .collect();
     format!("::{kind} {}::{}", properties.join(","), data(text))
 }
@@ -151,11 +157,4 @@ fn data(text: &str) -> String {
         .replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
-}
-
-/// Escapes the value of a property, in which `:` and `,` would end it.
-fn property(text: &str) -> String {
-    data(&harmless(text))
-        .replace(':', "%3A")
-        .replace(',', "%2C")
 }

@@ -102,6 +102,7 @@ impl Graph {
         if language != GraphLanguage::Mermaid {
             return None;
         }
+        // Counted as it is written: what is escaped is longer than it looks.
         let chars = written(self, language).chars().count();
         if self.edges.len() > MERMAID_EDGES {
             Some(format!(
@@ -180,6 +181,7 @@ fn mermaid(graph: &Graph) -> String {
 fn dot(graph: &Graph) -> String {
     let mut text = "digraph lockctl {\n".to_owned();
     put(&mut text, format_args!("rankdir=LR"));
+    // Without it Graphviz draws ellipses, which stand for providers here.
     put(&mut text, format_args!("node [shape=box]"));
     for (at, node) in graph.nodes.iter().enumerate() {
         let shape = match node.shape {

@@ -47,6 +47,7 @@ fn suite(root: &RootRow<'_>) -> TestSuite {
             .iter()
             .find_map(|finding| finding.file.as_ref())
         {
+            // Not part of every dialect of JUnit; GitLab shows it as the file of the test.
             case.extra.insert("file".into(), xml(first));
         }
         if !about.aside.is_empty() {
@@ -70,6 +71,7 @@ struct CaseEntries<'a> {
 /// of those that are locked or that something is said about.
 fn by_provider<'a>(root: &'a RootRow<'_>) -> BTreeMap<Option<&'a str>, CaseEntries<'a>> {
     let mut all: BTreeMap<Option<&str>, CaseEntries<'_>> = BTreeMap::new();
+    // A test that comes and goes with its findings would have gaps in its history.
     all.entry(None).or_default();
     for provider in root.providers {
         if let Provider::Checked(provider) = provider {
@@ -89,6 +91,7 @@ fn by_provider<'a>(root: &'a RootRow<'_>) -> BTreeMap<Option<&'a str>, CaseEntri
         about.aside.push(text);
     }
     for about in all.values_mut() {
+        // The first of them gives the failure its message and its type.
         about
             .findings
             .sort_by_key(|finding| Reverse(finding.severity));
@@ -125,6 +128,7 @@ fn possible(root: &RootRow<'_>) -> TestCaseStatus {
     if root.status != RootStatus::Failed {
         return TestCaseStatus::success();
     }
+    // JUnit tells a test that failed from one that could not run: an `error` is the latter.
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let texts: Vec<String> = root
         .failures

@@ -124,6 +124,7 @@ pub(super) fn render(
                 let mut mark = "- ";
                 for line in wrapped(words, columns - mark.len()) {
                     writeln!(out, "{STEP}{mark}{line}")?;
+                    // Further lines stand below the first word, not below the hyphen.
                     mark = "  ";
                 }
             }
@@ -132,6 +133,7 @@ pub(super) fn render(
                     writeln!(out, "{STEP}{file}:")?;
                 }
                 for line in lines {
+                    // An empty line of code is not set in: it would end in spaces.
                     let line = format!("{STEP}{STEP}{line}");
                     writeln!(out, "{}", line.trim_end())?;
                 }

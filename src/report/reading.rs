@@ -10,7 +10,7 @@ use super::result::{
 };
 use super::rows::{self, PackageRow};
 use super::{Failure, TextBlock, Tone};
-use crate::diag::{Counts, Diagnostic, Finding, Severity};
+use crate::diag::{Counts, Diagnostic, Severity};
 use crate::review::FileComparison;
 
 /// The parts of which the text about roots is made.
@@ -93,6 +93,7 @@ fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec
         return;
     }
     let is_apart = heading == Heading::PathApart;
+    // Roots that follow one another share the empty line between them.
     if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
         blocks.push(gap());
     }
@@ -162,21 +163,29 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     let mut shared = result.failures();
     let mut blocks = Vec::new();
     for root in roots {
+        // On standard error there is no heading that names the root.
+        let named = |text: &str| {
+            if has_several {
+                format!("{}: {text}", root.path)
+            } else {
+                text.to_owned()
+            }
+        };
         for entry in &root.entries {
             match entry {
-                ResultEntry::Finding(finding, FindingDisplay::Line) if has_several => {
+                ResultEntry::Finding(finding, FindingDisplay::Note) => {
+                    blocks.push(TextBlock::Diagnostic(finding.diagnostic.clone()));
+                }
+                ResultEntry::Finding(finding, FindingDisplay::Line) => {
                     let Diagnostic {
                         severity, title, ..
                     } = &finding.diagnostic;
-                    let text = format!("{}: {title}", root.path);
-                    blocks.push(TextBlock::Remark(tone(*severity), text));
+                    blocks.push(TextBlock::Remark(tone(*severity), named(title)));
                 }
-                ResultEntry::Finding(finding, shown) => blocks.extend(beside(finding, *shown)),
-                // On standard error there is no heading that names the root.
-                ResultEntry::Remark(Sentence { tone, text }) if has_several => {
-                    blocks.push(TextBlock::Remark(*tone, format!("{}: {text}", root.path)));
+                ResultEntry::Finding(_, FindingDisplay::Result | FindingDisplay::Hidden) => {}
+                ResultEntry::Remark(Sentence { tone, text }) => {
+                    blocks.push(TextBlock::Remark(*tone, named(text)));
                 }
-                ResultEntry::Remark(own) => blocks.push(remark(own)),
                 ResultEntry::Failure(failure) if has_several => {
                     // The first root that has the failure names all of them; the others say nothing.
                     let first = shared.iter().position(|(other, _)| *other == failure);
@@ -193,19 +202,6 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
         }
     }
     blocks
-}
-
-/// Shows a finding that is no result of the command.
-fn beside(finding: &Finding, shown: FindingDisplay) -> Option<TextBlock> {
-    let diagnostic = &finding.diagnostic;
-    match shown {
-        FindingDisplay::Note => Some(TextBlock::Diagnostic(diagnostic.clone())),
-        FindingDisplay::Line => Some(TextBlock::Remark(
-            tone(diagnostic.severity),
-            diagnostic.title.clone(),
-        )),
-        FindingDisplay::Result | FindingDisplay::Hidden => None,
-    }
 }
 
 /// Says how all roots came out, if that is not said by the results themselves.

@@ -90,6 +90,7 @@ pub(super) fn render(
                     text += &format!("  <- {}", harmless(&label.note));
                 }
                 let gutter = mark(&format!("{number:>width$} |"));
+                // Of an empty line of the file only the gutter is left, without a space at its end.
                 writeln!(out, "{}", format!("{gutter} {text}").trim_end())?;
             }
             FaultLine::Place(label, text) => {

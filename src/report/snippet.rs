@@ -86,7 +86,12 @@ fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
 
 /// Names the places of labels whose text cannot be shown, with their notes.
 fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Group<'a> {
-    let group = group.element(origin(file, labels, texts));
+    let start = labels.first().map_or(0, |(_, label)| label.span.start);
+    let position = texts.position(file, start);
+    let origin = Origin::path(harmless(texts.name(file)))
+        .line(position.line)
+        .char_column(position.column);
+    let group = group.element(origin);
     labels
         .iter()
         .map(|(_, label)| harmless(&label.note))
@@ -94,14 +99,6 @@ fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Tex
         .fold(group, |group, note| {
             group.element(Level::NOTE.message(note))
         })
-}
-
-fn origin<'a>(file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Origin<'a> {
-    let at = labels.first().map_or(0, |(_, label)| label.span.start);
-    let position = texts.position(file, at);
-    Origin::path(harmless(texts.name(file)))
-        .line(position.line)
-        .char_column(position.column)
 }
 
 fn snippet<'a>(
@@ -115,8 +112,11 @@ fn snippet<'a>(
         .line_start(texts.position(file, range.start).line)
         .path(harmless(texts.name(file)));
     for (kind, label) in labels {
-        let span = first_line(file, label, texts);
-        let mut annotation = kind.span(span.start - range.start..span.end - range.start);
+        // Of a label over several lines only the part in the first is marked.
+        let line = texts.line(file, label.span.start);
+        let start = label.span.start.min(bytes.len());
+        let end = label.span.end.min(line.end).max(start);
+        let mut annotation = kind.span(start - range.start..end - range.start);
         if !label.note.is_empty() {
             annotation = annotation.label(harmless(&label.note));
         }
@@ -137,13 +137,6 @@ pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
         None => format!("{text}..."),
         Some((end, _)) => format!("{}...", &text[..end]),
     }
-}
-
-/// Returns the part of a label in its first line, within the text.
-fn first_line(file: FileId, label: &Label, texts: &Texts) -> Range<usize> {
-    let line = texts.line(file, label.span.start);
-    let start = label.span.start.min(texts.bytes(file).len());
-    start..label.span.end.min(line.end).max(start)
 }
 
 /// Makes text of bytes without moving an offset: what is no UTF-8, or could steer a terminal,

@@ -34,12 +34,6 @@ impl Required<'_> {
             _ => None,
         }
     }
-
-    /// Says where the project file states a demand.
-    fn stated(&self, (demand, place): (String, SettingPlace)) -> String {
-        let line = self.texts.position(place.file, place.span.start).line;
-        format!("{demand} in {}:{line}", self.texts.name(place.file))
-    }
 }
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
@@ -132,10 +126,11 @@ pub(in crate::cli) fn grouped<'e>(
             );
             failure.help = advice(error, flavor);
         }
-        let demand = required.demand(error, flavor);
-        failure
-            .causes
-            .extend(demand.map(|demand| required.stated(demand)));
+        if let Some((demand, place)) = required.demand(error, flavor) {
+            let line = required.texts.position(place.file, place.span.start).line;
+            let name = required.texts.name(place.file);
+            failure.causes.push(format!("{demand} in {name}:{line}"));
+        }
         groups.push(ErrorGroup {
             failure,
             first: error,

@@ -86,6 +86,7 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
             "check whether a proxy or a login page answers instead of the registry; else {operator}"
         ),
         RegistryError::BadUrl { .. } | RegistryError::OtherPlatform { .. } => operator.to_owned(),
+        // The list of versions names the platform, but the registry has no package for it.
         RegistryError::NoSuchPackage { id, offered } if offered.contains(&id.platform) => {
             format!("its registry lists one, though: try again later, or {operator}")
         }

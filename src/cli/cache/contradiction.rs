@@ -42,6 +42,7 @@ pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) ->
     if more > 0 {
         causes.push(format!("{more} more"));
     }
+    // What was computed here comes from the package itself, so that the file is wrong.
     let is_own = |contradiction: &Contradiction| contradiction.kept.origin == FactOrigin::Computed;
     let help = if contradictions.iter().any(is_own) {
         format!("nothing was {done}; find out who wrote {file}: what it states is false")
@@ -66,6 +67,7 @@ fn cause(contradiction: &Contradiction) -> String {
         FactOrigin::Imported(from) => format!("imported from {from}"),
     };
     let what = |fact: &Fact| {
+        // Two facts about one zip differ in its `h1:`, or else in its size.
         if stated.h1 == kept.fact.h1 {
             format!("{} bytes", fact.size)
         } else {

@@ -22,6 +22,7 @@ pub(super) fn run(
     for path in &args.files {
         files.push(import(common, args, path, &found)?);
     }
+    // A contradiction is an answer about the file; after any other failure there is none.
     let exit = |file: &ImportedFile| match &file.failure {
         None => CLEAN,
         Some(_) if !file.contradictions.is_empty() => FINDINGS,
@@ -34,7 +35,13 @@ pub(super) fn run(
         .into_iter()
         .map(Sentence::warning)
         .collect();
-    remarks.extend(files.iter().filter_map(lack_of_room));
+    for file in files.iter().filter(|file| file.left_out > 0) {
+        remarks.push(Sentence::warning(format!(
+            "there is no room for {} of {}; `lockctl cache clean --imported` makes room",
+            counted(file.left_out, "fact"),
+            named(&file.path)
+        )));
+    }
     if files.iter().any(|file| file.new > 0) {
         remarks.push(Sentence::note(
             "imported facts replace downloads only with `trust { imported_facts = true }` in .lockctl.hcl",
@@ -51,6 +58,7 @@ pub(super) fn run(
     })
 }
 
+/// Imports the facts of one file.
 ///
 /// # Errors
 /// If the store cannot be used; what is wrong with the file is in the result.
@@ -71,6 +79,7 @@ fn import(
     let facts = match read(common, found.world, path) {
         Ok(facts) => facts,
         Err(cause) => {
+            // What is wrong with one file keeps none of the others from being imported.
             row.failure = Some(Failure {
                 title: format!("{shown} cannot be imported"),
                 causes: vec![cause],
@@ -83,6 +92,7 @@ fn import(
         .store
         .import(&facts, &from)
         .map_err(|error| found.unusable(&error))?;
+    // Then nothing of the file was kept: who states one false fact is not trusted with others.
     if !done.contradictions.is_empty() {
         row.failure = Some(contradiction::alarm(
             &shown,
@@ -119,16 +129,4 @@ fn read(common: &Common, world: World<'_>, path: &Path) -> Result<Vec<Fact>, Str
     })?;
     let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
     store::import(&text).map_err(|error| error.to_string())
-}
-
-/// Warns of facts that were not kept.
-fn lack_of_room(file: &ImportedFile) -> Option<Sentence> {
-    let ImportedFile { path, left_out, .. } = file;
-    (*left_out > 0).then(|| {
-        Sentence::warning(format!(
-            "there is no room for {} of {}; `lockctl cache clean --imported` makes room",
-            counted(*left_out, "fact"),
-            named(path)
-        ))
-    })
 }

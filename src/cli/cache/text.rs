@@ -47,15 +47,15 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         .map(|ignored| ("ignored", format!("{}: {}", ignored.count, ignored.reason)));
     rows.extend(ignored);
     let counts = [
-        (modules.packages, "package"),
-        (modules.locations, "place"),
-        (modules.versions, "list of versions"),
-        (modules.refs, "ref"),
+        (modules.packages, "package", "packages"),
+        (modules.locations, "place", "places"),
+        (modules.versions, "list of versions", "lists of versions"),
+        (modules.refs, "ref", "refs"),
     ];
     let counts: Vec<String> = counts
         .into_iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| of_kind(count, what))
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, singular, plural)| counted_as(count, singular, plural))
         .collect();
     if !counts.is_empty() {
         let bytes = counted(modules.bytes as usize, "byte");
@@ -64,13 +64,6 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
     rows.into_iter()
         .map(|(name, value)| vec![name.to_owned(), value])
         .collect()
-}
-
-fn of_kind(count: usize, what: &str) -> String {
-    match what {
-        "list of versions" => counted_as(count, what, "lists of versions"),
-        what => counted(count, what),
-    }
 }
 
 fn imported(file: &ImportedFile) -> Option<String> {

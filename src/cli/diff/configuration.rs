@@ -11,7 +11,7 @@ use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
 use crate::git;
 use crate::project::ProjectFile;
 use crate::remote_module::RemoteModules;
-use crate::requirement::{Requirement, RequirementOrigin, Requirements};
+use crate::requirement::{RequirementOrigin, Requirements};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::run::user::modules;
 use crate::workspace::{Reading, Workspace};
@@ -66,7 +66,14 @@ pub(in crate::cli) fn explain(
         old: old.as_ref(),
         new: &new,
     };
-    comparison.explained_by(sides, |requirement| place(requirement, texts))
+    comparison.explained_by(sides, |requirement| {
+        let name = texts.name(requirement.file);
+        if requirement.origin == RequirementOrigin::State {
+            return format!("the state ({name})");
+        }
+        let position = texts.position(requirement.file, requirement.span.start);
+        format!("{name}:{}", position.line)
+    })
 }
 
 /// Reads the configuration of a side, if it has any.
@@ -144,14 +151,4 @@ fn load_root(
 /// Returns what a configuration requires; nothing if it has faults.
 fn requirements(loaded: Loaded) -> Option<Requirements> {
     (!loaded.requirements.faulty).then_some(loaded.requirements)
-}
-
-/// Names the line that requires a provider.
-fn place(requirement: &Requirement, texts: &Texts) -> String {
-    let name = texts.name(requirement.file);
-    if requirement.origin == RequirementOrigin::State {
-        return format!("the state ({name})");
-    }
-    let position = texts.position(requirement.file, requirement.span.start);
-    format!("{name}:{}", position.line)
 }

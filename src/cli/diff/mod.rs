@@ -71,7 +71,10 @@ fn two_files(
     texts: &mut Texts,
 ) -> Result<FileResult, Failure> {
     let files: &dyn Files = world.disk;
-    let [old, new] = paths.map(|path| lock_path(files, path));
+    let [old, new] = paths.map(|path| match files.kind(path) {
+        Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
+        _ => path.to_owned(),
+    });
     let before = side(common, files, &old, texts)?;
     let now = side(common, files, &new, texts)?;
     if before.is_none() && now.is_none() {
@@ -89,14 +92,6 @@ fn two_files(
         comparison: configuration::explain(comparison, dirs, common, world, texts),
         failures: Vec::new(),
     })
-}
-
-/// Returns the path of a lock file for a directory, too.
-fn lock_path(files: &dyn Files, path: &Path) -> PathBuf {
-    match files.kind(path) {
-        Ok(FileKind::Directory) => root::shown(path).join(lockfile::FILE_NAME),
-        _ => path.to_owned(),
-    }
 }
 
 /// Reads one side; `None` is a file that is not there, and so is the null device, as in git.

@@ -106,7 +106,15 @@ fn plain(value: &Value) -> PlainValue {
         // Neither is there in a value that may be shown.
         Value::Null | Value::Unknown | Value::Marked(..) => PlainValue::Null,
         Value::Bool(value) => PlainValue::Bool(*value),
-        Value::Number(number) => numeral(number.to_string()),
+        Value::Number(number) => {
+            let text = number.to_string();
+            // A number of JSON is one only where every reader takes it for the same one.
+            match (text.parse::<i64>(), text.parse::<f64>()) {
+                (Ok(whole), _) if whole.unsigned_abs() <= MAX_EXACT => PlainValue::Whole(whole),
+                (Err(_), Ok(number)) if number.to_string() == text => PlainValue::Number(number),
+                _ => PlainValue::Text(text),
+            }
+        }
         Value::String(text) => PlainValue::Text(text.clone()),
         Value::Tuple(items) => PlainValue::List(items.iter().map(plain).collect()),
         Value::Object(items) => PlainValue::Map(
@@ -115,14 +123,5 @@ fn plain(value: &Value) -> PlainValue {
                 .map(|(name, item)| (name.clone(), plain(item)))
                 .collect(),
         ),
-    }
-}
-
-/// Makes a number that every reader of JSON takes for the same one, else text.
-fn numeral(text: String) -> PlainValue {
-    match (text.parse::<i64>(), text.parse::<f64>()) {
-        (Ok(whole), _) if whole.unsigned_abs() <= MAX_EXACT => PlainValue::Whole(whole),
-        (Err(_), Ok(number)) if number.to_string() == text => PlainValue::Number(number),
-        _ => PlainValue::Text(text),
     }
 }

@@ -59,7 +59,16 @@ fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
                 });
             }
         } else {
-            failures.push(unknown(name));
+            let help = match meant(name).as_slice() {
+                [] => "`lockctl explain` lists all topics and rules".to_owned(),
+                [name] => format!("did you mean {name}?"),
+                several => format!("did you mean one of {}?", several.join(", ")),
+            };
+            failures.push(Failure {
+                title: format!("there is no rule or topic {name:?}"),
+                help: Some(help),
+                ..Failure::default()
+            });
         }
     }
     if failures.is_empty() {
@@ -84,19 +93,6 @@ fn rule_row(rule: &'static Rule) -> json::RuleRow {
         topic: rule.area.title(),
         meaning: rule.meaning,
         page: None,
-    }
-}
-
-fn unknown(name: &str) -> Failure {
-    let help = match meant(name).as_slice() {
-        [] => "`lockctl explain` lists all topics and rules".to_owned(),
-        [name] => format!("did you mean {name}?"),
-        several => format!("did you mean one of {}?", several.join(", ")),
-    };
-    Failure {
-        title: format!("there is no rule or topic {name:?}"),
-        help: Some(help),
-        ..Failure::default()
     }
 }
 

@@ -39,6 +39,7 @@ fn shown(rule: &Rule, columns: usize) -> Vec<TextBlock> {
         Level::Off => format!("{} (off, unless a project file sets a level)", rule.meaning),
     };
     let tone = reading::tone(rule.severity);
+    // The page begins with the name of the rule, which the heading below says already.
     let (_, page) = rule.page.split_once("\n\n").unwrap_or_default();
     vec![
         TextBlock::Heading(rule.name.to_owned()),
@@ -71,6 +72,7 @@ fn table(columns: usize) -> Vec<TextBlock> {
         .map(|rule| rule.level().to_string().len())
         .max()
         .unwrap_or_default();
+    // Two spaces stand before the name, before the level and before the meaning.
     let before = names + levels + 6;
     let room = columns.saturating_sub(before).max(MIN_MEANING);
     for area in Area::ALL {

@@ -43,7 +43,22 @@ impl Command for GitArgs {
 
 impl Command for GitTextconvArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        textconv(common, self, world)
+        let path = common.below(&self.file);
+        match world.disk.read(&path, MAX_TEXT_BYTES) {
+            Ok(bytes) => {
+                // git aborts a diff whose driver fails, so what is no lock file is printed as it is.
+                let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
+                CommandResult::of("git-textconv", ResultSubject::Text(text))
+            }
+            Err(error) => {
+                let failure = Failure {
+                    title: format!("{} cannot be read", path.display()),
+                    causes: vec![error.to_string()],
+                    help: Some("name a lock file".to_owned()),
+                };
+                CommandResult::failed("git-textconv", [failure])
+            }
+        }
     }
 }
 
@@ -61,30 +76,12 @@ fn run(common: &Common, args: &GitArgs, world: World<'_>) -> CommandResult {
     CommandResult::of_roots("git", vec![root], Texts::default())
 }
 
-/// Prints what git compares in place of a lock file; one that cannot be read is printed as it is.
-fn textconv(common: &Common, args: &GitTextconvArgs, world: World<'_>) -> CommandResult {
-    let path = common.below(&args.file);
-    match world.disk.read(&path, MAX_TEXT_BYTES) {
-        Ok(bytes) => {
-            let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
-            CommandResult::of("git-textconv", ResultSubject::Text(text))
-        }
-        Err(error) => {
-            let failure = Failure {
-                title: format!("{} cannot be read", path.display()),
-                causes: vec![error.to_string()],
-                help: Some("name a lock file".to_owned()),
-            };
-            CommandResult::failed("git-textconv", [failure])
-        }
-    }
-}
-
 fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u8>> {
     // The driver runs for whatever the attributes match, which need not be a lock file.
     if bytes.len() as u64 > lockfile::MAX_BYTES {
         return None;
     }
+    // git hands over a temporary file, whose directory says nothing; it runs drivers at the top.
     let flavor = flavor_of(choice, world.disk, Path::new("."), Some(bytes));
     let lock = LockFile::parse(bytes, flavor).ok()?;
     Some(review::readable(&lock).into_bytes())

@@ -112,6 +112,7 @@ struct History<'a> {
 
 impl<'a> History<'a> {
     fn is_directory(&self, path: &Path) -> bool {
+        // In a bare repository the directories on disk are those of git, as `refs`.
         let kind = self.world.disk.kind(&self.common.below(path));
         kind.is_ok_and(|kind| kind == FileKind::Directory)
             && Repository::find(self.world.run, &self.common.below(path))
@@ -196,6 +197,7 @@ impl<'a> History<'a> {
         result: &mut RootResult,
     ) -> Result<(), Failure> {
         let path = self.common.below(typed);
+        // git can only be started in a directory that is there.
         let above = path
             .ancestors()
             .skip(1)

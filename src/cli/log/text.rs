@@ -61,23 +61,19 @@ enum Columns {
     OfRoots,
 }
 
-impl Columns {
-    fn of(self, mut cells: Vec<String>) -> Vec<String> {
-        if self == Self::OfOneRoot {
-            cells.remove(ROOT);
-        }
-        cells
-    }
-}
-
 fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if !all.is_empty() {
         let titles = TITLES.map(str::to_owned).to_vec();
-        let rows = std::iter::once(titles).chain(all.iter().map(row));
-        blocks.push(TextBlock::Table(
-            rows.map(|cells| columns.of(cells)).collect(),
-        ));
+        let rows = std::iter::once(titles)
+            .chain(all.iter().map(row))
+            .map(|mut cells| {
+                if columns == Columns::OfOneRoot {
+                    cells.remove(ROOT);
+                }
+                cells
+            });
+        blocks.push(TextBlock::Table(rows.collect()));
     }
     let is_alarming = |line: &&HistoryLine<'_>| line.change.risk >= Risk::Warning;
     let causes = all
@@ -132,6 +128,12 @@ fn row(line: &HistoryLine<'_>) -> Vec<String> {
     let change = line.change;
     let day = change.date.split('T').next().unwrap_or_default();
     let kinds: Vec<&str> = change.kinds.iter().map(|kind| kind.name()).collect();
+    let version = |side: &Option<EntrySide>| side.as_ref().map(|side| side.version.to_string());
+    let versions = match (version(&change.old), version(&change.new)) {
+        (Some(old), Some(new)) if old != new => format!("{old} → {new}"),
+        (Some(old), None) => format!("{old} → -"),
+        (_, new) => new.unwrap_or_default(),
+    };
     vec![
         mark(change.risk).to_owned(),
         day.to_owned(),
@@ -139,19 +141,9 @@ fn row(line: &HistoryLine<'_>) -> Vec<String> {
         change.author.clone(),
         line.root.to_owned(),
         change.provider.short(line.flavor),
-        versions(change),
+        versions,
         kinds.join(", "),
     ]
-}
-
-/// Shows the version, or from which to which it moved.
-fn versions(change: &PastChange) -> String {
-    let version = |side: &Option<EntrySide>| side.as_ref().map(|side| side.version.to_string());
-    match (version(&change.old), version(&change.new)) {
-        (Some(old), Some(new)) if old != new => format!("{old} → {new}"),
-        (Some(old), None) => format!("{old} → -"),
-        (_, new) => new.unwrap_or_default(),
-    }
 }
 
 /// Marks what is alarming, without any colour.

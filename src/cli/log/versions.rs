@@ -109,6 +109,7 @@ impl VersionContents {
                 return Err("the repository does not hold it".to_owned());
             }
         };
+        // A history may have thousands of versions: only one with faults is kept, for its snippets.
         let file = Texts::default().add("", Vec::new());
         let (document, found) = lockfile::parse(file, bytes, flavor);
         if !has_errors(&found) {

@@ -80,7 +80,16 @@ impl Driver<'_> {
             let path = self.common.below(path);
             match self.world.disk.read(&path, lockfile::MAX_BYTES) {
                 Ok(bytes) => Ok(SideFile { path, bytes }),
-                Err(error) => Err(unreadable(&path, &error)),
+                Err(error) => Err(Failure {
+                    title: format!("{} cannot be read", path.display()),
+                    causes: vec![match error.kind() {
+                        io::ErrorKind::FileTooLarge => {
+                            format!("it has more than {} bytes", lockfile::MAX_BYTES)
+                        }
+                        _ => error.to_string(),
+                    }],
+                    help: Some("name three versions of a lock file".to_owned()),
+                }),
             }
         };
         let args = self.args;
@@ -217,17 +226,5 @@ impl Driver<'_> {
             base: self.shows_base().then(|| args.label_base.or("base")),
             theirs: args.label_theirs.or("theirs"),
         }
-    }
-}
-
-fn unreadable(path: &Path, error: &io::Error) -> Failure {
-    Failure {
-        title: format!("{} cannot be read", path.display()),
-        causes: vec![if error.kind() == io::ErrorKind::FileTooLarge {
-            format!("it has more than {} bytes", lockfile::MAX_BYTES)
-        } else {
-            error.to_string()
-        }],
-        help: Some("name three versions of a lock file".to_owned()),
     }
 }

@@ -36,15 +36,9 @@ pub(in crate::cli) fn print(
     let checked = || Checked::of(result, &paths::from_the_top(world));
     let mut notes = reading::notes(result, command.total(), common.verbose);
     match common.format {
-        Format::Json => {
-            // The object holds every note and failure, so that standard error stays empty.
-            json::render(out, result)?;
-            return out.flush();
-        }
-        Format::JsonLines => {
-            json::render_line(out, result)?;
-            return out.flush();
-        }
+        // The object holds every note and failure, so that standard error stays empty.
+        Format::Json => return json::render(out, result).and_then(|()| out.flush()),
+        Format::JsonLines => return json::render_line(out, result).and_then(|()| out.flush()),
         Format::Checks(format) => {
             (format.render)(out, &checked())?;
             // Such a document has a place of its own for notes.

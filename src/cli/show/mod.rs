@@ -72,6 +72,7 @@ fn run(
             if args.upstream {
                 let user = user.of(root.flavor);
                 result.faults(&user.errors_once(texts));
+                // With errors in the CLI configuration the URLs of registries are unknown: none is asked.
                 let registries = user.is_sound().then(|| {
                     registries
                         .entry(root.flavor)
@@ -170,6 +171,7 @@ fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownH
     let search = PackageSearch {
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
+        // `providers` adds the facts of the store; here only what is installed counts.
         facts: &Attributions::new(),
         wanted: None,
         sources: &|_| Vec::new(),

@@ -110,12 +110,14 @@ impl RootDrawing<'_> {
             self.edge(above, node, "", Stroke::Solid);
         }
         match &group.below {
+            // Modules with the same below them are drawn once; the others point to the first.
             BelowGroup::As(earlier) => {
                 self.edge(node, self.nodes[earlier], "the same", Stroke::Dashed)
             }
             BelowGroup::Groups(groups) => {
                 for (provider, constraints) in &branch.providers {
                     let label = constraints.to_string();
+                    // The node of a provider is made when all roots are known, which share it.
                     self.required.push((provider.clone(), node, label));
                 }
                 for group in groups {

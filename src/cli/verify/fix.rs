@@ -37,6 +37,7 @@ impl Fixed {
                 remark: None,
             }));
         };
+        // The repairs were planned for these bytes, and hold for no others.
         let replaced = disk.replace(&root.lock_path, Some(&lock.bytes), text.as_bytes());
         if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
             return Ok(None);

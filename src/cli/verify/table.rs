@@ -35,6 +35,7 @@ fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
         a.provider == b.provider && a.platform == b.platform
     };
     matrix
+        // `json` wrote the routes of a provider and platform one after the other.
         .chunk_by(same)
         .filter_map(|own| {
             let (predictions, here) = own
@@ -48,6 +49,7 @@ fn rows(matrix: &[json::MatrixRow]) -> Vec<PredictionRow> {
                 })
                 .partition(|row| Route::ALL.contains(&row.route));
             Some(PredictionRow {
+                // Rows about the whole run name no provider; `blocks` combines them anew.
                 provider: own[0].provider.clone()?,
                 platform: own[0].platform.clone(),
                 predictions,
@@ -240,6 +242,7 @@ fn lines(groups: Vec<PlatformGroup>, detail: Detail) -> Vec<(String, PlatformGro
     let last = groups.len().saturating_sub(1);
     let label = |at: usize, platforms: &[Platform]| match platforms.len() {
         n if n == all && n > 1 => format!("all {n} platforms"),
+        // Only the last line can say so: what is not among them stands above it.
         n if n > MAX_NAMED && at == last => format!("the other {n} platforms"),
         _ => platform::join(platforms, ", "),
     };

@@ -24,7 +24,15 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     let mut texts = Vec::new();
     if look.verbose {
-        texts.extend(roots.iter().map(|root| of_root(root, single(root), look)));
+        texts.extend(roots.iter().map(|root| {
+            let findings = root.entries.iter().filter_map(|entry| match entry {
+                ResultEntry::Finding(finding, FindingDisplay::Result) => {
+                    Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
+                }
+                _ => None,
+            });
+            of_root(root, findings.collect(), look)
+        }));
     } else {
         blocks.extend(folded.shared);
         for (root, findings) in roots.iter().zip(folded.own) {
@@ -48,19 +56,6 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     }
     blocks.extend(total.map(reading::verdict));
     blocks
-}
-
-/// Shows every finding of a root by itself.
-fn single(root: &RootResult) -> Vec<TextBlock> {
-    root.entries
-        .iter()
-        .filter_map(|entry| match entry {
-            ResultEntry::Finding(finding, FindingDisplay::Result) => {
-                Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
-            }
-            _ => None,
-        })
-        .collect()
 }
 
 /// Shows what was repaired before all that is left; then findings, the matrix and the verdict.

@@ -61,6 +61,7 @@ fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
         let row = if look.verbose {
             new
         } else {
+            // A module that is called several times requires the provider from one place in several ways.
             let key = (&place.file, place.line, place.column, place.by);
             *known.entry(key).or_insert(new)
         };
@@ -71,9 +72,13 @@ fn rows(places: &[RequiringPlace], look: Look) -> Vec<Vec<String>> {
     }
     rows.into_iter()
         .map(|same| {
+            let constraints = match same[0].constraints.as_str() {
+                "" => "any version",
+                constraints => constraints,
+            };
             vec![
                 named(same[0]),
-                any_or(&same[0].constraints),
+                constraints.to_owned(),
                 some_of(same.iter().map(|place| module(place))).join(", "),
                 kind(same[0]),
             ]
@@ -161,14 +166,6 @@ fn named(place: &RequiringPlace) -> String {
     match (place.line, place.column) {
         (Some(line), Some(column)) => format!("{}:{line}:{column}", place.file),
         _ => place.file.clone(),
-    }
-}
-
-fn any_or(constraints: &str) -> String {
-    if constraints.is_empty() {
-        "any version".to_owned()
-    } else {
-        constraints.to_owned()
     }
 }
 

@@ -47,18 +47,14 @@ fn tidy(schema: &mut Schema) {
     // Names of Rust's integers; strict validators refuse formats that they do not know.
     fields.remove("format");
     if let Some(Value::String(text)) = fields.get_mut("description") {
-        *text = flow(text);
+        // A line of a doc comment ends at the width of the source, which says nothing to readers of the schema.
+        let paragraphs: Vec<String> = text
+            .split("\n\n")
+            .map(|lines| lines.replace('\n', " "))
+            .collect();
+        *text = paragraphs.join("\n\n");
     }
     without_null(fields);
-}
-
-/// Joins the lines of each paragraph.
-fn flow(text: &str) -> String {
-    let paragraphs: Vec<String> = text
-        .split("\n\n")
-        .map(|lines| lines.replace('\n', " "))
-        .collect();
-    paragraphs.join("\n\n")
 }
 
 /// Takes `null` from the fields that may be absent: these are left out rather than null.

@@ -106,6 +106,7 @@ fn table(changes: &Changes, room: &mut usize) -> String {
         .collect();
     let is_shown = chosen(remarks.iter().chain(&rows), room);
     let mut left_out: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    // In the order of `is_shown`: all remarks, then all rows.
     let grades = changes
         .remarks
         .iter()
@@ -189,6 +190,7 @@ fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
             })
             .collect();
         let text = line(&cells);
+        // A shorter row behind it may still fit.
         if text.len() > *room {
             left_out += 1;
             continue;
@@ -294,6 +296,7 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
             text += &format!("In {names}{more}:\n\n");
         }
         text += &format!("{}\n", fenced(&details.lines, "diff"));
+        // As above: smaller details behind these may still fit.
         if text.len() + 1 > *room {
             left_out += 1;
             continue;

@@ -1,6 +1,5 @@
 //! The modules of a root, for `tree`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -78,7 +77,10 @@ impl ModuleRow {
             source: branch.source.clone(),
             computed: branch.computed.clone(),
             fetched: branch.fetched.as_ref().map(FetchedPackageRow::of),
-            dir: branch.dir.as_deref().map(named),
+            dir: branch.dir.as_deref().map(|dir| match dir.display() {
+                _ if dir.as_os_str().is_empty() => ".".to_owned(),
+                shown => shown.to_string(),
+            }),
             seen: branch.unseen.is_none(),
             providers: providers
                 .map(|(provider, own)| RequiredProviderRow {
@@ -88,15 +90,6 @@ impl ModuleRow {
                 .collect(),
             reason: reason.map(str::to_owned),
         }
-    }
-}
-
-/// Names a directory from the root on.
-fn named(dir: &Path) -> String {
-    if dir.as_os_str().is_empty() {
-        ".".to_owned()
-    } else {
-        dir.display().to_string()
     }
 }
 

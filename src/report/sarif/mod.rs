@@ -13,7 +13,7 @@ use super::RootRow;
 use super::fold::capitalized;
 use super::rows::{FindingRow, Related};
 use super::style::harmless_lines;
-use crate::diag::{self, Rule, Severity};
+use crate::diag::{self, Severity};
 use crate::hash::Sha256Stream;
 
 mod log;
@@ -192,12 +192,18 @@ fn rule(name: &str) -> RuleDescriptor {
         markdown: None,
         text,
     };
+    // A page begins with headings; the first text below them says what the rule means.
+    let first_paragraph = rule
+        .page
+        .split("\n\n")
+        .find(|part| !part.starts_with('#'))
+        .unwrap_or(rule.meaning);
     RuleDescriptor {
         default_configuration: RuleConfiguration {
             enabled: !rule.is_off,
             level: rule.severity,
         },
-        full_description: text(described(rule)),
+        full_description: text(first_paragraph.trim_end().replace('\n', " ")),
         help: RuleText {
             markdown: Some(rule.page),
             text: rule.page.to_owned(),
@@ -205,16 +211,6 @@ fn rule(name: &str) -> RuleDescriptor {
         id: rule.name,
         short_description: text(format!("{}.", capitalized(rule.meaning))),
     }
-}
-
-/// Returns the first paragraph of a page: what the rule means at length.
-fn described(rule: &Rule) -> String {
-    rule.page
-        .split("\n\n")
-        .find(|part| !part.starts_with('#'))
-        .unwrap_or(rule.meaning)
-        .trim_end()
-        .replace('\n', " ")
 }
 
 /// Returns where a finding is; the directory of its root if it has no place in a file, since a
@@ -260,6 +256,7 @@ fn see(related: &Related) -> SarifLocation {
 }
 
 fn artifact(path: &str) -> ArtifactLocation {
+    // On Windows `/x` lacks a drive and is not absolute, but it is not below the repository either.
     let is_absolute = Path::new(path).is_absolute() || path.starts_with('/');
     if !is_absolute {
         return ArtifactLocation {
