@@ -71,9 +71,11 @@ impl OverriddenPlaces {
                 continue;
             };
             // What the base does not say is added to it.
-            let replaces = match argument.replaces.is_empty() {
-                true if argument.file != block.header.file => vec![block.header],
-                _ => argument.replaces.clone(),
+            let is_added = argument.replaces.is_empty() && argument.file != block.header.file;
+            let replaces = if is_added {
+                vec![block.header]
+            } else {
+                argument.replaces.clone()
             };
             self.add(argument, replaces);
         }

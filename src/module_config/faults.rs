@@ -27,7 +27,6 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Nothing is wrong yet about a file.
     pub(crate) fn new(file: ModuleFile, flavor: Flavor) -> Self {
         Self {
             file: file.id,
@@ -123,7 +122,6 @@ impl Faults {
         mem::replace(&mut self.found, others)
     }
 
-    /// Returns everything that was found.
     pub(crate) fn into_found(self) -> Vec<Diagnostic> {
         self.found
     }

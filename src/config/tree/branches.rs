@@ -120,6 +120,7 @@ impl Branches {
         }
         for at in 0..list.len() {
             let mut below = std::mem::take(&mut list[at].below);
+            // The programs have no order of siblings (rules 7.6); this one is the same in every run.
             below.sort_by_key(|at| (list[*at].kind, &list[*at].path));
             list[at].below = below;
         }

@@ -21,6 +21,7 @@ pub(in crate::config) struct ModuleFiles {
 impl ModuleFiles {
     /// Returns whether a root with these files is a configuration.
     pub(in crate::config) fn are_configuration(&self, flavor: Flavor) -> bool {
+        // To Terraform from 1.15 on test files alone are a configuration (rules 1.6).
         let by_tests = flavor.counts_tests_as_configuration() && !self.tests.is_empty();
         by_tests || !self.primary.is_empty() || !self.overrides.is_empty()
     }
@@ -105,7 +106,13 @@ pub(in crate::config) fn choose(
             .iter()
             .filter(|entry| entry.kind != FileKind::Directory)
             .map(|entry| (entry, entry.name.as_encoded_bytes()))
-            .filter(|(_, name)| backups == Backups::Read || !is_backup(name))
+            // The names that editors give to backups and swap files (rules 1.2).
+            .filter(|(_, name)| {
+                let is_backup = name.starts_with(b".")
+                    || name.ends_with(b"~")
+                    || name.starts_with(b"#") && name.ends_with(b"#");
+                backups == Backups::Read || !is_backup
+            })
     };
     let all: BTreeSet<&[u8]> = names().map(|(_, name)| name).collect();
     let mut chosen = ModuleFiles::default();
@@ -124,6 +131,7 @@ pub(in crate::config) fn choose(
         {
             continue;
         }
+        // `override.tf` and `x_override.tf` are override files, `xoverride.tf` is none (rules 3.1).
         let list = if ending.test {
             &mut chosen.tests
         } else if stem == b"override" || stem.ends_with(b"_override") {
@@ -138,11 +146,6 @@ pub(in crate::config) fn choose(
         });
     }
     chosen
-}
-
-fn is_backup(name: &[u8]) -> bool {
-    let hashes = name.starts_with(b"#") && name.ends_with(b"#");
-    name.starts_with(b".") || name.ends_with(b"~") || hashes
 }
 
 #[cfg(test)]

@@ -51,6 +51,7 @@ pub(in crate::config) fn read(reader: &mut Reader<'_>, data_dir: &Path) -> Modul
     let bytes = match reader.bytes(&path) {
         Ok(bytes) => bytes,
         Err(error) => {
+            // A missing manifest is one without records (rules 5.3).
             let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
             if !absent.contains(&error.kind()) {
                 broken(reader, &path, &error.to_string());
@@ -83,7 +84,15 @@ fn parse(bytes: &[u8], flavor: Flavor) -> Result<ModuleManifest, String> {
             .join("; ")
     })?;
     let mut records = BTreeMap::new();
-    for record in listed(&document)? {
+    let listed: &[JsonValue] = match (&document.kind, member(&document, "Modules")) {
+        (ValueKind::Object(_), None) => &[],
+        (_, Some(modules)) => match &modules.kind {
+            ValueKind::Array(records) => records,
+            _ => return Err("Modules is no list".to_owned()),
+        },
+        (_, None) => return Err("it is no object".to_owned()),
+    };
+    for record in listed {
         let record = Record {
             key: text(record, "Key")?,
             source: normal(text(record, "Source")?, flavor),
@@ -95,6 +104,7 @@ fn parse(bytes: &[u8], flavor: Flavor) -> Result<ModuleManifest, String> {
             return Err(format!("the record of {:?} has a bad version", record.key));
         }
         let key = record.key.clone();
+        // Neither program decides between two records of one key (rules 5.3).
         if records.insert(key.clone(), record).is_some() {
             return Err(format!("it holds two records for {key:?}"));
         }
@@ -120,18 +130,6 @@ fn member<'a>(object: &'a JsonValue, name: &str) -> Option<&'a JsonValue> {
         .iter()
         .rfind(|member| member.name.eq_ignore_ascii_case(name))?;
     Some(&member.value)
-}
-
-/// Lists the records of a document.
-fn listed(document: &JsonValue) -> Result<&[JsonValue], String> {
-    match (&document.kind, member(document, "Modules")) {
-        (ValueKind::Object(_), None) => Ok(&[]),
-        (_, Some(modules)) => match &modules.kind {
-            ValueKind::Array(records) => Ok(records),
-            _ => Err("Modules is no list".to_owned()),
-        },
-        (_, None) => Err("it is no object".to_owned()),
-    }
 }
 
 /// Reads a member of a record that is a text, or not there.

@@ -277,6 +277,7 @@ impl PassingChecks<'_> {
 
     /// Points out what has no effect, because the module is not the root.
     fn ignored_settings(&mut self, module: &Declared<'_>) {
+        // Terraform from 1.15 on warns of `cloud` as well, the others of `backend` alone (rules 5.10).
         let knows_cloud = self.flavor.compares_module_arguments();
         for setting in &module.contents.declared {
             let title = match setting.kind {
@@ -307,6 +308,7 @@ impl PassingChecks<'_> {
             }
             self.passed(child, parent, passed);
         }
+        // Such a block stands for what the caller passes (rules 5.6).
         let mut reported = BTreeSet::new();
         for (name, place) in &child.empty {
             // One of them is enough for each provider.
@@ -370,6 +372,7 @@ impl PassingChecks<'_> {
         const TITLE: &str = "Missing required provider configuration";
         let is_there =
             |name: &Name<'_>| child.configured.contains(name) || passed.contains_key(name);
+        // What a module lists in `configuration_aliases` must be passed (rules 5.7).
         for name in child.aliases.iter().filter(|name| !is_there(name)) {
             let remark = format!("the module needs {}", shown(*name));
             self.error(TITLE, call.header, &remark);

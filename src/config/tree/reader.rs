@@ -74,6 +74,7 @@ impl<'a> Reader<'a> {
         dir: &Path,
         is_named: bool,
     ) -> Vec<SourceFile> {
+        // Terraform from 1.15 on does not ignore such names in the test directory (rules 1.2).
         let backups = if self.flavor.reads_backups_of_tests() {
             Backups::Read
         } else {
@@ -195,7 +196,6 @@ impl<'a> Reader<'a> {
         Some((file, Arc::from(self.texts.bytes(file))))
     }
 
-    /// Returns the texts of all files that were read.
     pub(in crate::config) fn texts(&self) -> &Texts {
         self.texts
     }

@@ -137,6 +137,8 @@ impl<'a> Resolver<'a> {
     fn require_name(&mut self, local_name: &str, stated: &Stated, origin: RequirementOrigin) {
         let addr = match self.mapped.get(local_name) {
             Some(addr) => Some((*addr).clone()),
+            // What is not declared is a provider of HashiCorp, and `terraform` the built-in one (rules
+            // 4.6).
             None => names::implied(local_name, self.flavor),
         };
         // Names that could be no provider were refused where they stand.
@@ -259,7 +261,6 @@ impl<'a> Resolver<'a> {
         let Some(refusal) = Refusal::of(addr, &stated.constraints, self.flavor) else {
             return stated.place;
         };
-        // All but one of them are about the address.
         // The version of a built-in provider is shown at the version; the others are faults of the
         // address.
         let source = source.filter(|_| refusal != Refusal::BuiltinVersion);

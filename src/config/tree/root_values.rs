@@ -1,7 +1,7 @@
 //! The values of the variables of a root: files, environment and arguments in their order (rules 9.4).
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -33,8 +33,20 @@ pub(in crate::config) fn read(
         .collect();
     // Later sources replace earlier ones: environment, files by name, then the command line (rules
     // 9.4).
-    for name in automatic(reader) {
-        file(reader, Path::new(&name), &mut values);
+    let names = reader.names(Path::new("")).unwrap_or_default();
+    // These two come before all `*.auto.tfvars` (rules 9.4).
+    let first = ["terraform.tfvars", "terraform.tfvars.json"].map(OsStr::new);
+    let is_automatic = |name: &&OsStr| {
+        let name = name.as_encoded_bytes();
+        name.ends_with(b".auto.tfvars") || name.ends_with(b".auto.tfvars.json")
+    };
+    let automatic = names.iter().map(OsString::as_os_str).filter(is_automatic);
+    for name in first
+        .into_iter()
+        .filter(|name| names.iter().any(|present| present == name))
+        .chain(automatic)
+    {
+        file(reader, Path::new(name), &mut values);
     }
     for argument in &given.arguments {
         match argument {
@@ -45,24 +57,6 @@ pub(in crate::config) fn read(
         }
     }
     values
-}
-
-/// Lists the files of values that are read by themselves, in their order.
-fn automatic(reader: &Reader<'_>) -> Vec<std::ffi::OsString> {
-    let entries = reader.names(Path::new("")).unwrap_or_default();
-    let own = ["terraform.tfvars", "terraform.tfvars.json"];
-    let own = own.map(OsStr::new);
-    let first = own
-        .into_iter()
-        .filter(|name| entries.iter().any(|entry| entry == name));
-    let is_automatic = |name: &&std::ffi::OsString| {
-        let name = name.as_encoded_bytes();
-        name.ends_with(b".auto.tfvars") || name.ends_with(b".auto.tfvars.json")
-    };
-    let first = first.map(OsStr::to_owned);
-    first
-        .chain(entries.iter().filter(is_automatic).cloned())
-        .collect()
 }
 
 /// Reads one file; what is wrong with it stops the programs.

@@ -36,10 +36,12 @@ pub(in crate::config) fn check(
     for run in &file.runs {
         let module = match called.get(&*run.name) {
             Some(module) => &module.contents,
+            // The module could not be read, so that the meaning of its names is unknown.
             None if run.calls_module => continue,
             None => root,
         };
         let mismatch = if run.passed.is_empty() {
+            // Without `providers` a run takes the names that its module declares (rules 6.7).
             for entry in &module.required {
                 names.fix(&entry.local_name, &entry.addr);
             }

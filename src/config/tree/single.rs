@@ -9,7 +9,6 @@ use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::values::{Entry, Values};
-use crate::config::tree::{root_values, state};
 use crate::diag::{self, Diagnostic, FileId, Span, Texts, rules};
 use crate::hcl;
 use crate::hcl::tree::{Expr, ExprKind, Item};
@@ -46,7 +45,7 @@ pub(in crate::config) fn evaluate(
                 expr: Arc::new(expr),
                 syntax: Syntax::Native,
             };
-            let mut values = root_values(settings, &mut reader);
+            let mut values = Values::of_root(settings, &mut reader);
             values.enter(0, &module, Entry::Root, Path::new(""), &mut reader);
             values.alone(&late, &mut reader)
         }
@@ -111,13 +110,4 @@ fn root_module(reader: &mut Reader<'_>) -> Option<Rc<Module>> {
         files: std::mem::take(&mut contents.files).into(),
         contents,
     }))
-}
-
-fn root_values(settings: &Settings, reader: &mut Reader<'_>) -> Values {
-    if !settings.flavor.computes_sources() {
-        return Values::none(settings);
-    }
-    let given = root_values::read(reader, &settings.values);
-    let workspace = state::workspace(reader, settings);
-    Values::new(workspace, settings, given)
 }

@@ -226,13 +226,13 @@ pub(in crate::config) fn workspace(reader: &Reader<'_>, settings: &Settings) -> 
 }
 
 fn locate(reader: &Reader<'_>, settings: &Settings, local: &LocalBackend) -> PathBuf {
-    let selected = workspace(reader, settings);
-    match Some(&*selected) {
-        None | Some("" | "default") => local
+    // `path` is that of the default workspace; the others are below `workspace_dir` (rules 7.2).
+    match workspace(reader, settings).as_str() {
+        "default" => local
             .path
             .clone()
             .unwrap_or_else(|| PathBuf::from("terraform.tfstate")),
-        Some(workspace) => local
+        workspace => local
             .workspace_dir
             .clone()
             .unwrap_or_else(|| PathBuf::from("terraform.tfstate.d"))
@@ -329,6 +329,7 @@ fn read_provider(text: &str, flavor: Flavor) -> StateReference {
     let Some(rest) = rest.strip_prefix("provider") else {
         return StateReference::Nothing;
     };
+    // The spelling from before Terraform 0.13 (rules 7.3).
     if let Some(names) = rest.strip_prefix('.') {
         let mut names = names.splitn(3, '.');
         let are_identifiers = names.by_ref().take(2).all(words::is_identifier);
@@ -349,6 +350,7 @@ fn read_provider(text: &str, flavor: Flavor) -> StateReference {
     };
     match behind.strip_prefix('.') {
         None if behind.is_empty() => StateReference::Provider(addr),
+        // OpenTofu writes the key of an instance behind the alias (rules 7.4).
         Some(alias) if alias.contains('[') => StateReference::Instance(addr),
         Some(_) => StateReference::Provider(addr),
         None => StateReference::Nothing,
@@ -381,6 +383,7 @@ pub(in crate::config) fn moved(
     if !settings.flavor.is_opentofu() || !settings.moves_state_hosts {
         return addr;
     }
+    // An address that the configuration itself requires is not moved (rules 7.5).
     let places = requirements.providers.get(&addr);
     let required = places.is_some_and(|places| {
         places

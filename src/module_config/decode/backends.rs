@@ -52,6 +52,8 @@ pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults:
         _ => None,
     };
     if backend.is_some() {
+        // Kept apart: in any other module than the root the block is ignored with a warning, whatever
+        // is wrong in it (config rules 5.10).
         let found = found_in(kind, block, faults);
         contents.set_backend(backend, found);
     }
@@ -144,6 +146,7 @@ fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
             constants(&block.body, faults);
         }
         (_, [label]) => {
+            // The title of `init`; `providers` says `Invalid backend type` (config rules 12.7).
             let remark = format!("{} has no such backend", faults.flavor.program());
             faults.invalid("Unsupported backend type", label.span, &remark);
         }

@@ -34,6 +34,7 @@ fn top_level(kind: &'static str, block: &Block, contents: &mut Contents, faults:
     match kind {
         "terraform" => settings::terraform(&block.body, contents, faults),
         "language" => settings::language(block, contents, faults),
+        // In the table only for this title (config rules 1.8).
         "required_providers" => {
             let remark = "this block belongs in a terraform block";
             let at = block.kind.span;

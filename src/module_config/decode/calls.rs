@@ -32,6 +32,8 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
             Some(source) => (Some(source), argument.value.span),
             None => return,
         },
+        // An override may set other arguments alone; the source is then that of the base (config rules
+        // 3.12).
         None if faults.role == ModuleFileRole::Override => (None, block.header),
         None => {
             faults.invalid(
@@ -42,6 +44,7 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
             return;
         }
     };
+    // Only now: faults of the source are reported as well.
     if stated.is_none() {
         return;
     }
@@ -64,7 +67,6 @@ fn late(block: &Block, name: &str, faults: &Faults) -> Option<Late> {
     Late::keep(&argument.value, faults)
 }
 
-/// Returns the place of the version of a call.
 pub(crate) fn version_place(block: &Block, faults: &Faults) -> Option<SourcePlace> {
     let argument = block.body.attribute("version")?;
     Some(faults.place_of(&argument.value))
@@ -108,6 +110,7 @@ pub(crate) fn of_run(value: &Expr, version: &Version, faults: &mut Faults) -> Op
     let text = bodies::text(value, faults)?;
     let source = match version {
         Version::Absent => ModuleSource::parse(&text, faults.flavor),
+        // Beside a version only the address of a registry is taken (config rules 12.8).
         _ => RegistryModule::parse(&text, faults.flavor).map(ModuleSource::Registry),
     };
     match source {

@@ -62,6 +62,8 @@ impl Contents {
         self.locals.append(&mut other.locals);
         self.encryption.append(&mut other.encryption);
         self.core_versions.append(&mut other.core_versions);
+        // Two files with a backend are reported as duplicates (config rules 3.6); which one is kept
+        // does not matter then.
         self.set_backend(other.backend, other.backend_faults);
         self.declared.append(&mut other.declared);
     }

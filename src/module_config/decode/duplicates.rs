@@ -29,6 +29,7 @@ pub(crate) fn duplicates<'a>(
             continue;
         }
         first.insert(key, declaration.place);
+        // A backend and a cloud exclude each other as well (config rules 3.6).
         let rival = match declaration.kind {
             "backend" => first.get(&("cloud", &[][..])),
             "cloud" => first.get(&("backend", &[][..])),
@@ -66,6 +67,7 @@ fn duplicate_title(declaration: &Declaration, flavor: Flavor) -> String {
         "cloud" if !flavor.is_opentofu() => "Duplicate HCP Terraform configurations".to_owned(),
         "cloud" => "Duplicate cloud configurations".to_owned(),
         "provider_meta" => "Duplicate provider_meta block".to_owned(),
+        // The first label is the target as the flavor shows it, with or without keys (`imports`).
         "import" => format!("Duplicate import configuration for \"{}\"", labels[0]),
         "ephemeral" if flavor.is_opentofu() => {
             format!(

@@ -108,11 +108,14 @@ impl Handover {
     fn nested(&mut self, body: &Body, faults: &Faults) {
         for block in body.blocks() {
             match block.kind.text.as_str() {
+                // Inside `_` every name is a variable of the module, also the words of the program.
                 ESCAPE => {
                     for argument in block.body.attributes() {
                         self.argument(argument, faults);
                     }
                 }
+                // `enabled` of OpenTofu bans provider blocks below like `count` does (config rules
+                // 5.6).
                 "lifecycle" => {
                     let enabled = block.body.attribute("enabled");
                     self.repetition.enabled =
@@ -159,6 +162,7 @@ fn passed(value: &Expr, faults: &mut Faults) -> Vec<Passed> {
         let (Ok(child), Ok(parent)) = (child, parent) else {
             continue;
         };
+        // To the parser `a` and `"a"` are different keys, but they are one name.
         if known.insert((child.local_name.clone(), child.alias.clone())) {
             all.push(Passed { child, parent });
         } else {

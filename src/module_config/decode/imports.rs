@@ -9,7 +9,6 @@ use crate::module_config::syntax::addresses::{self, Address, AddressPart};
 use crate::module_config::syntax::{self, names};
 use crate::module_config::validate::bodies;
 
-/// Decodes an `import` block.
 pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     bodies::check(&block.body, &language::IMPORT, faults);
     id(block, faults);
@@ -52,6 +51,7 @@ fn id(block: &Block, faults: &mut Faults) {
     let newer = "Invalid import block";
     match (id, identity, faults.flavor) {
         (Some(_), None, _) | (None, Some(_), _) => {}
+        // The argument may be in a part that could not be read.
         (None, None, _) if faults.may_hide(block.body.span) => {}
         // `identity` is newer than Terraform 1.11, and the titles changed with it (config rules 11.3,
         // 12.6).
@@ -96,6 +96,7 @@ fn address<'e>(
     match addresses::instance(parts, faults.flavor) {
         Ok(address) => match address.resource.as_ref().map(|resource| resource.kind) {
             Some("resource") => Some(address),
+            // OpenTofu adds the provider of data sources, too (config rules 4.9).
             Some(_) if is_opentofu => Some(address),
             None if is_opentofu => {
                 faults.invalid("Invalid address", to.value.span, REMARK);

@@ -27,7 +27,6 @@ impl Late {
         })
     }
 
-    /// Returns the place of the expression.
     pub(crate) fn place(&self) -> SourcePlace {
         SourcePlace {
             file: self.file,

@@ -85,6 +85,7 @@ fn during(body: &Body, faults: &mut Faults) {
     let Some(argument) = body.attribute("override_during") else {
         return;
     };
+    // OpenTofu has no such argument: the table of the language refuses it.
     if faults.flavor.is_opentofu() {
         return;
     }
@@ -113,7 +114,6 @@ fn values(argument: &Attribute, title: Option<String>, faults: &mut Faults) {
     }
 }
 
-/// Checks an `override_…` block.
 pub(crate) fn target(kind: &str, block: &Block, faults: &mut Faults) {
     let (schema, name) = match kind {
         "override_module" => (&language::OVERRIDE_MODULE, "outputs"),

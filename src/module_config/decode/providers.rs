@@ -15,7 +15,6 @@ use crate::module_config::syntax::{self, names, references, words};
 use crate::module_config::validate;
 use crate::version::Constraints;
 
-/// Decodes a `required_providers` block.
 pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     contents.declared.push(Declaration {
         kind: "required_providers",
@@ -23,6 +22,7 @@ pub(crate) fn required_providers(block: &Block, contents: &mut Contents, faults:
         place: faults.place(block.header),
     });
     for nested in block.body.blocks() {
+        // Entries are arguments; a block has a title of its own (config rules 4.2).
         let title = format!("Unexpected \"{}\" block", nested.kind.text);
         faults.error(
             rules::UNSUPPORTED_ITEM,
@@ -89,6 +89,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
         faults.invalid("Invalid required_providers object", value.span, remark);
         return None;
     };
+    // Without a source the name implies the address, as in the short form (config rules 4.1).
     let mut addr = names::implied(&name.text, faults.flavor)?;
     let mut written = None;
     let mut aliases = Vec::new();
@@ -106,6 +107,7 @@ fn object_entry(name: &Word, value: &Expr, faults: &mut Faults) -> Option<Requir
             }
             Some("version") => {
                 stated.place = faults.place_of(&item.value);
+                // A refused version is an error, and the caller drops an entry with errors.
                 stated.constraints = object_version(&item.value, faults).unwrap_or_default();
             }
             Some("configuration_aliases") => {
@@ -217,6 +219,7 @@ fn configuration_aliases(name: &Word, item: &ObjectItem, faults: &mut Faults) ->
         if let [Step::Attr(alias)] = steps {
             names.push(alias.text.clone());
         }
+        // An alias belongs to the provider of its entry (config rules 4.2).
         if local_name != name.text {
             let remark = format!("this must start with {:?}", name.text);
             faults.invalid("Invalid configuration_aliases value", alias.span, &remark);
@@ -275,6 +278,7 @@ pub(crate) fn alias(body: &Body, title: &str, faults: &mut Faults) -> Option<Str
 /// Reads the version of a `provider` block: any primitive value, or null for none.
 fn block_version(body: &Body, faults: &mut Faults) -> Option<Stated> {
     let argument = body.attribute("version")?;
+    // OpenTofu counts it in test files as well (config rules 4.8, 6.2).
     if faults.role == ModuleFileRole::Test && !faults.flavor.is_opentofu() {
         let title = "Version constraints are not allowed in test files";
         let remark = "state the version in required_providers";

@@ -19,6 +19,7 @@ pub(crate) fn decode(
     let Ok(provider) = names::provider_argument(&block.body, faults) else {
         return;
     };
+    // The provider comes from the argument if there is one, else from the type (config rules 4.7).
     let place = provider
         .as_ref()
         .map_or_else(|| faults.place(type_name.span), |reference| reference.place);

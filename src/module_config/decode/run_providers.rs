@@ -58,6 +58,8 @@ pub(crate) fn decode(block: &Block, faults: &Faults) -> TestRun {
 fn key_of(value: &Expr) -> Option<ProviderKey> {
     let (root, alias) = match &value.kind {
         ExprKind::Traversal(base, steps) => match &**steps {
+            // Aliases are kept, although a local name is one provider whatever its aliases (config
+            // rules 6.7).
             [Step::Attr(alias)] => (&**base, Some(alias.text.clone())),
             _ => return None,
         },

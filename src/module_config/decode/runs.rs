@@ -176,6 +176,8 @@ pub(crate) fn branch(path: &Path) -> String {
         .map(|part| part.to_string_lossy())
         .collect::<Vec<_>>()
         .join(".");
+    // The name is part of the key in the manifest, in which every other ending stays (config rules
+    // 6.4).
     name.strip_suffix(".tftest.hcl").unwrap_or(&name).to_owned()
 }
 
@@ -196,6 +198,7 @@ fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
         match *kind {
             "assert" => conditions::rule(nested, faults),
             "variables" => bodies::arguments_only(&nested.body, faults),
+            // An experiment of Terraform from 1.15 on, which releases refuse (config rules 6.8).
             "backend" => {
                 let remark = "only alpha versions have this block";
                 faults.invalid("Invalid block", nested.header, remark);
@@ -269,6 +272,7 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
         place: faults.place_of(&argument.value),
         header: faults.place(run.header),
         handover: values(run, faults),
+        // No program computes the source of a run (config rules 6.3).
         source_late: None,
         version_late: None,
     })

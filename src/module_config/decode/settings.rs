@@ -29,6 +29,7 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
             let title = "Module uses experimental features";
             faults.invalid(title, argument.name.span, remark);
         }
+        // OpenTofu ignores this argument and `experiments` (config rules 11.1).
         if let Some(argument) = body.attribute("language") {
             edition(argument, "TF2021", faults);
         }
@@ -38,7 +39,12 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
             "required_providers" => providers::required_providers(block, contents, faults),
             "provider_meta" => provider_meta(block, contents, faults),
             _ => {
-                declare(kind, block, contents, faults);
+                // Whatever its labels, a setting may stand only once.
+                contents.declared.push(Declaration {
+                    kind,
+                    labels: Vec::new(),
+                    place: faults.place(block.header),
+                });
                 backends::decode(kind, block, contents, faults);
                 if kind == "encryption" && faults.flavor.is_opentofu() {
                     let mut kept = Vec::new();
@@ -50,15 +56,6 @@ pub(crate) fn terraform(body: &Body, contents: &mut Contents, faults: &mut Fault
             }
         }
     }
-}
-
-/// Notes a setting that may stand only once, whatever its labels.
-fn declare(kind: &'static str, block: &Block, contents: &mut Contents, faults: &Faults) {
-    contents.declared.push(Declaration {
-        kind,
-        labels: Vec::new(),
-        place: faults.place(block.header),
-    });
 }
 
 /// Checks a language edition: a keyword, of which each program has one.
@@ -146,6 +143,7 @@ pub(crate) fn language(block: &Block, contents: &mut Contents, faults: &mut Faul
                 let remark = "only versions from 1.12 on read this";
                 faults.odd("Ineffective version constraint", version.span, remark);
             }
+            // In OpenTofu this counts beside `required_version` (config rules 11.2).
             contents.core_versions.push(version);
         }
     }

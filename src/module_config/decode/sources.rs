@@ -20,6 +20,7 @@ pub(crate) fn reason(source: &str, part: AddrErrorKind, flavor: Flavor) -> Optio
         AddrErrorKind::Namespace => ("namespace", *parts.iter().rev().nth(1)?),
         AddrErrorKind::Parts | AddrErrorKind::Hostname => return None,
     };
+    // Addresses are in lower case, so that the prefix counts in any case (`addr` rules 1.3, 1.5).
     let lower = text.to_lowercase();
     let prefix = std::iter::once(REPOSITORY)
         .chain(flavor.refused_type_prefixes().iter().copied())

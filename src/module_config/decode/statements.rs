@@ -12,7 +12,6 @@ use crate::module_config::syntax::addresses::{self, Address};
 use crate::module_config::syntax::{references, words};
 use crate::module_config::validate::{self, Inside, bodies, conditions};
 
-/// Decodes an `output` block.
 pub(crate) fn output(block: &Block, contents: &mut Contents, faults: &mut Faults) {
     contents.declare("output", block, faults);
     let [label] = &*block.labels else { return };
@@ -42,7 +41,6 @@ pub(crate) fn output(block: &Block, contents: &mut Contents, faults: &mut Faults
     }
 }
 
-/// Decodes a `locals` block.
 pub(crate) fn locals(body: &Body, contents: &mut Contents, faults: &mut Faults) {
     bodies::arguments_only(body, faults);
     for value in body.attributes() {
@@ -89,11 +87,11 @@ pub(crate) fn check(block: &Block, contents: &mut Contents, faults: &mut Faults)
     if let Some(data) = bodies::at_most_one(&nested, "data", title, faults)
         && validate::resource("data", data, Inside::Check, faults)
     {
+        // It requires its provider like a data source of the module (config rules 4.7).
         resources::decode("data", data, contents, faults);
     }
 }
 
-/// Decodes a `moved` block.
 pub(crate) fn moved(block: &Block, faults: &mut Faults) {
     bodies::check(&block.body, &language::MOVED, faults);
     let mut end = |name| {
@@ -142,7 +140,6 @@ pub(crate) fn reference<'e>(
 /// The remark on a text that is no address.
 pub(crate) const ADDRESS: &str = "write TYPE.NAME or module.NAME, without computing anything";
 
-/// Decodes a `removed` block.
 pub(crate) fn removed(block: &Block, faults: &mut Faults) {
     let nested = bodies::check(&block.body, &language::REMOVED, faults);
     let from = block.body.attribute("from");

@@ -57,7 +57,6 @@ impl Given<bool> {
 const BAD_DEFAULT: &str = "Invalid default value for variable";
 const NOT_NULL: &str = "null is no value of this variable";
 
-/// Decodes a `variable` block.
 pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
     let [name] = &*block.labels else {
         return None;

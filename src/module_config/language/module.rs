@@ -10,6 +10,7 @@ pub(crate) static MODULE: Schema = strict(
     &[],
     &[
         block("terraform", &[], &SETTINGS).kept(),
+        // Only to be refused under a title of its own (config rules 1.8).
         block("required_providers", &[], &ANY).kept(),
         block("provider", &["name"], &PROVIDER).merged_by_labels(),
         block("variable", &["name"], &VARIABLE).merged_by_labels(),
@@ -18,6 +19,7 @@ pub(crate) static MODULE: Schema = strict(
         block("module", &["name"], &CALL).merged_by_labels(),
         block("resource", &["type", "name"], &RESOURCE).merged_by_labels(),
         block("data", &["type", "name"], &DATA).merged_by_labels(),
+        // In override files Terraform passes over these, and OpenTofu merges them (config rules 3.9).
         block("ephemeral", &["type", "name"], &DATA)
             .known_to(is_terraform)
             .merged_by_labels(),
@@ -28,6 +30,7 @@ pub(crate) static MODULE: Schema = strict(
         block("removed", &[], &REMOVED).kept(),
         block("import", &[], &IMPORT).kept(),
         block("check", &["name"], &CHECK).kept(),
+        // Terraform's, from 1.15 on (config rules 11.4).
         block("action", &["type", "name"], &ACTION)
             .known_to(Flavor::has_actions)
             .merged_by_labels(),
@@ -48,6 +51,7 @@ pub(crate) static SETTINGS: Schema = strict(
         block("backend", &["type"], &ANY),
         block("cloud", &[], &CLOUD),
         block("provider_meta", &["provider"], &ANY),
+        // Alone of the settings it is merged block by block (config rules 3.7).
         block("encryption", &[], &ENCRYPTION).known_to(Flavor::is_opentofu),
     ],
 );
@@ -97,6 +101,7 @@ pub(crate) static PROVIDER: Schema = open(
         any("count").reserved_in(|_| true).kept(),
         any("depends_on").reserved_in(|_| true).kept(),
         any("source").reserved_in(|_| true).kept(),
+        // OpenTofu's, and not merged (config rules 3.12, 10.1).
         any("for_each").reserved_in(is_terraform).kept(),
     ],
     &[
@@ -119,6 +124,7 @@ pub(crate) static VARIABLE: Schema = strict(
             .known_to(Flavor::has_newer_variables)
             .effect(deprecated),
     ],
+    // Validations of override files are not taken over (config rules 3.13).
     &[block("validation", &[], &RULE).kept()],
 );
 
@@ -128,8 +134,10 @@ pub(crate) static OUTPUT: Schema = strict(
         text("description").effect(|_| Effect::ReplacesUnlessEmpty),
         truth("sensitive"),
         truth("ephemeral"),
+        // Refused in override files, unless it is empty (config rules 3.11).
         references("depends_on").kept(),
         text("deprecated").known_to(is_new).effect(deprecated),
+        // Newer than Terraform 1.11, and not in OpenTofu (config rules 11.3).
         any("type").known_to(Flavor::types_outputs),
     ],
     &[
@@ -156,6 +164,7 @@ pub(crate) static CALL: Schema = open(
         any("count"),
         any("for_each"),
         unchecked("depends_on").kept(),
+        // As a whole, not entry by entry (config rules 3.12).
         any("providers").effect(|_| Effect::ReplacesUnlessEmpty),
     ],
     &[
@@ -190,6 +199,7 @@ pub(crate) static RESOURCE: Schema = open(
         block("locals", &[], &ANY).reserved(),
         block(ESCAPE, &[], &ANY).once(),
         block("connection", &[], &EXPRESSIONS).once(),
+        // One in an override file replaces all of the base (config rules 3.10).
         block("provisioner", &["type"], &PROVISIONER),
     ],
 );
@@ -224,6 +234,7 @@ pub(crate) static LIFECYCLE: Schema = strict(
         any("create_before_destroy"),
         any("prevent_destroy"),
         unchecked("ignore_changes").effect(|_| Effect::Grows),
+        // An override file may write it, without effect (config rules 3.10).
         unchecked("replace_triggered_by").kept(),
         // It says that a resource may be dropped without being destroyed.
         any("destroy")
@@ -288,6 +299,7 @@ pub(crate) static IMPORT: Schema = strict(
     &[
         any("to").needed(),
         any("id"),
+        // Newer than Terraform 1.11 (config rules 11.3).
         any("identity").known_to(is_new),
         any("provider"),
         any("for_each"),

@@ -38,6 +38,7 @@ pub(crate) static RUN: Schema = strict(
         block("override_resource", &[], &OVERRIDE_RESOURCE),
         block("override_data", &[], &OVERRIDE_RESOURCE),
         block("override_module", &[], &OVERRIDE_MODULE),
+        // Only to be refused as an experiment (config rules 6.8).
         block("backend", &["name"], &ANY).known_to(Flavor::has_newer_tests),
     ],
 );

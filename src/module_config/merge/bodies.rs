@@ -115,6 +115,7 @@ fn set(body: &mut MergedBody, name: String, argument: MergedAttribute) {
 /// Puts an argument in the place of another one.
 pub(super) fn replace(base: &mut MergedAttribute, argument: MergedAttribute) {
     let mut replaces = mem::take(&mut base.replaces);
+    // Earlier places stay: a third file may replace what a second one set (config rules 3.2).
     replaces.push(base.name_place());
     *base = MergedAttribute {
         replaces,

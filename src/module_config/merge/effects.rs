@@ -54,5 +54,6 @@ fn is_settled(argument: &MergedAttribute) -> bool {
         ExprKind::String(text) => Some(text.as_str()),
         _ => references::word(value),
     };
+    // `all` in `ignore_changes`, `true` in `enforced` of `encryption`.
     word.is_some_and(|word| ["all", "true"].contains(&word))
 }

@@ -111,6 +111,7 @@ impl ModuleMerge {
         let at = self.blocks.len();
         let key = match block.kind.as_str() {
             "required_providers" => return,
+            // Override files cannot change these (config rules 3.9).
             "moved" | "removed" | "import" | "language" => None,
             _ => Some(key_of(&block)),
         };
@@ -157,6 +158,7 @@ impl ModuleMerge {
         };
         match base {
             Some(base) => merge_block(base, block, schema, self.flavor),
+            // A second label would be the alias, and that needs a base (config rules 3.8).
             None if key.0 == "provider" && key.1.len() == 1 => {
                 self.known.insert(key, BlockIndex::Block(self.blocks.len()));
                 self.blocks.push(block);
@@ -168,6 +170,7 @@ impl ModuleMerge {
 
 fn key_of(block: &MergedBlock) -> BlockKey {
     let mut labels = label_texts(block);
+    // The alias is an argument, but it tells the configurations of a provider apart.
     if block.kind == "provider"
         && let Some(alias) = block.body.attributes.get("alias")
         && let Ok(alias) = expr::constant(alias.file, &alias.written.value)

@@ -32,6 +32,7 @@ pub(crate) fn apply(
         for contents in overrides {
             merge.file(contents);
         }
+        // Whether override files replace or add depends on the flavor (config rules 3.5).
         base.core_versions.retain(|version| {
             let CoreVersion { file, span, .. } = *version;
             standing.has(SourcePlace { file, span })
@@ -96,6 +97,7 @@ impl<'a> OverrideMerge<'a> {
             self.call(call);
         }
         for variable in contents.variables {
+            // Decoded values are merged here, file after file: see the steps of config rules 3.13.
             if let Some(index) = self.variables.get(&variable.name) {
                 self.base.variables[*index].merge(variable, self.found);
             }
@@ -105,6 +107,7 @@ impl<'a> OverrideMerge<'a> {
             self.base.encryption.clear();
         }
         for local in contents.locals {
+            // A local value without a base is reported with the declarations (config rules 3.8).
             if let Some(at) = self.locals.get(&local.name) {
                 self.base.locals[*at] = local;
             }
@@ -163,6 +166,8 @@ impl<'a> OverrideMerge<'a> {
             return;
         }
         match self.required.get(&entry.local_name) {
+            // As a whole: an entry with `version` alone loses the source of the base (config rules
+            // 3.4).
             Some(at) => self.base.required[*at] = entry,
             None => {
                 let at = self.base.required.len();
@@ -180,6 +185,7 @@ impl<'a> OverrideMerge<'a> {
             {
                 base.version = Some(version);
             }
+            // With arguments it no longer stands for a configuration of the caller (config rules 5.6).
             base.is_empty &= block.is_empty;
             if let Some(for_each) = block.for_each
                 && self.standing.has(for_each.place())

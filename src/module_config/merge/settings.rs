@@ -50,6 +50,7 @@ impl SettingsMerge {
             // OpenTofu takes it only from files that are its own (config rules 11.1).
             "required_version" if flavor.is_opentofu() && file.only != Some(Program::OpenTofu) => {}
             "required_version" => self.required_versions.push(argument),
+            // `experiments` of override files are ignored (config rules 3.5).
             _ if file.is_override() => {}
             _ => self.merged.others.push(argument),
         }
@@ -72,6 +73,7 @@ impl SettingsMerge {
                     base => drop(base.get_or_insert(block)),
                 }
             }
+            // Ignored in override files (config rules 3.5).
             "provider_meta" if !file.is_override() => {
                 self.merged.provider_metas.push(decode(file.id, block));
             }

@@ -39,6 +39,7 @@ impl EffectivePlaces {
     fn block(&mut self, block: &MergedBlock) {
         self.headers.insert(block.header);
         self.body(&block.body);
+        // What stands in `_` counts as well, under the names of the provider or the module.
         self.body(&block.escaped);
     }
 

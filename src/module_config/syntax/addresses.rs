@@ -225,6 +225,7 @@ impl AddressGrammar {
     }
 
     fn of_objects(flavor: Flavor) -> Self {
+        // A resource is removed with all of its instances (config rules 12.6).
         let (kinds, keys): (&[_], _) = if flavor.is_opentofu() {
             (
                 &[("data", "data"), ("ephemeral", "ephemeral")],

@@ -45,6 +45,7 @@ impl JsonConverter<'_> {
     pub(super) fn body(&mut self, value: &JsonValue, schema: &'static Schema) -> Body {
         let members = match (schema.rest, &value.kind) {
             (Rest::Names, ValueKind::Object(members)) => members.iter().collect(),
+            // Arguments of any name are one object, and no array of them (config rules 2.1).
             (Rest::Names, _) => {
                 self.incorrect(value, "an object is needed here");
                 Vec::new()
@@ -56,6 +57,7 @@ impl JsonConverter<'_> {
         for member in members {
             let name = key(member);
             let argument = schema.argument(&name.text, self.faults.flavor);
+            // A comment only where a body is expected, not where a label is (config rules 2.2).
             if name.text == COMMENT {
                 continue;
             }
@@ -147,6 +149,7 @@ impl JsonConverter<'_> {
         header: &mut Header,
         items: &mut Vec<Item>,
     ) {
+        // Labels are nested keys, and arrays may stand at each level (config rules 2.1).
         if let Some(label) = nested.labels.get(header.labels.len()) {
             let members = self.members(value);
             if members.is_empty() {
@@ -265,6 +268,7 @@ fn expr(value: &JsonValue) -> Expr {
         ValueKind::Bool(truth) => ExprKind::Bool(*truth),
         ValueKind::Number(text) => match text.strip_prefix('-') {
             None => ExprKind::Number(text.clone()),
+            // As in native syntax, where the sign is an operator.
             Some(digits) => ExprKind::Unary(
                 UnaryOp::Negate,
                 Box::new(Expr {

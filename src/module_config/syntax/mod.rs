@@ -68,7 +68,14 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
         Ok(value) => value,
         Err(found) => {
             for fault in &found {
-                report(fault, faults);
+                if fault.title == json::TOO_DEEP {
+                    let levels = json::MAX_NESTING;
+                    let help = format!("move the inner parts out: lockctl follows {levels} levels");
+                    let error = Diagnostic::error(rules::NESTED_TOO_DEEP, json::TOO_DEEP);
+                    faults.push(error.at(faults.file, fault.span, "").help(help));
+                } else {
+                    faults.error(rules::SYNTAX_ERROR, fault.title, fault.span, fault.remark);
+                }
             }
             return Body {
                 items: Vec::new(),
@@ -81,15 +88,4 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
         ModuleFileRole::Test => &language::TEST_FILE,
     };
     JsonConverter::new(bytes, faults).body(&value, schema)
-}
-
-fn report(fault: &json::JsonFault, faults: &mut Faults) {
-    if fault.title == json::TOO_DEEP {
-        let levels = json::MAX_NESTING;
-        let help = format!("move the inner parts out: lockctl follows {levels} levels");
-        let error = Diagnostic::error(rules::NESTED_TOO_DEEP, json::TOO_DEEP);
-        faults.push(error.at(faults.file, fault.span, "").help(help));
-    } else {
-        faults.error(rules::SYNTAX_ERROR, fault.title, fault.span, fault.remark);
-    }
 }

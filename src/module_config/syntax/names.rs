@@ -60,6 +60,7 @@ pub(crate) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Referen
         );
         return Err(());
     };
+    // `NAME.ALIAS[KEY]` is OpenTofu's (config rules 10.2).
     let has_key = match &value.kind {
         ExprKind::Traversal(_, steps) => matches!(steps.last(), Some(Step::Index(_))),
         _ => false,
@@ -80,9 +81,15 @@ pub(crate) fn configuration(value: &Expr, faults: &mut Faults) -> Result<Referen
 fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String>)> {
     match &value.kind {
         ExprKind::String(text) if faults.syntax == Syntax::Native => {
-            let parts = quoted_reference(text)?;
+            let (name, alias) = match text.split_once('.') {
+                Some((name, alias)) => (name, Some(alias)),
+                None => (text.as_str(), None),
+            };
+            if !words::is_identifier(name) || !alias.is_none_or(words::is_identifier) {
+                return None;
+            }
             faults.odd("Quoted references are deprecated", value.span, "");
-            Some(parts)
+            Some((name.to_owned(), alias.map(str::to_owned)))
         }
         ExprKind::Traversal(base, steps) => {
             let name = references::word(base)?;
@@ -98,16 +105,6 @@ fn reference(value: &Expr, faults: &mut Faults) -> Option<(String, Option<String
     }
 }
 
-fn quoted_reference(text: &str) -> Option<(String, Option<String>)> {
-    let (name, alias) = match text.split_once('.') {
-        Some((name, alias)) => (name, Some(alias)),
-        None => (text, None),
-    };
-    let names = words::is_identifier(name) && alias.is_none_or(words::is_identifier);
-    names.then(|| (name.to_owned(), alias.map(str::to_owned)))
-}
-
-/// Reports a local name that is none.
 pub(crate) fn invalid_local_name(at: Span, faults: &mut Faults) {
     let remark = "a local name holds lower-case letters, digits and single dashes";
     faults.error(

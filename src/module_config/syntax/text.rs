@@ -64,6 +64,7 @@ fn dotted(text: &str, at: Span) -> Option<Expr> {
     let mut names = text.split('.');
     let is_name = |name: &str| name.is_ascii() && words::is_identifier(name);
     let root = names.next().filter(|root| is_name(root))?;
+    // To the parser these are values, not variables.
     if ["null", "true", "false"].contains(&root) {
         return None;
     }
@@ -171,24 +172,7 @@ fn templates(expr: &Expr, faults: &Faults, depth: usize) -> Expr {
 /// Parses a text as one expression that stands where the string stands.
 fn expression(text: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnostic>> {
     // Line ends mean nothing in an expression on its own.
-    parse(
-        &format!("_ = {}", text.replace(['\n', '\r'], " ")),
-        at,
-        faults,
-    )
-}
-
-/// Parses a text as a template, if it has the signs of one.
-fn template(text: &str, at: Span, faults: &Faults) -> Option<Expr> {
-    if !text.contains("${") && !text.contains("%{") {
-        return None;
-    }
-    let mut read = hcl::template(faults.file, text).ok()?;
-    put(&mut read, at);
-    Some(read)
-}
-
-fn parse(source: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnostic>> {
+    let source = format!("_ = {}", text.replace(['\n', '\r'], " "));
     let (body, found) = hcl::parse(faults.file, source.as_bytes());
     let mut attributes = body.attributes();
     match (attributes.next(), attributes.next(), found.is_empty()) {
@@ -202,6 +186,16 @@ fn parse(source: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnostic
             .map(|diagnostic| moved(diagnostic, at))
             .collect()),
     }
+}
+
+/// Parses a text as a template, if it has the signs of one.
+fn template(text: &str, at: Span, faults: &Faults) -> Option<Expr> {
+    if !text.contains("${") && !text.contains("%{") {
+        return None;
+    }
+    let mut read = hcl::template(faults.file, text).ok()?;
+    put(&mut read, at);
+    Some(read)
 }
 
 /// Puts a fault at the string, under the title that it has in a text on its own.

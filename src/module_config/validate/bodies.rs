@@ -58,6 +58,7 @@ pub(crate) fn check<'b>(
 /// Finds a block in the table of what may stand here; reports what is wrong about it.
 pub(crate) fn kind_of(block: &Block, schema: &Schema, faults: &mut Faults) -> Option<&'static str> {
     let kind = &block.kind.text;
+    // A block that only another flavor has is as unknown as any other name (config rules 1.8, 11.4).
     let Some(known) = schema.block(kind, faults.flavor) else {
         let remark = format!("{} has no such block here", faults.flavor.program());
         let here = schema.blocks_of(faults.flavor).map(|known| known.kind);

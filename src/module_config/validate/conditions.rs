@@ -34,6 +34,7 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
                 "this refers to nothing, so it checks nothing",
             );
         }
+        // A condition is evaluated with the resource, which it can name as `self` only.
         let own = ReferenceSubject::Resource {
             kind: owner.kind,
             type_name: owner.type_name,

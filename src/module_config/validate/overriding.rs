@@ -10,6 +10,7 @@ pub(crate) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
         "moved" => "Cannot override 'moved' blocks",
         "import" => "Cannot override 'import' blocks",
         "check" => "Can't override check blocks",
+        // Terraform ignores these (config rules 3.9).
         "removed" if faults.flavor.is_opentofu() => "Cannot override 'Removed' blocks",
         "language" => "Language selections in override file",
         _ => {

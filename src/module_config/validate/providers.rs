@@ -17,6 +17,7 @@ pub(crate) fn provider(block: &Block, alias: Option<&str>, faults: &mut Faults) 
             faults.invalid(title, argument.name.span, remark);
         }
     }
+    // A key follows the alias in references, so that there must be one (config rules 10.1, 10.2).
     let for_each = block.body.attribute("for_each");
     let for_each = for_each.filter(|_| faults.flavor.is_opentofu() && alias.is_none());
     if let Some(argument) = for_each {

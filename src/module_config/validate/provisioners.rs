@@ -43,6 +43,7 @@ fn provisioner(block: &Block, faults: &mut Faults) -> ProvisionerPhase {
     };
     keyword(block, "on_failure", &["continue", "fail"], faults);
     if when == ProvisionerPhase::Destroy {
+        // These are keywords of the program, and no values of the provisioner.
         let meta = ["when", "on_failure"];
         let arguments = block.body.attributes();
         own_values(

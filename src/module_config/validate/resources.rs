@@ -70,6 +70,8 @@ fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
     if let Some(argument) = block.body.attribute("depends_on") {
         references::depends_on(argument, faults);
     }
+    // To Terraform an ephemeral resource is like a data source, where `connection` and `provisioner` are
+    // names of the provider.
     let table = match owner.kind {
         "resource" => &language::RESOURCE,
         "ephemeral" if faults.flavor.is_opentofu() => &language::EPHEMERAL,

@@ -17,11 +17,6 @@ const EVENTS: [&str; 6] = [
     "after_destroy",
 ];
 
-fn is_1_16(flavor: Flavor) -> bool {
-    flavor == Flavor::Terraform1_16
-}
-
-/// Checks an `action_trigger` block of a resource.
 pub(super) fn check(block: &Block, faults: &mut Faults) {
     bodies::check(&block.body, &language::TRIGGER, faults);
     let (mut events, mut actions) = (0, 0);
@@ -54,7 +49,7 @@ pub(super) fn check(block: &Block, faults: &mut Faults) {
 
 /// Checks the events, and counts those that are some.
 fn count_events(value: &Expr, faults: &mut Faults) -> usize {
-    let known = if is_1_16(faults.flavor) {
+    let known = if faults.flavor == Flavor::Terraform1_16 {
         &EVENTS[..]
     } else {
         &EVENTS[..4]
@@ -91,7 +86,7 @@ fn action(item: &Expr, faults: &mut Faults) {
             Ok(ReferenceSubject::Module) => "Invalid reference to action outside this module",
             Ok(ReferenceSubject::Resource { .. }) => NO_ACTION,
             // The first version with actions only counts those that are there.
-            Ok(ReferenceSubject::Other) if !is_1_16(faults.flavor) => continue,
+            Ok(ReferenceSubject::Other) if faults.flavor != Flavor::Terraform1_16 => continue,
             Ok(ReferenceSubject::Other) => NO_ACTION,
         };
         return faults.invalid(title, item.span, "write action.TYPE.NAME");

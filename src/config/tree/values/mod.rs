@@ -20,7 +20,8 @@ use crate::config::given::ValueArgument;
 use crate::config::loaded::Settings;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
-use crate::config::tree::root_values::RootValue;
+use crate::config::tree::root_values::{self, RootValue};
+use crate::config::tree::state;
 use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{
     self, Budget, Demand, DemandChain, EvalScope, FunctionSet, NameValue, NoValue, OnDemand,
@@ -112,11 +113,7 @@ pub(in crate::config) struct Values {
 }
 
 impl Values {
-    pub(in crate::config) fn new(
-        workspace: String,
-        settings: &Settings,
-        given: BTreeMap<String, RootValue>,
-    ) -> Self {
+    fn new(workspace: String, settings: &Settings, given: BTreeMap<String, RootValue>) -> Self {
         let arguments = settings
             .values
             .arguments
@@ -136,6 +133,16 @@ impl Values {
             budget: Budget::default(),
             chain: DemandChain::default(),
         }
+    }
+
+    /// Makes the values of a tree with what the files of the root, the environment and the user give.
+    pub(in crate::config) fn of_root(settings: &Settings, reader: &mut Reader<'_>) -> Self {
+        if !settings.flavor.computes_sources() {
+            return Self::none(settings);
+        }
+        let given = root_values::read(reader, &settings.values);
+        let workspace = state::workspace(reader, settings);
+        Self::new(workspace, settings, given)
     }
 
     /// Makes the values of a tree in which no variable is given.
@@ -205,6 +212,7 @@ impl Values {
         call: &Call,
         reader: &mut Reader<'_>,
     ) -> Outcome<(Source, CallVersion)> {
+        // Terraform computes nothing in a module that a run calls (rules 9.11).
         if !self.flavor.is_opentofu() && self.is_in_run(node) {
             require_constants(call, reader);
             return Err(REFUSED);
@@ -374,7 +382,6 @@ impl Values {
         }
     }
 
-    /// Computes a local value.
     fn local(&mut self, node: usize, local: &Local, reader: &mut Reader<'_>) -> Outcome {
         let key = ValueKey::Local(local.name.clone());
         match self.begin(node, &key) {

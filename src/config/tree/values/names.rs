@@ -40,6 +40,7 @@ impl Values {
             }
             (_, "var") => Some(self.used_variable(node, attribute, place, reader)?),
             (_, "local") => Some(self.used_local(node, attribute, place, reader)?),
+            // Terraform computes versions from variables and local values only (rules 9.1).
             (_, "path") if role == ExprRole::Version && !self.flavor.is_opentofu() => None,
             (_, "path") => Some(self.path(node, attribute, place, reader)?),
             (_, "terraform") => self.terraform(attribute, place, reader)?,

@@ -64,6 +64,7 @@ impl Values {
                 "Backend config contains ephemeral values",
             ),
         ];
+        // Marked values are refused in backends, and allowed in `encryption` (rules 9.8).
         for (has_mark, title) in titles {
             if has_mark {
                 refuse(title, computed.place, "it is kept in plain text", reader);

@@ -21,6 +21,7 @@ use crate::module_config::flood;
 impl Values {
     /// Reports values of the command line for variables that the root does not have, as Terraform does.
     pub(super) fn undeclared(&self, root: &Module, reader: &mut Reader<'_>) {
+        // OpenTofu ignores values of undeclared variables (rules 9.10).
         if self.flavor.is_opentofu() {
             return;
         }
@@ -153,6 +154,7 @@ impl Values {
             }
             Err(Misfit::Uncertain(reason)) => return Err(uncertain(place, reason)),
         };
+        // Only `nullable = false` makes the default of null (rules 9.6).
         if value.is_null() && Given::says(variable.nullable.as_ref(), false) {
             let Some(default) = &variable.default else {
                 let remark = format!("{} must not be null", variable.name);

@@ -30,6 +30,7 @@ impl TreeWalk<'_> {
             ..way
         };
         let key = way.path.manifest_key();
+        // The program that installed it knew the values (rules 5.2).
         let found = self.manifest.find(&key, way.call, &self.reader);
         let shown = written.unwrap_or(COMPUTED);
         match found {

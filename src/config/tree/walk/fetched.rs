@@ -52,6 +52,7 @@ impl TreeWalk<'_> {
             };
             let key = path.join(PathStep::Call(call.name.clone())).manifest_key();
             let is_installed = self.manifest.find(&key, call, &self.reader).is_ok();
+            // An unsafe address is not asked for ahead of time either (`addr` rules 5.9).
             if !is_installed && module.danger().is_none() {
                 requested_calls.push((key, source));
             }
@@ -281,7 +282,6 @@ pub(super) fn escaping(source: &str, place: SourcePlace) -> Diagnostic {
 struct CopiedPackage(PackageFiles);
 
 impl CopiedPackage {
-    /// Returns whether a copy has a path.
     fn has(path: &Path) -> bool {
         let begins_with_dot = |part: &std::ffi::OsStr| part.as_encoded_bytes().starts_with(b".");
         !path.iter().any(begins_with_dot)

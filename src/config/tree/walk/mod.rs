@@ -22,7 +22,6 @@ use crate::config::tree::manifest::{self, ModuleManifest};
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, ModulePosition, Needs};
-use crate::config::tree::root_values;
 use crate::config::tree::unseen::{NOT_CHECKED_OUT, UnseenModules};
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{CallSite, Sourcing};
@@ -180,7 +179,7 @@ impl TreeWalk<'_> {
             files: Arc::clone(&module.files),
         });
         self.instances.push(Some(Rc::clone(&module)));
-        self.values = self.root_values();
+        self.values = Values::of_root(self.settings, &mut self.reader);
         self.values
             .enter(0, &module, Entry::Root, dir, &mut self.reader);
         let backend =
@@ -191,16 +190,6 @@ impl TreeWalk<'_> {
         let _ = self.tests(&chosen, &module.contents);
         self.state(backend.as_ref());
         chosen.are_configuration(self.reader.flavor)
-    }
-
-    /// Reads what the root is given, where sources depend on it.
-    fn root_values(&mut self) -> Values {
-        if !self.settings.flavor.computes_sources() {
-            return Values::none(self.settings);
-        }
-        let given = root_values::read(&mut self.reader, &self.settings.values);
-        let workspace = state::workspace(&self.reader, self.settings);
-        Values::new(workspace, self.settings, given)
     }
 
     fn put_together(&mut self, mut contents: Contents, standing: ModulePosition) -> Module {
@@ -223,6 +212,7 @@ impl TreeWalk<'_> {
         let separate = self
             .reader
             .choose_tests(&dir, self.settings.test_directory.is_some());
+        // Test files of child modules are never read (rules 6.1).
         let beside_root = chosen.tests.iter().map(|file| (Path::new(""), file));
         let in_directory = separate.iter().map(|file| (&*dir, file));
         for (dir, file) in beside_root.chain(in_directory) {
