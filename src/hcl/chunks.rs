@@ -141,6 +141,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
 /// be lost. A keyword at the very start of a line, with a brace on the same line, is hardly ever
 /// inside of a block, so the loss ends there.
 fn pieces(text: &str, item: &[HclToken], span: Span) -> Vec<Span> {
+    // Without a brace on its line a keyword may be an argument of a block (rules 1.2).
     let has_brace = |from: usize| text[from..].lines().next().is_some_and(|l| l.contains('{'));
     let starts_block = |token: &&HclToken| {
         token.kind == HclTokenKind::Ident
@@ -307,6 +308,7 @@ impl TokenWalk<'_> {
         if let Some(first) = first {
             self.found.faults.push(first);
             let end = self.tokens[self.at - 1].start;
+            // Letters keep `hcl_edit` going; `convert` decodes the label from the file.
             self.patch(Span::new(start, end), Fill::Letter);
         }
         Ok(())
@@ -356,6 +358,7 @@ impl TokenWalk<'_> {
                 continue;
             };
             if !names.insert(&self.text[name.start..name.end]) {
+                // All of the second argument is blanked, so that faults inside it say nothing any more.
                 self.found.faults.truncate(faults);
                 let span = Span::new(first.start, self.tokens[self.at].start);
                 redefine(&mut self.found, name.span(), span);
@@ -369,6 +372,7 @@ impl TokenWalk<'_> {
             return;
         };
         self.found.faults.push(fault);
+        // The fault may be inside of brackets, where line ends do not count.
         self.lines_count = true;
         let rest = &self.tokens[self.at..];
         let inside =

@@ -18,27 +18,22 @@ pub fn comments(bytes: &[u8]) -> Vec<Span> {
     let mut at = 0;
     // Between two tokens there is nothing but white space and comments.
     for token in scan::tokens(&text, Span::new(0, text.len())) {
-        in_gap(&text, Span::new(at, token.start), &mut found);
+        while at < token.start {
+            let rest = &text[at..token.start];
+            let len = if let Some(inside) = rest.strip_prefix("/*") {
+                inside.find("*/").map_or(rest.len(), |end| end + 4)
+            } else if rest.starts_with('#') || rest.starts_with("//") {
+                rest.find(['\n', '\r']).unwrap_or(rest.len())
+            } else {
+                at += rest.chars().next().map_or(1, char::len_utf8);
+                continue;
+            };
+            found.push(Span::new(at, at + len));
+            at += len;
+        }
         at = token.end;
     }
     found
-}
-
-fn in_gap(text: &str, gap: Span, found: &mut Vec<Span>) {
-    let mut at = gap.start;
-    while at < gap.end {
-        let rest = &text[at..gap.end];
-        let len = if let Some(inside) = rest.strip_prefix("/*") {
-            inside.find("*/").map_or(rest.len(), |end| end + 4)
-        } else if rest.starts_with('#') || rest.starts_with("//") {
-            rest.find(['\n', '\r']).unwrap_or(rest.len())
-        } else {
-            at += rest.chars().next().map_or(1, char::len_utf8);
-            continue;
-        };
-        found.push(Span::new(at, at + len));
-        at += len;
-    }
 }
 
 #[cfg(test)]

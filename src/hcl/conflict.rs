@@ -68,6 +68,7 @@ fn diagnostic(file: FileId, text: &str, markers: &[HclToken]) -> Diagnostic {
         b'=' => "the other side begins",
         _ => "the other side ends",
     };
+    // One error for all markers of a file, as in the programs (`lockfile` rules 2.12).
     let mut diagnostic =
         Diagnostic::error(rules::CONFLICT_MARKERS, "Argument or block definition required").help(
             "a merge stopped in conflict here: keep one side of each conflict or join both, and delete the marker lines",

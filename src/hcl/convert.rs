@@ -32,6 +32,7 @@ pub(super) struct Converter<'t> {
 
 impl Converter<'_> {
     fn span(&self, range: Option<Range<usize>>) -> Span {
+        // Braces that were added to close blocks lie behind the end of the file.
         let clamp = |at: usize| (at + self.shift).min(self.around.end);
         range.map_or(self.around, |range| {
             Span::new(clamp(range.start), clamp(range.end))
@@ -155,6 +156,7 @@ impl Converter<'_> {
             Expression::Null(_) => ExprKind::Null,
             Expression::Bool(value) => ExprKind::Bool(**value),
             Expression::Number(_) => self.number(span),
+            // `hcl_edit` saw a control character where U+FFFD is meant (rules 1.8).
             Expression::String(_) if !self.replaced(span).is_empty() => {
                 ExprKind::String(self.quoted(span))
             }
@@ -173,6 +175,7 @@ impl Converter<'_> {
                 let mut pieces = Vec::new();
                 self.pieces(heredoc.template.iter(), Quoting::Heredoc, &mut pieces);
                 template::strip(&mut pieces);
+                // Strip markers come first, as in HCL; only then is indentation measured.
                 if self.text(span).starts_with("<<-") {
                     template::dedent(&mut pieces);
                 }
@@ -226,25 +229,21 @@ impl Converter<'_> {
 
     fn object(&self, object: &edit::Object) -> ExprKind {
         let item = |(key, value): (&edit::ObjectKey, &edit::ObjectValue)| ObjectItem {
-            key: self.object_key(key),
+            key: match key {
+                edit::ObjectKey::Ident(name) => {
+                    ObjectKey::Name(self.word(name.as_str(), key.span()))
+                }
+                // As keys these words mean themselves, too.
+                edit::ObjectKey::Expression(expr @ (Expression::Null(_) | Expression::Bool(_))) => {
+                    let span = self.span(expr.span());
+                    let text = self.text(span).to_owned();
+                    ObjectKey::Name(Word { text, span })
+                }
+                edit::ObjectKey::Expression(expr) => ObjectKey::Expr(self.expr(expr)),
+            },
             value: self.expr(value.expr()),
         };
         ExprKind::Object(object.iter().map(item).collect())
-    }
-
-    fn object_key(&self, key: &edit::ObjectKey) -> ObjectKey {
-        match key {
-            edit::ObjectKey::Ident(name) => ObjectKey::Name(self.word(name.as_str(), key.span())),
-            // As keys these words mean themselves, too.
-            edit::ObjectKey::Expression(expr @ (Expression::Null(_) | Expression::Bool(_))) => {
-                let span = self.span(expr.span());
-                ObjectKey::Name(Word {
-                    text: self.text(span).to_owned(),
-                    span,
-                })
-            }
-            edit::ObjectKey::Expression(expr) => ObjectKey::Expr(self.expr(expr)),
-        }
     }
 
     fn call(&self, call: &edit::FuncCall) -> ExprKind {
@@ -281,6 +280,7 @@ impl Converter<'_> {
                 span: tail(name.as_str().len()),
             }),
             TraversalOperator::Index(index) => Step::Index(self.expr(index)),
+            // `.0` is how old versions wrote `[0]`.
             TraversalOperator::LegacyIndex(_) => {
                 let source = self.text(span);
                 let digits = source.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -319,6 +319,7 @@ impl Converter<'_> {
                     let raw = self.literal(self.span(text.span()));
                     match quoting {
                         Quoting::Quoted => pieces.push(TemplatePiece::Text(decode(&raw, quoting))),
+                        // Strip markers and indentation work on single lines (see `template`).
                         Quoting::Heredoc => pieces.extend(
                             raw.split_inclusive('\n')
                                 .map(|line| TemplatePiece::Text(decode(line, quoting))),

@@ -45,7 +45,6 @@ pub(super) struct Findings {
     pub(super) unclosed: usize,
 }
 
-/// Makes a fault of syntax.
 pub(super) fn fault(title: &'static str, span: Span) -> TokenFault {
     TokenFault {
         code: rules::SYNTAX_ERROR,

@@ -86,6 +86,7 @@ impl<'t> TokenWalk<'t> {
             HclTokenKind::BadCharacter if self.is_broken(token) => "Invalid character encoding",
             HclTokenKind::BadCharacter => "Invalid character",
             HclTokenKind::BadOperator => "Unsupported operator",
+            // `hcl_edit` accepts a line end in quotes, the programs do not (rules 1.5).
             HclTokenKind::Unclosed => "Invalid multi-line string",
             _ => title,
         };
@@ -270,6 +271,7 @@ impl<'t> TokenWalk<'t> {
             let token = self.peek();
             match token.kind {
                 HclTokenKind::Ident => {}
+                // The scanner cuts `a.0.1` into `a`, a dot and the number `0.1`.
                 HclTokenKind::Number if self.source(token).contains('.') => {
                     return Err(fault("Invalid legacy index syntax", token.span()));
                 }
@@ -345,6 +347,7 @@ impl<'t> TokenWalk<'t> {
         let mut items: BTreeMap<String, Span> = BTreeMap::new();
         let mut compared = 0;
         for earlier in 0..=MAX_OBJECT_ITEMS {
+            // `hcl_edit` compares each key with all before it (rules 2.2).
             compared += earlier;
             if self.compared + compared > MAX_COMPARED_KEYS {
                 break;
@@ -361,6 +364,7 @@ impl<'t> TokenWalk<'t> {
             self.object_value(open)?;
             let item = Span::new(key_span.start, self.tokens[self.at - 1].end);
             if let Some(earlier) = items.insert(key, item) {
+                // In the programs the last one counts; `hcl_edit` refuses a repeated key (rules 1.4).
                 self.patch(earlier, Fill::Blank);
                 self.found.overruled.push(Overruled {
                     earlier,

@@ -58,6 +58,7 @@ const BROKEN: char = '\u{1}';
 #[must_use]
 pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let span = Span::new(0, bytes.len());
+    // One error for the file: as UTF-8 nearly every byte of it would be at fault.
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
         let problem = Diagnostic::error(diag::rules::SYNTAX_ERROR, "Invalid character encoding")
             .at(file, Span::new(0, 2), "this is UTF-16")
@@ -149,6 +150,7 @@ fn decode_utf8(bytes: &[u8]) -> Decoded {
     let text = &mut decoded.text;
     text.reserve(bytes.len());
     if bytes.starts_with(MARK) {
+        // Offsets count from the first byte of the file (rules 1.3).
         text.push_str("   ");
     }
     while let Some(chunk) = bytes[text.len()..].utf8_chunks().next() {
@@ -203,6 +205,7 @@ fn read_whole(source: SourceSlice<'_>, chunks: &[Chunk]) -> Option<Vec<Item>> {
     if !chunks.iter().all(is_clean) {
         return None;
     }
+    // A refusal that the walk did not foresee is worded by `read_chunks`, for its own item alone.
     let body = hcl_edit::parser::parse_body(source.text).ok()?;
     let convert = Converter {
         source,
@@ -222,6 +225,7 @@ fn read_chunks(
     let mut items = Vec::new();
     for chunk in chunks {
         let mut text = patched(source.text, chunk.span, &chunk.found.patches);
+        // `Converter::span` cuts back spans that reach into these braces.
         text.push_str(&"\n}".repeat(chunk.found.unclosed));
         match hcl_edit::parser::parse_body(&text) {
             Ok(body) => {

@@ -1,6 +1,6 @@
 //! The names that expressions use.
 
-use super::tree::{Expr, ExprKind, For, ObjectKey, Step, TemplateFor, TemplatePart, Word};
+use super::tree::{Expr, ExprKind, For, ObjectKey, Step, TemplatePart, Word};
 use crate::diag::Span;
 
 /// A name that an expression uses, with the steps behind it as far as they are fixed.
@@ -125,6 +125,7 @@ impl<'e> ReferenceWalk<'e> {
     }
 
     fn turns(&mut self, turns: &'e For) {
+        // The names of a `for` are not defined in its own collection.
         self.expr(&turns.collection);
         let before = self.own.len();
         self.own.extend(turns.key_name.as_deref());
@@ -148,18 +149,16 @@ impl<'e> ReferenceWalk<'e> {
                     self.parts(&choice.then);
                     self.parts(&choice.otherwise);
                 }
-                TemplatePart::For(turns) => self.template_turns(turns),
+                TemplatePart::For(turns) => {
+                    self.expr(&turns.collection);
+                    let before = self.own.len();
+                    self.own.extend(turns.key_name.as_deref());
+                    self.own.push(&turns.value_name);
+                    self.parts(&turns.body);
+                    self.own.truncate(before);
+                }
             }
         }
-    }
-
-    fn template_turns(&mut self, turns: &'e TemplateFor) {
-        self.expr(&turns.collection);
-        let before = self.own.len();
-        self.own.extend(turns.key_name.as_deref());
-        self.own.push(&turns.value_name);
-        self.parts(&turns.body);
-        self.own.truncate(before);
     }
 }
 

@@ -211,6 +211,7 @@ impl<'t> Scanner<'t> {
             b'(' => self.open(HclTokenKind::OpenParen, EnclosureKind::Paren, 1),
             b'[' => self.open(HclTokenKind::OpenBracket, EnclosureKind::Bracket, 1),
             b'}' => self.close_brace(1),
+            // Outside of template sequences `~` is an operator that HCL does not have.
             b'~' if rest.starts_with("~}")
                 && self
                     .enclosing()
@@ -227,6 +228,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn word_or_operator(&mut self) {
+        // Longer ones come first, because the first that fits is taken.
         const OPERATORS: [(&str, HclTokenKind); 27] = [
             ("...", HclTokenKind::Ellipsis),
             ("=>", HclTokenKind::FatArrow),
@@ -299,6 +301,7 @@ impl<'t> Scanner<'t> {
     fn marker_len(&mut self) -> usize {
         let rest = self.rest();
         let bytes = rest.as_bytes();
+        // Git writes exactly seven, so that eight are looked at.
         let same = bytes.iter().take_while(|byte| **byte == bytes[0]).take(8);
         let ends = matches!(bytes.get(7), None | Some(b' ' | b'\r' | b'\n'));
         if !b"<|=>".contains(&bytes[0]) {
@@ -411,6 +414,7 @@ impl<'t> Scanner<'t> {
         let in_header = self.in_header();
         self.push(HclTokenKind::Unclosed, 0);
         if in_header {
+            // A brace without text for the one that the string swallowed, so that the block goes on.
             return self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 0);
         }
         if !self.rest().starts_with(['\n']) && !self.rest().starts_with("\r\n") {
@@ -439,6 +443,7 @@ impl<'t> Scanner<'t> {
         let rest = self.rest();
         let line = &rest[..rest.find('\n').map_or(rest.len(), |at| at + 1)];
         let marker = &self.text[marker.start..marker.end];
+        // The end marker may be indented even without the `-` of `<<-`.
         if self.line_start() == self.at && line.trim() == marker {
             self.frames.pop();
             let indent = line.len() - line.trim_start().len();

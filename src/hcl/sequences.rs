@@ -19,6 +19,7 @@ impl TokenWalk<'_> {
         let depth = self.depth;
         self.take();
         let result = self.with_lines(true, |walk| walk.template_parts(close));
+        // A fault may leave directives open, each of which counts as a level.
         self.depth = depth;
         result
     }
@@ -45,6 +46,7 @@ impl TokenWalk<'_> {
     }
 
     pub(super) fn literal(&self, token: HclToken, close: HclTokenKind) -> Checked {
+        // Of bytes that are no UTF-8 only those of the form of UTF-8 pass in strings (rules 1.8).
         if self.is_broken(token) {
             return Err(fault("Invalid character encoding", token.span()));
         }

@@ -50,6 +50,7 @@ pub(super) fn bad_escape(raw: &str) -> Option<Span> {
 fn escape(text: &str) -> Option<(char, usize)> {
     let hex = |digits: usize| {
         let digits = text.get(2..2 + digits)?;
+        // `from_str_radix` alone would take a sign.
         let all_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
         let code = u32::from_str_radix(digits, 16).ok().filter(|_| all_hex)?;
         Some((char::from_u32(code)?, 2 + digits.len()))

@@ -42,6 +42,7 @@ pub(super) fn strip(pieces: &mut [TemplatePiece]) {
             && let Some(TemplatePiece::Text(text)) =
                 at.checked_sub(1).and_then(|at| pieces.get_mut(at))
         {
+            // Only the piece beside the marker, which in a heredoc is one line.
             text.truncate(text.trim_end().len());
         }
         if strip.after

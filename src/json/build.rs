@@ -57,7 +57,6 @@ impl Build {
         self.skipped > 0 || matches!(top, Some(OpenContent::Object(_, Next::Unwanted)))
     }
 
-    /// Begins an object or an array.
     pub(super) fn begin(&mut self, is_object: bool, start: usize) {
         if self.skips() {
             self.skipped += 1;
@@ -69,6 +68,7 @@ impl Build {
                 content: OpenContent::Object(_, Next::Named { wanted, .. }),
                 ..
             }) => wanted,
+            // What is wanted of an array is wanted of each of its elements.
             Some(array) => array.wanted,
         };
         let content = if is_object {
@@ -83,7 +83,6 @@ impl Build {
         });
     }
 
-    /// Takes the name of a member.
     pub(super) fn name(&mut self, name: String, span: Span) {
         if self.skipped > 0 {
             return;
@@ -168,7 +167,6 @@ impl Build {
         }
     }
 
-    /// Returns the tree of a whole text.
     pub(super) fn finish(self) -> Option<JsonValue> {
         self.root
     }

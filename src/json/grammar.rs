@@ -325,6 +325,7 @@ impl<R: BufRead> JsonReader<R> {
             StringFault::Open => {
                 let remark = "a string ends on its line; write \\n and \\t inside";
                 self.fault("Invalid JSON string", span, remark);
+                // The end of the text may have cut the string off.
                 if self.tokens.is_at_end()
                     && let Some(fault) = self.faults.last_mut()
                 {
@@ -365,6 +366,7 @@ fn decode(quoted: &[u8]) -> Result<String, StringFault> {
             (Some(b'r'), _) => ('\r', 2),
             (Some(b't'), _) => ('\t', 2),
             (_, Some(first)) => match (first, unit(rest, 6)) {
+                // Two escapes are one character beyond U+FFFF.
                 (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) => {
                     let joined = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
                     (

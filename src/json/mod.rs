@@ -88,6 +88,7 @@ impl JsonValue {
         let ValueKind::Object(members) = &self.kind else {
             return None;
         };
+        // As in Go's decoder, a later member replaces an earlier one.
         let member = members.iter().rfind(|member| member.name == name)?;
         Some(&member.value)
     }

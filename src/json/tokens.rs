@@ -105,6 +105,7 @@ impl<R: BufRead> JsonTokens<R> {
     fn space(&mut self) -> io::Result<()> {
         loop {
             let ahead = ahead(&mut self.input)?;
+            // The programs refuse all other white space between tokens (`config` rules 2.5).
             let is_space = |byte: &u8| b" \t\r\n".contains(byte);
             let count = ahead.iter().take_while(|byte| is_space(byte)).count();
             for (n, byte) in ahead[..count].iter().enumerate() {
@@ -140,6 +141,7 @@ impl<R: BufRead> JsonTokens<R> {
     fn string(&mut self) -> io::Result<()> {
         let (mut first, mut escaped, mut closed) = (true, false, false);
         self.run(|byte| {
+            // The programs refuse control characters inside strings (`config` rules 2.5).
             if closed || byte < 32 {
                 return false;
             }
