@@ -111,6 +111,7 @@ fn port_suffix(text: &str) -> Option<String> {
     } else {
         significant.parse().ok()?
     };
+    // The default port is left out, however it was written (rules 2.3).
     Some(if port == 443 {
         String::new()
     } else {
@@ -120,6 +121,7 @@ fn port_suffix(text: &str) -> Option<String> {
 
 /// Maps a name without port to its Unicode and ASCII forms.
 fn map_labels(name: &str) -> Option<(String, String)> {
+    // A trailing dot is kept, and makes another host (rules 2.4).
     let rooted = name.trim_end_matches(DOTS);
     let dots = ".".repeat(name[rooted.len()..].chars().count());
     // A single `XN--` means an empty label, which both programs let through.

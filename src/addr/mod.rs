@@ -93,6 +93,7 @@ impl ProviderAddr {
     /// # Errors
     /// If the name could not be a provider type.
     pub fn implied(local_name: &str, flavor: Flavor) -> Result<Self, AddrError> {
+        // Unless it is declared, this name means the provider inside the program (`config` rules 4.6).
         if local_name == BUILTIN_NAME {
             let hostname = default_hostname(flavor.builtin_hosts()[0]);
             return Ok(Self {
@@ -275,6 +276,7 @@ fn parse_parts(text: &str, flavor: Flavor) -> Result<ProviderAddr, AddrErrorKind
     }
     let type_text = parts[parts.len() - 1];
     let type_name = part(type_text, Underscore::Refused).ok_or(AddrErrorKind::Type)?;
+    // The one-part form escapes the check of prefixes below (rules 1.5).
     if parts.len() == 1 {
         return Ok(ProviderAddr::on_default_host(
             DEFAULT_NAMESPACE.into(),
@@ -332,6 +334,7 @@ fn part(text: &str, underscore: Underscore) -> Option<Box<str>> {
             || c == '.'
             || (underscore == Underscore::Inside && c == '_')
     };
+    // Terraform 1.16 takes `_` inside a namespace, neither first nor last (rules 1.4).
     let at_the_ends = mapped.starts_with('_') || mapped.ends_with('_');
     let good =
         !mapped.is_empty() && !at_the_ends && !mapped.contains("--") && mapped.chars().all(allowed);

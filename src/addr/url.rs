@@ -147,6 +147,7 @@ impl Url {
                 scheme: url.scheme().to_owned(),
             });
         }
+        // A fragment is never sent to the server.
         url.set_fragment(None);
         Ok(Self { url: Box::new(url) })
     }
@@ -199,6 +200,7 @@ const MAX_SHOWN_CHARS: usize = 200;
 
 /// Makes the error for a text that is no URL. The text may hold a secret as well, so a password is left out.
 fn malformed(text: &str, error: url::ParseError) -> UrlError {
+    // Before the last `@` may be a user and a password.
     let shown = match text.rfind('@') {
         Some(at) => format!("…{}", &text[at..]),
         None => text.to_owned(),

@@ -67,6 +67,7 @@ pub fn matches(recorded: &Hashes, package: &CheckedPackage<'_>) -> Match {
     if let Some(matched) = computed.iter().find(|hash| recorded.contains(hash)) {
         return Match::Matched((**matched).clone());
     }
+    // A directory has no zip to compare: a mirror's passes, an installed one does not (rules 3.3, 3.4).
     let only_zh = recorded.of(Scheme::H1).next().is_none();
     match package {
         CheckedPackage::Unpacked { .. } if only_zh => Match::Unchecked,

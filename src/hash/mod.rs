@@ -74,6 +74,7 @@ impl Hash {
     /// Returns the scheme, by the word before the first colon.
     #[must_use]
     pub fn scheme(&self) -> Scheme {
+        // In this spelling only: `H1` and `ZH` are unknown schemes (rules 1.1).
         match self.parts().0 {
             "h1" => Scheme::H1,
             "zh" => Scheme::Zh,
@@ -128,6 +129,7 @@ impl FromStr for Hash {
     /// # Ok::<(), lockctl::hash::HashError>(())
     /// ```
     fn from_str(text: &str) -> Result<Self, HashError> {
+        // At least one byte comes before the colon; the value may be anything (rules 1.1).
         match text.find(':') {
             None | Some(0) => Err(HashError {
                 text: text.to_owned(),

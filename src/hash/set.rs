@@ -35,6 +35,7 @@ impl Hashes {
 
     /// Iterates over the hashes of schemes that the programs support; no other can match.
     pub fn known(&self) -> impl Iterator<Item = &Hash> {
+        // Unknown schemes count as nothing at all (rules 3.1).
         self.iter().filter(|hash| hash.scheme() != Scheme::Other)
     }
 

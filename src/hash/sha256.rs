@@ -39,6 +39,7 @@ impl Sha256Stream {
                     self.update(&buffer[..n]);
                     total += n as u64;
                 }
+                // A signal came before the first byte; the read is repeated.
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }

@@ -28,6 +28,7 @@ pub(super) fn read(bytes: &[u8], flavor: Flavor) -> Option<Document> {
         text.pass("\n")?;
         let (addr, entry, places) = entry(&mut text, flavor)?;
         document.places.insert(addr.clone(), places);
+        // The grammar reports repeated entries (rules 2.11).
         if document.lock.providers.insert(addr, entry).is_some() {
             return None;
         }
@@ -40,6 +41,7 @@ fn entry(text: &mut Cursor<'_>, flavor: Flavor) -> Option<(ProviderAddr, Provide
     text.pass("provider ")?;
     let (name, label) = text.quoted()?;
     let addr = ProviderAddr::parse(name, flavor).ok()?;
+    // The grammar reports labels that no lock file can hold (rules 2.10).
     if addr.is_builtin(flavor) || addr.is_legacy() || addr.to_string() != name {
         return None;
     }

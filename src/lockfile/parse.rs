@@ -302,6 +302,7 @@ impl DocumentReader {
         };
         let span = attribute.value.span;
         let value = self.constant(&attribute.value)?;
+        // Null counts as missing (rules 2.5).
         if value == Value::Null {
             self.push(missing(span, "must not be null"));
             return None;
@@ -374,6 +375,7 @@ impl DocumentReader {
             );
             return Vec::new();
         };
+        // The programs refuse an empty list, although an absent one is fine (rules 2.7).
         if elements.is_empty() {
             self.push(
                 Diagnostic::error(rules::HASHES_EMPTY, "Invalid provider hash set")
@@ -390,6 +392,7 @@ impl DocumentReader {
     fn hash(&mut self, element: &Expr) -> Option<(Hash, Span)> {
         let value = self.constant(element)?;
         let text = self.text(&value, element.span)?;
+        // Every element with a scheme is kept, whatever its value (rules 2.7).
         match text.parse::<Hash>() {
             Ok(hash) => Some((hash, element.span)),
             Err(_) => {
@@ -418,6 +421,7 @@ impl DocumentReader {
     }
 
     fn text(&mut self, value: &Value, span: Span) -> Option<String> {
+        // A number or a bool becomes text, and is then checked as such (rules 2.3).
         let text = value.to_text();
         if text.is_none() {
             self.push(

@@ -21,6 +21,7 @@ use crate::flavor::Flavor;
 pub fn write(lock: &LockFile, flavor: Flavor) -> String {
     let mut out = flavor.header().to_owned();
     for (addr, entry) in &lock.providers {
+        // One empty line before each block, and no other ones (rules 1.2).
         out.push('\n');
         out.push_str(&write_entry(addr, entry));
     }
@@ -33,35 +34,30 @@ pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
     let mut out = String::from("provider ");
     quote(&mut out, &addr.to_string());
     out.push_str(" {\n");
-    body(&mut out, entry);
-    out.push_str("}\n");
-    out
-}
-
-fn body(out: &mut String, entry: &ProviderLock) {
     let constraints = entry.constraints.to_string();
     // Neighbouring one-line arguments are aligned; `hashes` never takes part.
     if constraints.is_empty() {
         out.push_str("  version = ");
-        quote(out, &entry.version.to_string());
+        quote(&mut out, &entry.version.to_string());
     } else {
         out.push_str("  version     = ");
-        quote(out, &entry.version.to_string());
+        quote(&mut out, &entry.version.to_string());
         out.push_str("\n  constraints = ");
-        quote(out, &constraints);
+        quote(&mut out, &constraints);
     }
     out.push('\n');
     // The programs refuse an empty list (`Invalid provider hash set`), so the argument is left out.
-    if entry.hashes.is_empty() {
-        return;
+    if !entry.hashes.is_empty() {
+        out.push_str("  hashes = [\n");
+        for hash in entry.hashes.iter() {
+            out.push_str("    ");
+            quote(&mut out, hash.as_str());
+            out.push_str(",\n");
+        }
+        out.push_str("  ]\n");
     }
-    out.push_str("  hashes = [\n");
-    for hash in entry.hashes.iter() {
-        out.push_str("    ");
-        quote(out, hash.as_str());
-        out.push_str(",\n");
-    }
-    out.push_str("  ]\n");
+    out.push_str("}\n");
+    out
 }
 
 /// Writes a quoted string with its escapes (rules 1.6).

@@ -56,6 +56,7 @@ impl Requirements {
         let selectable: Vec<&Version> = offered
             .iter()
             .filter(|version| {
+                // `0.0.0` is never selected (`version` rules 1.6).
                 !version.is_unspecified()
                     && (!version.is_prerelease() || exact_versions.contains(version))
             })
@@ -102,6 +103,7 @@ impl Requirements {
         let mut seen = BTreeSet::new();
         self.places(provider)
             .iter()
+            // Equal conditions have equal canonical text (`version` rules 4).
             .filter(|place| seen.insert(place.constraints.to_string()))
             .collect()
     }
@@ -151,6 +153,7 @@ impl ClashSearch<'_> {
         part: &[&'a Requirement],
         behind: &[&'a Requirement],
     ) -> Vec<&'a Requirement> {
+        // The whole part is a right answer, only not the shortest.
         if self.trials.get() == MAX_TRIALS {
             return part.to_vec();
         }

@@ -112,6 +112,7 @@ impl ModulePath {
             .iter()
             .map(|step| match step {
                 PathStep::Call(name) | PathStep::Run(name) => name.clone(),
+                // The keys of test files begin with this word (`config` rules 6.4).
                 PathStep::Test(name) => format!("test.{name}"),
             })
             .collect::<Vec<_>>()
@@ -182,6 +183,7 @@ impl Refusal {
             Some(Self::Legacy)
         } else if !provider.is_builtin(flavor) {
             provider.unlockable_part(flavor).map(Self::Unlockable)
+        // The programs have only this one built in.
         } else if provider.type_name() != "terraform" {
             Some(Self::NotBuiltin)
         } else {

@@ -190,6 +190,8 @@ impl Constraints {
     /// # Errors
     /// If one of the two refuses the text. A number is limited to 9223372036854775807 here.
     pub fn parse_config(text: &str) -> Result<Self, ConstraintError> {
+        // Both grammars must accept the text (rules 3.1); this one has the lower limit for numbers
+        // (rules 3.6).
         CoreConstraints::parse(text)?;
         Self::parse_lock(text)
     }

@@ -94,6 +94,7 @@ impl CoreConstraints {
         let exact = match &*terms {
             [only] if only.operator == Operator::Equal => {
                 let text = text.strip_prefix('=').unwrap_or(text);
+                // With a blank no pre-release of a module is taken (rules 6.4).
                 (trim(text) == text).then(|| text.into())
             }
             _ => None,
@@ -236,23 +237,19 @@ impl Term {
         match self.operator {
             Operator::Equal => order.is_eq(),
             Operator::NotEqual => order.is_ne(),
-            // `=` and `!=` compare pre-releases as well; ranges do not even consider most of them.
-            _ if !self.is_open_to(version) => false,
+            // `=` and `!=` compare pre-releases as well. Ranges consider one only if the constraint has a
+            // pre-release of the same numbers; unlike the rule for providers, the two may differ.
+            _ if version.is_prerelease()
+                && (self.prerelease.is_empty() || self.numbers != numbers(version)) =>
+            {
+                false
+            }
             Operator::Greater => order.is_gt(),
             Operator::GreaterOrEqual => order.is_ge(),
             Operator::Less => order.is_lt(),
             Operator::LessOrEqual => order.is_le(),
             Operator::Pessimistic => order.is_ge() && self.is_pessimistic_about(version),
         }
-    }
-
-    /// Returns whether the range operators consider a version at all.
-    ///
-    /// A pre-release is in range only for a constraint with a pre-release of the same numbers.
-    /// Unlike the rule for providers, both may differ in the pre-release itself.
-    fn is_open_to(&self, version: &Version) -> bool {
-        let has_prerelease = !self.prerelease.is_empty();
-        !version.is_prerelease() || (has_prerelease && self.numbers == numbers(version))
     }
 
     /// Returns whether all written numbers but the last agree, so that `~> 1` has no upper bound.
@@ -376,6 +373,7 @@ fn parse_term(item: &str) -> Result<Term, VersionFault> {
     let version = trim(version);
     let (mut numbers, suffixes) = parse_numbers(version.strip_prefix('v').unwrap_or(version))?;
     let written = numbers.len();
+    // Any count of numbers is fine: `1.11.4.0` equals `1.11.4` (rules 6.1).
     numbers.resize(written.max(3), 0);
     Ok(Term {
         operator,

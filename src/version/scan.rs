@@ -26,6 +26,7 @@ pub(super) fn version(text: &str) -> Result<Scanned<'_>, VersionFault> {
         let Some((number, behind)) = number(rest)? else {
             break true;
         };
+        // Four numbers are no version (rules 1.3).
         *numbers.get_mut(count).ok_or(VersionFault::TooManyNumbers)? = number;
         count += 1;
         match behind.strip_prefix('.') {
@@ -39,6 +40,7 @@ pub(super) fn version(text: &str) -> Result<Scanned<'_>, VersionFault> {
     if count == 0 {
         return Err(VersionFault::NoNumber);
     }
+    // One dot at the very end is dropped; before a suffix it is refused (rules 1.2).
     let (prerelease, metadata, rest) = if ends_in_dot {
         ("", "", rest)
     } else {

@@ -155,6 +155,7 @@ impl Range {
                 self.low = self.low.max(at);
                 self.bound(next_patch(at));
             }
+            // `~> X.Y.Z` is `>= X.Y.Z` and `< X.(Y+1).0` (rules 5.1).
             Operator::PatchOnly => {
                 self.low = self.low.max(at);
                 self.bound(
@@ -164,6 +165,7 @@ impl Range {
                         .map(|minor| (version.major, minor, 0)),
                 );
             }
+            // `~> X.Y` is `>= X.Y.0` and `< (X+1).0.0` (rules 5.1).
             Operator::MinorOnly => {
                 self.low = self.low.max(at);
                 self.bound(version.major.checked_add(1).map(|major| (major, 0, 0)));

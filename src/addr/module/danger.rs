@@ -55,11 +55,13 @@ impl RemoteModule {
         }
         // `TRANSPORT::ADDRESS` is how git calls a helper program of that name.
         if let Some((transport, _)) = url.split_once("::")
+            // Behind a slash the colons are part of a path.
             && !transport.contains('/')
         {
             let transport = transport.into();
             return Some(Danger::Transport { transport });
         }
+        // git would take the address for an option, as `--upload-pack=COMMAND`.
         if url.starts_with('-') {
             let transport = url.split(':').next().unwrap_or(url).into();
             return Some(Danger::Transport { transport });

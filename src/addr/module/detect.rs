@@ -140,6 +140,7 @@ fn amazon(text: &str) -> Detected {
     }
     let (host, path) = text.split_once('/').ok_or(Kind::StorageForm)?;
     let labels: Vec<&str> = host.split('.').collect();
+    // Three to five labels, with `amazonaws.com` at the end (rules 5.6).
     let (region, path) = match *labels {
         [region, _, _] => (region.to_owned(), format!("/{path}")),
         [bucket, region, _, _] => (region.to_owned(), format!("/{bucket}/{path}")),

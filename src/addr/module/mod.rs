@@ -89,7 +89,14 @@ impl ModuleSource {
     /// ```
     pub fn parse(text: &str, flavor: Flavor) -> Result<Self, ModuleSourceError> {
         if LOCAL_PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
-            return Ok(Self::Local(LocalModule::normal(text)));
+            let path = reference::clean(&text.replace('\\', "/"));
+            // `../` alone becomes `./..`: that is what the programs record (rules 5.2).
+            let path = if path.starts_with("../") {
+                path
+            } else {
+                format!("./{path}")
+            };
+            return Ok(Self::Local(LocalModule { path: path.into() }));
         }
         // `a/b/c` is an address of a registry, never a path: local sources begin with `./` (rules 5.1,
         // 5.2).
@@ -108,19 +115,6 @@ impl ModuleSource {
             Self::Registry(registry) => &registry.sub,
             Self::Remote(remote) => &remote.sub,
         }
-    }
-}
-
-impl LocalModule {
-    fn normal(text: &str) -> Self {
-        let path = reference::clean(&text.replace('\\', "/"));
-        // `../` alone becomes `./..`: that is what the programs record (rules 5.2).
-        let path = if path.starts_with("../") {
-            path
-        } else {
-            format!("./{path}")
-        };
-        Self { path: path.into() }
     }
 }
 
@@ -146,7 +140,11 @@ impl RegistryModule {
         let host = host.filter(|host| {
             host.unicode().contains('.') && !REPOSITORY_HOSTS.contains(&host.unicode())
         });
-        let good_names = is_name(namespace) && is_name(name) && is_system(system);
+        let is_system = (1..=MAX_PART_CHARS).contains(&system.len())
+            && system
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
+        let good_names = is_name(namespace) && is_name(name) && is_system;
         let Some(host) = host.filter(|_| good_names) else {
             return Err(refused(ModuleSourceErrorKind::Nothing));
         };
@@ -285,13 +283,9 @@ fn is_name(text: &str) -> bool {
     let is_edge = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
     let bytes = text.as_bytes();
     let inside = |b: &u8| b.is_ascii_alphanumeric() || b"-_".contains(b);
+    // Letters or digits at both ends; case is kept (rules 5.3).
     let edges = is_edge(bytes.first()) && is_edge(bytes.last());
     edges && bytes.len() <= MAX_PART_CHARS && bytes.iter().all(inside)
-}
-
-fn is_system(text: &str) -> bool {
-    let good = |b: u8| b.is_ascii_digit() || b.is_ascii_lowercase();
-    (1..=MAX_PART_CHARS).contains(&text.len()) && text.bytes().all(good)
 }
 
 impl fmt::Display for ModuleSource {

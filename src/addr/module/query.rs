@@ -85,6 +85,7 @@ impl Query {
 }
 
 fn argument(pair: &str) -> Option<(String, String)> {
+    // To the programs a semicolon makes the argument unreadable (rules 5.8).
     if pair.contains(';') {
         return None;
     }
@@ -93,6 +94,7 @@ fn argument(pair: &str) -> Option<(String, String)> {
 }
 
 fn decode(text: &str) -> Option<String> {
+    // Queries are read as in forms, where `+` is a blank (rules 5.8).
     String::from_utf8(unescape(&text.replace('+', " "))?).ok()
 }
 

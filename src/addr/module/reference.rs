@@ -33,10 +33,12 @@ pub(super) fn form_of(text: &str) -> UrlForm {
         let first = path.split('/').next().unwrap_or_default();
         return match scheme {
             Some(_) => form,
+            // The colon could be taken for that of a scheme (RFC 3986, 4.2).
             None if first.contains(':') => UrlForm::Bad,
             None => form_of_path(path, form),
         };
     }
+    // Without a scheme three slashes begin a path, not an empty host.
     let has_authority = scheme.is_some() || !path.starts_with("///");
     match path.strip_prefix("//").filter(|_| has_authority) {
         Some(rest) => {
@@ -78,10 +80,6 @@ fn is_authority(text: &str) -> bool {
     };
     let in_user = |b: u8| b.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&b);
     let good_user = user.bytes().all(in_user) && query::unescape(user).is_some();
-    good_user && is_host(host)
-}
-
-fn is_host(host: &str) -> bool {
     let port = match host.strip_prefix('[') {
         // What is in the brackets is looked at by whoever asks the host.
         Some(rest) => match rest.rsplit_once(']') {
@@ -94,7 +92,7 @@ fn is_host(host: &str) -> bool {
         || port
             .strip_prefix(':')
             .is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
-    good_port && host.bytes().all(in_host)
+    good_user && good_port && host.bytes().all(in_host)
 }
 
 fn in_host(byte: u8) -> bool {
