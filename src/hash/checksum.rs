@@ -75,6 +75,7 @@ impl Checksum {
         }
         Ok(Self {
             kind: *kind,
+            // Case does not matter here, unlike in the hashes of a lock file (rules 1.2).
             digits: digits.to_ascii_lowercase().into(),
         })
     }

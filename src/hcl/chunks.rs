@@ -331,6 +331,7 @@ impl TokenWalk<'_> {
         match self.peek().kind {
             HclTokenKind::Newline => self.body(open.depth + 1),
             HclTokenKind::CloseBrace | HclTokenKind::End => {}
+            // Without a line end behind its brace a block holds one argument at most.
             _ => self.single_argument(open),
         }
         if self.peek().kind == HclTokenKind::End {
@@ -340,6 +341,7 @@ impl TokenWalk<'_> {
                 let title = "Unclosed configuration block";
                 self.found.faults.push(fault(title, kind.span()));
             }
+            // `read_chunks` adds as many braces before it hands the block to `hcl_edit`.
             self.found.unclosed += 1;
         }
         self.take();

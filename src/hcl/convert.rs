@@ -248,6 +248,7 @@ impl Converter<'_> {
 
     fn call(&self, call: &edit::FuncCall) -> ExprKind {
         let name = &call.name.name;
+        // `hcl_edit` keeps the parts of `provider::aws::arn_parse` apart.
         let namespace = &call.name.namespace;
         let last = self.span(name.span());
         let first = namespace

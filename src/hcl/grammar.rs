@@ -46,6 +46,7 @@ pub(super) struct TokenWalk<'t> {
 impl<'t> TokenWalk<'t> {
     /// Looks at the next token that counts.
     pub(super) fn peek(&mut self) -> HclToken {
+        // Inside of brackets line ends are white space.
         while !self.lines_count && self.tokens[self.at].kind == HclTokenKind::Newline {
             self.at += 1;
         }
@@ -238,6 +239,7 @@ impl<'t> TokenWalk<'t> {
                 match token.kind {
                     HclTokenKind::Comma => walk.take(),
                     HclTokenKind::CloseParen => continue,
+                    // Nothing may follow the argument that `...` expands.
                     HclTokenKind::Ellipsis => {
                         walk.take();
                         return walk
@@ -333,6 +335,7 @@ impl<'t> TokenWalk<'t> {
 
     fn object(&mut self) -> Checked {
         let open = self.take();
+        // Lines may end between the brace and `for`.
         if self.with_lines(false, |walk| walk.is_word("for")) {
             let first = self.at;
             self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace))?;

@@ -98,6 +98,7 @@ impl<'e> ReferenceWalk<'e> {
     }
 
     fn name(&mut self, root: &'e str, steps: &'e [Step], span: Span) {
+        // A name that an enclosing `for` defines hides all others.
         if !self.own.contains(&root) {
             self.found.push(Reference { root, steps, span });
         }
@@ -117,6 +118,7 @@ impl<'e> ReferenceWalk<'e> {
             }
             _ => self.expr(base),
         }
+        // Keys may use names as well, also those behind a splat.
         for step in steps {
             if let Step::Index(key) = step {
                 self.expr(key);

@@ -202,6 +202,7 @@ impl<'t> Scanner<'t> {
         match bytes[0] {
             b' ' | b'\t' => self.at += 1,
             b'\n' => self.push(HclTokenKind::Newline, 1),
+            // A carriage return on its own is no line end but a bad character.
             b'\r' if bytes.get(1) == Some(&b'\n') => self.push(HclTokenKind::Newline, 2),
             b'#' => self.skip_line(),
             b'/' if rest.starts_with("//") => self.skip_line(),
@@ -488,6 +489,7 @@ fn heredoc_marker(text: &str) -> Option<(usize, usize)> {
     let name = after.strip_prefix('-').unwrap_or(after);
     let len = ident_end(name)?;
     let rest = &name[len..];
+    // With anything behind the marker `<<` is two operators.
     (rest.starts_with('\n') || rest.starts_with("\r\n")).then_some((text.len() - name.len(), len))
 }
 

@@ -14,6 +14,7 @@ pub(super) fn decode(raw: &str, quoting: Quoting) -> String {
     let mut decoded = String::with_capacity(raw.len());
     let mut rest = raw;
     while let Some(c) = rest.chars().next() {
+        // The doubled sign is one sign of text, in heredocs as well.
         if rest.starts_with("$${") || rest.starts_with("%%{") {
             decoded.push_str(&rest[1..3]);
             rest = &rest[3..];

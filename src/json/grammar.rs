@@ -171,6 +171,7 @@ impl<R: BufRead> JsonReader<R> {
 
     /// Stops at what begins no value.
     fn no_value(&mut self, at: Span) -> ControlFlow<()> {
+        // The title is the same for all of these; the remark names the usual slip.
         let marks: [(&[u8], &str); 5] = [
             (
                 b"\xEF\xBB\xBF",
@@ -269,6 +270,7 @@ impl<R: BufRead> JsonReader<R> {
         };
         let is_lone = self.open.len() == 1;
         let (title, at, remark) = match self.state {
+            // With a single object open the programs name what is missing, else the outermost bracket.
             Expected::Key | Expected::FirstKey if is_lone => {
                 ("Missing value", at, "the file ends here")
             }
@@ -413,6 +415,7 @@ fn is_number(text: &[u8]) -> bool {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let rest = text.strip_prefix(b"-").unwrap_or(text);
     let whole = digits(rest);
+    // JSON has neither `.5` nor `01`.
     if whole == 0 || (whole > 1 && rest[0] == b'0') {
         return false;
     }

@@ -73,6 +73,7 @@ impl<R: BufRead> JsonTokens<R> {
             None => JsonTokenKind::End,
             Some(sign @ (b'{' | b'}' | b'[' | b']' | b',' | b':')) => JsonTokenKind::Sign(*sign),
             Some(b'"') => JsonTokenKind::String,
+            // Also what only looks like a number, so that the grammar refuses it as one fault.
             Some(b'0'..=b'9' | b'+' | b'-' | b'.') => JsonTokenKind::Number,
             Some(byte) if byte.is_ascii_alphabetic() => JsonTokenKind::Word,
             Some(_) => JsonTokenKind::Other,
@@ -87,6 +88,7 @@ impl<R: BufRead> JsonTokens<R> {
             JsonTokenKind::Word => self.run(|byte| byte.is_ascii_alphabetic())?,
             JsonTokenKind::Other => {
                 let mark = ahead.len().min(LONGEST_MARK);
+                // Looked at, but not taken: these bytes only word the fault.
                 self.text.extend_from_slice(&ahead[..mark]);
                 self.skip(1);
             }

@@ -118,6 +118,7 @@ impl Faults {
         let others = mem::take(&mut self.found);
         let errors = self.errors;
         step(self);
+        // They count only when the caller adds them.
         self.errors = errors;
         mem::replace(&mut self.found, others)
     }

@@ -7,7 +7,6 @@ use crate::diag::{Diagnostic, MAX_PROBLEMS, Severity};
 /// Maximum number of diagnostics before [`in_order`] cuts them back; more than it ever leaves.
 const MAX_PILE: usize = 8 * MAX_PROBLEMS;
 
-/// Adds one more to what was found.
 pub(crate) fn push(found: &mut Vec<Diagnostic>, diagnostic: Diagnostic) {
     found.push(diagnostic);
     relieve(found);

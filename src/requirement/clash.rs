@@ -87,6 +87,7 @@ impl Requirements {
         let mut seen = BTreeSet::new();
         self.places(provider)
             .iter()
+            // Calls that share a module hold copies of the same place.
             .filter(|place| seen.insert((place.file, place.span)))
             .collect()
     }
@@ -134,6 +135,7 @@ fn fewest<'a>(places: &[&'a Requirement], is_met: IsMet<'_>) -> Vec<&'a Requirem
     if needed.len() <= 2 || places.len() > MAX_PAIRED {
         return needed;
     }
+    // Each pair costs a trial, hence the limit above.
     for (index, first) in places.iter().enumerate() {
         for second in &places[index + 1..] {
             if !is_met(&[*first, *second]) {
@@ -164,6 +166,7 @@ impl ClashSearch<'_> {
         if part.len() < 2 {
             return part.to_vec();
         }
+        // Whole halves at once: a clash of few places among many is found in few trials.
         let (first, second) = part.split_at(part.len() / 2);
         let mut needed = self.needed(before, first, &[second, behind].concat());
         let before = [before, &needed].concat();

@@ -61,7 +61,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Lists the files of a module.
     pub(in crate::config) fn choose(&self, dir: &Path) -> io::Result<ModuleFiles> {
         let entries = self.list(dir)?;
         Ok(files::choose(&entries, Backups::LeftOut, self.flavor))

@@ -111,6 +111,7 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
     if label != "local" {
         return Some(elsewhere(format!("the backend {label:?}"), block, faults));
     }
+    // Null is as good as no argument; anything computed leaves the state out of sight.
     let path = |name| match block.body.attribute(name) {
         None => Some(None),
         Some(argument) => match expr::constant(faults.file, &argument.value) {

@@ -174,7 +174,6 @@ pub(crate) struct ProviderBlock {
 }
 
 impl ProviderBlock {
-    /// Returns what makes it one of a kind.
     pub(crate) fn key(&self) -> ProviderKey {
         (self.local_name.clone(), self.alias.clone())
     }
@@ -192,7 +191,6 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// Returns what makes it one of a kind.
     pub(crate) fn key(&self) -> (&'static str, String, String) {
         (self.kind, self.type_name.clone(), self.name.clone())
     }
@@ -219,7 +217,6 @@ pub(crate) struct ImportTarget {
 }
 
 impl ImportTarget {
-    /// Returns the key of the resource that it means.
     pub(crate) fn key(&self) -> (&'static str, String, String) {
         (self.kind, self.type_name.clone(), self.name.clone())
     }

@@ -20,6 +20,7 @@ pub(crate) struct Late {
 impl Late {
     /// Keeps an expression, if the flavor evaluates any.
     pub(crate) fn keep(expr: &Expr, faults: &Faults) -> Option<Self> {
+        // Terraform 1.11 computes nothing (config rules 9.1).
         faults.flavor.computes_sources().then(|| Self {
             file: faults.file,
             expr: Arc::new(syntax::as_template(expr, faults).into_owned()),

@@ -264,6 +264,7 @@ fn call(run: &Block, name: &str, module: &Block, faults: &mut Faults) -> Option<
     };
     let version = version?;
     let source = calls::of_run(&argument.value, &version, faults);
+    // A run whose `module` block has a fault calls nothing.
     (faults.errors() == before).then(|| Call {
         name: name.to_owned(),
         source,

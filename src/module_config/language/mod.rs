@@ -192,25 +192,21 @@ impl BlockType {
 }
 
 impl Schema {
-    /// Finds an argument that a flavor has.
     pub(super) fn argument(&self, name: &str, flavor: Flavor) -> Option<&'static Argument> {
         self.arguments_of(flavor)
             .find(|argument| argument.name == name)
     }
 
-    /// Finds a type of block that a flavor has.
     pub(super) fn block(&self, kind: &str, flavor: Flavor) -> Option<&'static BlockType> {
         self.blocks_of(flavor).find(|block| block.kind == kind)
     }
 
-    /// Lists the arguments that a flavor has.
     pub(super) fn arguments_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static Argument> {
         self.arguments
             .iter()
             .filter(move |argument| (argument.known_to)(flavor))
     }
 
-    /// Lists the types of block that a flavor has.
     pub(super) fn blocks_of(&self, flavor: Flavor) -> impl Iterator<Item = &'static BlockType> {
         self.blocks
             .iter()

@@ -78,6 +78,7 @@ impl ModuleMerge {
         self.settings.start(file, self.flavor);
         for item in body.items {
             let Item::Block(block) = item else { continue };
+            // A block with a wrong count of labels is reported with its file, and declares nothing.
             let is_known = language::MODULE
                 .block(&block.kind.text, self.flavor)
                 .is_some_and(|block_type| block_type.labels.len() == block.labels.len());

@@ -191,6 +191,7 @@ impl JsonConverter<'_> {
     ) -> Option<Item> {
         let names = header.labels.iter().map(|label| label.text.len()).sum();
         let Some(left) = self.names_left.checked_sub(names) else {
+            // Reported once, at the first block that is too much.
             if self.names_left > 0 {
                 let help = "give these blocks shorter names, or split the file";
                 let error =

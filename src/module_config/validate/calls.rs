@@ -16,6 +16,7 @@ pub(crate) fn call(block: &Block, faults: &mut Faults) {
     }
     let nested_deprecations = block.body.attribute("ignore_nested_deprecations");
     if let Some(argument) = nested_deprecations
+        // To the other flavors the name is a variable of the module.
         && matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16)
     {
         ignore_nested_deprecations(argument, faults);

@@ -18,6 +18,7 @@ pub(super) fn check(block: &Block, lifecycle: Option<&Block>, faults: &mut Fault
         .flatten()
         .map(|argument| format!("{:?}", argument.name.text))
         .collect();
+    // As in `Invalid combination of "count" and "for_each"` (config rules 12.2).
     let names = match &*names {
         [] | [_] => return,
         [first, second] => format!("{first} and {second}"),

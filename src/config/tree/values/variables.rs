@@ -78,7 +78,6 @@ impl Values {
         }
     }
 
-    /// Computes a variable of the module of a node.
     pub(super) fn variable(
         &mut self,
         node: usize,
