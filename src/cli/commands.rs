@@ -133,6 +133,7 @@ pub(super) fn definition() -> clap::Command {
     let program = COMMANDS.iter().fold(program, |program, (name, kinds)| {
         let own = Format::all().filter(|(_, format)| format.is_one_of(kinds));
         let mut format = format.clone().value_parser(one_of(own));
+        // Only where there are more than text and JSON does `-h` list them.
         if !kinds.is_empty() {
             format = format
                 .hide_short_help(false)
@@ -172,6 +173,7 @@ impl CommandLine {
             .and_then(|()| command.check(common));
         match checked {
             Ok(()) => Ok(line),
+            // Worded and printed as errors of clap itself, with the usage below.
             Err(text) => Err(definition().error(ErrorKind::ArgumentConflict, text)),
         }
     }

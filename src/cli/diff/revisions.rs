@@ -142,6 +142,7 @@ impl RevisionReader<'_> {
             let mut failures = Vec::new();
             let mut side = |entry: &Option<TreeEntry>, name: &str| {
                 let entry = entry.as_ref()?;
+                // `contents` has one for each blob, in the order in which the changes name them.
                 let content = entry.blob.as_ref().and_then(|_| contents.next());
                 // A conflict has up to three versions, and none of them is the old or the new one.
                 if change.status == Status::Unmerged {
@@ -187,6 +188,7 @@ impl RevisionReader<'_> {
         let old = old_tree.as_ref().and_then(|tree| committed(tree, &old));
         let new = match (new_tree, &on_disk) {
             (Some(tree), _) => committed(tree, &new),
+            // The name of the index is `:`, that of the work tree is empty; only the latter lies on disk.
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };

@@ -127,6 +127,7 @@ fn render(page: &ManPage, command: &clap::Command, out: &mut Vec<u8>) -> io::Res
     page.render_synopsis_section(out)?;
     page.render_description_section(out)?;
     if let Some(text) = command.get_before_help() {
+        // roff begins escapes with a backslash, and prints a bare hyphen as a typographic one.
         let text = text.to_string().replace('\\', "\\e").replace('-', "\\-");
         let (_, lines) = text.split_once('\n').unwrap_or_default();
         write!(out, ".SH EXAMPLES\n.nf\n{lines}\n.fi\n")?;

@@ -3,14 +3,25 @@
 use std::path::Path;
 
 use crate::git::{self, EffectiveSetting, SettingKind, WiringGoal, WiringPlan};
-use crate::report::json::GitSetting;
 use crate::report::reading;
 use crate::report::{RootDetail, RootResult, TextBlock};
 
 pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
     let mut blocks = Vec::new();
     if let RootDetail::GitSettings(settings) = &root.detail {
-        blocks.push(TextBlock::Table(settings.iter().map(row).collect()));
+        let rows = settings.iter().map(|setting| {
+            let state = match &setting.found {
+                _ if setting.in_force => "in force".to_owned(),
+                Some(other) => format!("other: {other}"),
+                None => "missing".to_owned(),
+            };
+            let name = match setting.kind {
+                SettingKind::Config => setting.name.clone(),
+                SettingKind::Attribute => format!("attribute {}", setting.name),
+            };
+            vec![name, state]
+        });
+        blocks.push(TextBlock::Table(rows.collect()));
     }
     if let Some(verdict) = &root.verdict {
         if let RootDetail::GitChanges(lines) = &root.detail {
@@ -19,19 +30,6 @@ pub(super) fn of_root(root: &RootResult) -> Vec<TextBlock> {
         blocks.push(reading::verdict(verdict.clone()));
     }
     blocks
-}
-
-fn row(setting: &GitSetting) -> Vec<String> {
-    let state = match &setting.found {
-        _ if setting.in_force => "in force".to_owned(),
-        Some(other) => format!("other: {other}"),
-        None => "missing".to_owned(),
-    };
-    let name = match setting.kind {
-        SettingKind::Config => setting.name.clone(),
-        SettingKind::Attribute => format!("attribute {}", setting.name),
-    };
-    vec![name, state]
 }
 
 /// Lists what changes: what is added begins with `+ `, what is removed with `- `.

@@ -37,6 +37,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
 /// Lists the changes of several lock files together, the newest first.
 pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let mut lines: Vec<HistoryLine<'_>> = roots.iter().flat_map(lines).collect();
+    // The sort is stable: changes of one commit stay root by root.
     lines.sort_by_key(|line| line.change.newer_commits);
     blocks(&lines, Columns::OfRoots, look)
 }

@@ -53,6 +53,7 @@ fn value(value: &TracedValue) -> Vec<String> {
 /// Says where a value is given.
 fn origin(value: &TracedValue) -> String {
     let place = value.place.as_ref().map_or_else(String::new, at);
+    // `value.name` is `var.NAME`; the environment and `--var` take the name alone.
     let name = value.name.split('.').nth(1).unwrap_or_default();
     match value.from {
         ValueOrigin::Local | ValueOrigin::ValuesFile => place,

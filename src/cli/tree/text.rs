@@ -56,8 +56,16 @@ impl TreeText<'_> {
         if let Some(source) = &branch.source {
             line += &format!("  {source}");
         }
-        if let Some(fetched) = branch.fetched.as_ref().and_then(fixed) {
-            line += &format!("  {fetched}");
+        if let Some(FetchedModule {
+            version, commit, ..
+        }) = &branch.fetched
+        {
+            let digits = commit.as_ref().and_then(|id| id.get(..COMMIT_DIGITS));
+            match (version, digits) {
+                (Some(version), _) => line += &format!("  {version}"),
+                (None, Some(digits)) => line += &format!("  commit {digits}"),
+                (None, None) => {}
+            }
         }
         match &group.below {
             BelowGroup::As(earlier) => {
@@ -93,18 +101,6 @@ impl TreeText<'_> {
             report::LineTree::leaf(format!("{name}  {conditions}"))
         })
     }
-}
-
-/// Says what a fetched module is fixed to: a version or a commit.
-fn fixed(fetched: &FetchedModule) -> Option<String> {
-    fetched
-        .version
-        .as_ref()
-        .map(ToString::to_string)
-        .or_else(|| {
-            let digits = fetched.commit.as_ref()?.get(..COMMIT_DIGITS)?;
-            Some(format!("commit {digits}"))
-        })
 }
 
 pub(super) fn graph(result: &CommandResult, look: Look) -> Graph {

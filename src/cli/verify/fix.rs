@@ -64,7 +64,22 @@ impl Fixed {
             ..
         } = self.plan;
         if let Some(refusal) = refusal {
-            result.warn(format!("nothing was fixed: {}", reason(refusal)));
+            let reason = match refusal {
+                FixRefusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
+                FixRefusal::FileUnread => "the file cannot be read as it is".to_owned(),
+                FixRefusal::TooLarge => {
+                    let limit = lockfile::MAX_BYTES;
+                    format!("the file would have more than {limit} bytes")
+                }
+                FixRefusal::Drops { comments, modules } => {
+                    let comments = (comments > 0).then(|| counted(comments, "comment"));
+                    let modules = modules.then(|| "the blocks of modules".to_owned());
+                    let lost: Vec<String> = comments.into_iter().chain(modules).collect();
+                    let lost = lost.join(" and ");
+                    format!("that would drop {lost}; --fix=all does it anyway")
+                }
+            };
+            result.warn(format!("nothing was fixed: {reason}"));
         }
         for left in left {
             result.warn(format!("not fixed: {left}"));
@@ -81,27 +96,5 @@ impl Fixed {
                 text: repair.to_string(),
             })
             .collect()
-    }
-}
-
-/// Says why nothing is repaired.
-fn reason(refusal: FixRefusal) -> String {
-    match refusal {
-        FixRefusal::ConfigurationUnread => "the configuration cannot be read".to_owned(),
-        FixRefusal::FileUnread => "the file cannot be read as it is".to_owned(),
-        FixRefusal::TooLarge => format!(
-            "the file would have more than {} bytes",
-            lockfile::MAX_BYTES
-        ),
-        FixRefusal::Drops { comments, modules } => {
-            let comments = (comments > 0).then(|| counted(comments, "comment"));
-            let modules = modules.then(|| "the blocks of modules".to_owned());
-            let lost = comments
-                .into_iter()
-                .chain(modules)
-                .collect::<Vec<_>>()
-                .join(" and ");
-            format!("that would drop {lost}; --fix=all does it anyway")
-        }
     }
 }

@@ -180,6 +180,7 @@ impl<'a> Verification<'a> {
                 }
             }
         };
+        // After repairs the checks see the lock file as it was written.
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(root);
         let root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
         let verdict = self.verify(root, &root_inputs, texts)?;

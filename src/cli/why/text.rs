@@ -33,13 +33,6 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     if root.status == RootStatus::Clean {
         return Vec::new();
     }
-    vec![TextBlock::Verdict(
-        Tone::Warning,
-        not_required(explained, flavor),
-    )]
-}
-
-fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> String {
     let what = if explained.are_calls_seen {
         "nothing in the configuration"
     } else {
@@ -49,7 +42,7 @@ fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> String {
     if let Some(version) = &explained.locked {
         text += &format!("; the lock file holds {version}");
     }
-    text
+    vec![TextBlock::Verdict(Tone::Warning, text)]
 }
 
 /// Makes a row for each place; ways that lead to the same one share it unless all are shown.

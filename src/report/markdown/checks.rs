@@ -60,6 +60,7 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     for fold in &own {
         by_root.entry(fold.members[0].root).or_default().push(fold);
     }
+    // These take their room first, although what roots share is written before them.
     let tables: Vec<(String, Vec<&Fold>)> = (0..checked.roots.len())
         .map(|at| page.table(at, by_root.remove(&at).unwrap_or_default()))
         .collect();
@@ -76,8 +77,22 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         write!(out, "{table}{}", page.advice(&folds))?;
     }
     write!(out, "{}{clean}", page.notes(&notes))?;
-    page.left_out()
-        .map_or(Ok(()), |text| writeln!(out, "{text}"))
+    let left_out: Vec<String> = [
+        (page.findings_left_out, "finding", "findings"),
+        (page.advice_left_out, "text of advice", "texts of advice"),
+    ]
+    .into_iter()
+    .filter(|(n, ..)| *n > 0)
+    .map(|(n, singular, plural)| counted_as(n, singular, plural))
+    .collect();
+    if !left_out.is_empty() {
+        let left_out = left_out.join(" and ");
+        writeln!(
+            out,
+            "{left_out} would not fit here: `lockctl verify -v` shows all."
+        )?;
+    }
+    Ok(())
 }
 
 /// The room that is left in the text.
@@ -182,6 +197,7 @@ impl<'a> Page<'a> {
     fn filled(&mut self, head: &str, all: Vec<(&Fold, String)>) -> String {
         let mut rows = String::new();
         for (fold, row) in all {
+            // The head, and the empty line behind the table, are paid for with the first row.
             let more = if rows.is_empty() { head.len() + 1 } else { 0 };
             if row.len() + more > self.room {
                 self.findings_left_out += fold.members.len();
@@ -285,6 +301,7 @@ impl<'a> Page<'a> {
             .filter_map(|finding| finding.provider.as_deref())
             .collect();
         let mut names: Vec<&str> = providers.iter().take(MAX_MEMBERS).copied().collect();
+        // Beside several providers a platform would not say whose it is.
         if providers.len() == 1 {
             let platforms: BTreeSet<&str> = members
                 .clone()
@@ -337,21 +354,6 @@ impl<'a> Page<'a> {
             0 => rules,
             _ => format!("{rules}: {}", listed(providers.into_iter())),
         }
-    }
-
-    fn left_out(&self) -> Option<String> {
-        let parts = [
-            (self.findings_left_out, "finding", "findings"),
-            (self.advice_left_out, "text of advice", "texts of advice"),
-        ];
-        let parts: Vec<String> = parts
-            .into_iter()
-            .filter(|(n, ..)| *n > 0)
-            .map(|(n, singular, plural)| counted_as(n, singular, plural))
-            .collect();
-        let all = parts.join(" and ");
-        (!all.is_empty())
-            .then(|| format!("{all} would not fit here: `lockctl verify -v` shows all."))
     }
 }
 

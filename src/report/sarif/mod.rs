@@ -11,7 +11,7 @@ use std::path::Path;
 use super::Checked;
 use super::RootRow;
 use super::fold::capitalized;
-use super::rows::{FindingRow, Related};
+use super::rows::FindingRow;
 use super::style::harmless_lines;
 use crate::diag::{self, Severity};
 use crate::hash::Sha256Stream;
@@ -143,7 +143,18 @@ impl Results {
             message: message(&finding.lines()),
             partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint)]),
             properties: properties(finding),
-            related_locations: related.map(see).collect(),
+            related_locations: related
+                .map(|place| SarifLocation {
+                    message: (!place.text.is_empty()).then(|| message(&place.text)),
+                    physical_location: PhysicalLocation {
+                        artifact_location: artifact(&place.file),
+                        region: Some(region(
+                            (place.line, place.column),
+                            (place.end_line, place.end_column),
+                        )),
+                    },
+                })
+                .collect(),
             rule_id: finding.rule,
             rule_index: index,
             suppressions: suppression.into_iter().collect(),
@@ -237,21 +248,6 @@ fn location(root: &RootRow<'_>, finding: &FindingRow) -> SarifLocation {
     SarifLocation {
         message: None,
         physical_location,
-    }
-}
-
-/// Returns a place that explains a finding.
-fn see(related: &Related) -> SarifLocation {
-    let (start, end) = (
-        (related.line, related.column),
-        (related.end_line, related.end_column),
-    );
-    SarifLocation {
-        message: (!related.text.is_empty()).then(|| message(&related.text)),
-        physical_location: PhysicalLocation {
-            artifact_location: artifact(&related.file),
-            region: Some(region(start, end)),
-        },
     }
 }
 
