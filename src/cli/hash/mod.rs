@@ -96,6 +96,7 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
         HashedContent::Directory(dir) => (&dir.h1, &dir.files),
     };
     let mut remarks = Vec::new();
+    // Both programs look for this prefix at the top of a package only.
     let is_program = |file: &FileDigest| {
         file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
     };
@@ -113,6 +114,7 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
         oddities: None,
         files: with_files.then(|| files.iter().map(file).collect()),
     };
+    // A `zh:` is the SHA-256 of the archive, which an unpacked directory does not have.
     if let HashedContent::Zip(zip) = hashed {
         let oddities: Vec<String> = zip.oddities.iter().map(ToString::to_string).collect();
         remarks.extend(
@@ -134,6 +136,7 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
 fn file(file: &FileDigest) -> PackageFile {
     let digits = file.digest.iter().map(|byte| format!("{byte:02x}"));
     PackageFile {
+        // A name is text in JSON; the hash was computed from its bytes.
         name: String::from_utf8_lossy(&file.name).into_owned(),
         size: file.size,
         sha256: digits.collect(),

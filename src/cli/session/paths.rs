@@ -29,6 +29,7 @@ pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &st
 ///
 /// The parts have `/` between them on every system; `.` is the directory itself.
 fn below(top: &Path, path: &Path) -> String {
+    // It compares whole parts: `/home/repository` is not below `/home/repo`.
     let Ok(rest) = path.strip_prefix(top) else {
         return path.display().to_string().replace(MAIN_SEPARATOR, "/");
     };

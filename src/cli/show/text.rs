@@ -91,6 +91,7 @@ fn or_dash(text: String) -> String {
 fn details(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
     let title = format!("{} {}", provider.provider.short(flavor), provider.version);
     let lines = provider.hashes.iter().map(|hash| {
+        // A hash of which no platform is known would end in spaces.
         let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
         line.trim_end().to_owned()
     });
