@@ -117,8 +117,7 @@ impl VersionContents {
         }
         let title = found
             .iter()
-            .filter(|diagnostic| has_errors(std::slice::from_ref(*diagnostic)))
-            .next()
+            .find(|diagnostic| has_errors(std::slice::from_ref(*diagnostic)))
             .map(|diagnostic| diagnostic.title.clone());
         let file = texts.add(name.to_owned(), bytes.clone());
         let (_, found) = lockfile::parse(file, bytes, flavor);
