@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use md5::Md5;
 use sha1::Sha1;
-use sha2::{Digest as _, Sha256, Sha512};
+use sha2::{Digest, Sha256, Sha512};
 
 use super::READ_BUFFER_BYTES;
 
@@ -91,39 +91,23 @@ impl Checksum {
     /// # Errors
     /// If that cannot be read.
     pub fn is_of(&self, reader: impl Read) -> io::Result<bool> {
-        // Two of the crates are of another generation of the trait than the others.
         let digits = match self.kind {
-            ChecksumKind::Md5 => {
-                let mut hasher = <Md5 as md5::Digest>::new();
-                feed(reader, |bytes| md5::Digest::update(&mut hasher, bytes))?;
-                hex::encode(md5::Digest::finalize(hasher))
-            }
-            ChecksumKind::Sha1 => {
-                let mut hasher = <Sha1 as sha1::Digest>::new();
-                feed(reader, |bytes| sha1::Digest::update(&mut hasher, bytes))?;
-                hex::encode(sha1::Digest::finalize(hasher))
-            }
-            ChecksumKind::Sha256 => {
-                let mut hasher = Sha256::new();
-                feed(reader, |bytes| hasher.update(bytes))?;
-                hex::encode(hasher.finalize())
-            }
-            ChecksumKind::Sha512 => {
-                let mut hasher = Sha512::new();
-                feed(reader, |bytes| hasher.update(bytes))?;
-                hex::encode(hasher.finalize())
-            }
-        };
+            ChecksumKind::Md5 => digits::<Md5>(reader),
+            ChecksumKind::Sha1 => digits::<Sha1>(reader),
+            ChecksumKind::Sha256 => digits::<Sha256>(reader),
+            ChecksumKind::Sha512 => digits::<Sha512>(reader),
+        }?;
         Ok(*digits == *self.digits)
     }
 }
 
-fn feed(mut reader: impl Read, mut update: impl FnMut(&[u8])) -> io::Result<()> {
+fn digits<D: Digest>(mut reader: impl Read) -> io::Result<String> {
+    let mut hasher = D::new();
     let mut buffer = vec![0; READ_BUFFER_BYTES];
     loop {
         match reader.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(length) => update(&buffer[..length]),
+            Ok(0) => return Ok(hex::encode(hasher.finalize())),
+            Ok(length) => hasher.update(&buffer[..length]),
             // A signal came before the first byte; the read is repeated, as `io::copy` does.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

@@ -7,6 +7,7 @@
     reason = "a test fails where it stands"
 )]
 
+mod crates;
 mod diff_two_files;
 mod hash_a_package;
 mod parse_and_list;

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use md5::{Digest as _, Md5};
+use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha256, Sha512};
 
