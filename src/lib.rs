@@ -136,6 +136,9 @@ pub mod report;
 #[cfg(feature = "cli")]
 mod run;
 
+#[cfg(feature = "cli")]
+mod advice;
+
 #[doc(hidden)]
 pub mod os;
 mod verifier;

@@ -90,6 +90,11 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash diag world package remote_module requirement parallel lockfile \
          config project cliconfig authenticate sources modules store coverage locker verify workspace report",
     ),
+    (
+        "advice",
+        "flavor addr version platform diag world package requirement project authenticate archive git sources \
+         resolve locker verify report run",
+    ),
     ("os", "addr world"),
     (
         "verifier",
@@ -99,7 +104,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources modules store resolve coverage review locker verify \
-         workspace report run",
+         workspace report run advice",
     ),
 ];
 

@@ -3,7 +3,6 @@
 //! `args` holds the options that commands share; each command's folder imports it and implements
 //! `Command`; the table in `commands` imports the folders, and this file imports the table.
 
-mod advice;
 mod args;
 mod cache;
 mod commands;

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::advice;
+use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::diff::DiffArgs;
 use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
-use crate::cli::{World, advice};
 use crate::diag::Texts;
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;

@@ -6,9 +6,10 @@ mod text;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
+use crate::advice;
 use crate::cli::args::Common;
 use crate::cli::git::args::{GitArgs, GitCommand, GitTextconvArgs, Wire};
-use crate::cli::{Command, Look, Stderr, World, advice};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::flavor::FlavorChoice;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};

@@ -3,8 +3,8 @@
 use super::ending::{self, LockEnding};
 use super::job::{LockJob, OpenRoot};
 use super::remarks;
-use crate::cli::advice;
-use crate::cli::advice::required::Required;
+use crate::advice;
+use crate::advice::required::Required;
 use crate::diag::Texts;
 use crate::locker::{LockError, Locked};
 use crate::lockfile;

@@ -6,7 +6,7 @@ use super::ending::LockEnding;
 use super::rows::{self, EvidenceRows};
 use super::{dropped, provenance};
 use crate::addr::ProviderAddr;
-use crate::cli::advice;
+use crate::advice;
 use crate::diag::{self, Diagnostic, counted, counted_as, rules};
 use crate::hash::{Match, Scheme};
 use crate::locker::{Locked, ProviderOutcome};
@@ -49,8 +49,11 @@ pub(super) fn report(
     }
     provenance::count(result, locked);
     let names = |addrs: &[ProviderAddr]| -> String {
-        let names: Vec<String> = addrs.iter().map(|addr| addr.short(root.flavor)).collect();
-        names.join(", ")
+        addrs
+            .iter()
+            .map(|addr| addr.short(root.flavor))
+            .collect::<Vec<String>>()
+            .join(", ")
     };
     if !locked.unrequired.is_empty() {
         result.remark(format!(

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::advice;
 use crate::authenticate::{self, Class};
-use crate::cli::advice;
 use crate::hash::Hash;
 use crate::locker::{self, Against, Locked, ProviderOutcome};
 use crate::package::calendar::timestamp;

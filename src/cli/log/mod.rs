@@ -7,8 +7,9 @@ mod versions;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::advice;
 use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World, advice};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
 use crate::git::{

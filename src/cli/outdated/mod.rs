@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
+use crate::advice::required::Required;
 use crate::authenticate::Rules;
-use crate::cli::advice::required::Required;
 use crate::cli::args::{Common, Configuration};
 use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};

@@ -5,10 +5,11 @@ mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cli::advice::required::Required;
+use crate::advice;
+use crate::advice::required::Required;
 use crate::cli::args::Common;
 use crate::cli::progress::Progress;
-use crate::cli::{Command, Look, Stderr, World, advice};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::coverage::{Attribution, Attributions};
 use crate::parallel;
 use crate::platform::Platform;

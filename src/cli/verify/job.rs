@@ -7,9 +7,10 @@ use std::sync::Arc;
 use super::args::VerifyArgs;
 use super::fix::Fixed;
 use super::result;
-use crate::cli::advice::required::Required;
+use crate::advice;
+use crate::advice::required::Required;
+use crate::cli::World;
 use crate::cli::args::job_count;
-use crate::cli::{World, advice};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
 use crate::flavor::Flavor;
@@ -278,11 +279,13 @@ impl<'a> Verification<'a> {
 
 /// Names the lock files that were compared with no configuration, where that was wanted.
 fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
-    let unseen = verified.iter().filter(|root| {
-        // What is not there is not compared with anything.
-        groups.need_configuration() && root.root.lock.is_some()
-    });
-    unseen::not_compared(unseen.filter_map(|root| Some((&*root.root, root.unseen.as_deref()?))))
+    unseen::not_compared(
+        verified
+            .iter()
+            // What is not there is not compared with anything.
+            .filter(|root| groups.need_configuration() && root.root.lock.is_some())
+            .filter_map(|root| Some((&*root.root, root.unseen.as_deref()?))),
+    )
 }
 
 /// Lists the packages that are named and belong to none of several roots.

@@ -11,11 +11,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::advice;
 use crate::cli::args::{Common, Configuration, ModulesArg};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
 use crate::cli::verify::job::Verification;
-use crate::cli::{Command, Look, Stderr, World, advice};
+use crate::cli::{Command, Look, Stderr, World};
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, Sentence, TextBlock};
 use crate::run;

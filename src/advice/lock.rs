@@ -1,9 +1,9 @@
 //! The failures of a run that gave no lock file, and advice on them.
 
 use crate::addr::ProviderAddr;
+use crate::advice::required::Required;
+use crate::advice::{self, selection};
 use crate::archive::ArchiveError;
-use crate::cli::advice::required::Required;
-use crate::cli::advice::{self, selection};
 use crate::diag::{self, Diagnostic, Finding, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
@@ -37,7 +37,7 @@ impl Required<'_> {
 }
 
 /// Says why there is no lock file; alarms are findings, all else is a failure.
-pub(in crate::cli) fn errors(
+pub(crate) fn errors(
     result: &mut RootResult,
     errors: &[LockError],
     flavor: Flavor,
@@ -57,9 +57,10 @@ pub(in crate::cli) fn errors(
                 ..Finding::about(alarm.provider, diagnostic)
             };
             // The failure below says the same to people.
-            result
-                .entries
-                .push(ResultEntry::Finding(finding, FindingDisplay::Hidden));
+            result.entries.push(ResultEntry::Finding(
+                Box::new(finding),
+                FindingDisplay::Hidden,
+            ));
         }
     }
     for failure in grouped(errors, flavor, required) {
@@ -72,11 +73,7 @@ pub(in crate::cli) fn errors(
 }
 
 /// Says in one line why a provider gets no version, where that is no failure.
-pub(in crate::cli) fn in_one_line(
-    error: &SelectError,
-    flavor: Flavor,
-    required: &Required<'_>,
-) -> String {
+pub(crate) fn in_one_line(error: &SelectError, flavor: Flavor, required: &Required<'_>) -> String {
     let explanation = selection::explain(error, required, flavor);
     std::iter::once(error.to_string())
         .chain(explanation.causes)
@@ -95,7 +92,7 @@ struct ErrorGroup<'e> {
 }
 
 /// Turns errors into failures; those that have one cause become one failure.
-pub(in crate::cli) fn grouped<'e>(
+pub(crate) fn grouped<'e>(
     errors: impl IntoIterator<Item = &'e LockError>,
     flavor: Flavor,
     required: &Required<'_>,

@@ -15,7 +15,7 @@ use crate::world::HttpError;
 const CODE_HOST: &str = "github.com";
 
 /// Says what to do when a source gave no answer.
-pub(in crate::cli) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
+pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
     match error {
         SourceError::Registry(error) => registry(error, flavor),
         SourceError::Mirror(error) => mirror(error),
@@ -41,7 +41,7 @@ pub(in crate::cli) fn source(error: &SourceError, flavor: Flavor) -> Option<Stri
 }
 
 /// Says for which platforms there are packages.
-pub(in crate::cli) fn offered(platforms: &[Platform]) -> String {
+pub(crate) fn offered(platforms: &[Platform]) -> String {
     match platforms {
         [] => "name other platforms with --platform".to_owned(),
         some => format!("it has packages for {}", platform::join(some, ", ")),
@@ -267,7 +267,7 @@ fn discovery(host: &Hostname, error: &DiscoveryError) -> Option<String> {
 }
 
 /// Says what to do when something could not be fetched.
-pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
+pub(crate) fn fetch(error: &FetchError) -> Option<String> {
     Some(
         match error {
             FetchError::Http { cause, .. }
@@ -322,11 +322,7 @@ pub(in crate::cli) fn fetch(error: &FetchError) -> Option<String> {
 }
 
 /// Says what to do when the evidence for a package does not hold.
-pub(in crate::cli) fn unproven(
-    error: &AuthError,
-    provider: &ProviderAddr,
-    flavor: Flavor,
-) -> String {
+pub(crate) fn unproven(error: &AuthError, provider: &ProviderAddr, flavor: Flavor) -> String {
     if matches!(error, AuthError::NoKeys) {
         // From other hosts OpenTofu refuses such a release, as Terraform does (`authenticate` rules
         // 4.1).

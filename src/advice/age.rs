@@ -10,7 +10,7 @@ use crate::package::calendar::day;
 const MAX_NAMED: usize = 5;
 
 /// Says which releases were passed over on the way to the selected one; `None` if none were.
-pub(in crate::cli) fn passed_over(name: &str, search: &AgeSearch) -> Option<String> {
+pub(crate) fn passed_over(name: &str, search: &AgeSearch) -> Option<String> {
     if search.passed_over.is_empty() {
         return None;
     }
@@ -33,7 +33,7 @@ pub(in crate::cli) fn passed_over(name: &str, search: &AgeSearch) -> Option<Stri
 }
 
 /// Lists why no release is old enough.
-pub(in crate::cli) fn causes(search: &AgeSearch) -> Vec<String> {
+pub(crate) fn causes(search: &AgeSearch) -> Vec<String> {
     let mut causes = named(search, |release| {
         let until = until(release).map(|until| format!("; old enough on {}", day(until)));
         let (version, until) = (&release.version, until.unwrap_or_default());
@@ -50,7 +50,7 @@ pub(in crate::cli) fn causes(search: &AgeSearch) -> Vec<String> {
 }
 
 /// Says what to do where no release is old enough.
-pub(in crate::cli) fn help(search: &AgeSearch) -> String {
+pub(crate) fn help(search: &AgeSearch) -> String {
     let first = search
         .passed_over
         .iter()
@@ -70,7 +70,7 @@ pub(in crate::cli) fn help(search: &AgeSearch) -> String {
 }
 
 /// Returns when a release becomes old enough, if that is known.
-pub(in crate::cli) fn until(release: &PassedOver) -> Option<SystemTime> {
+pub(crate) fn until(release: &PassedOver) -> Option<SystemTime> {
     match release.youth {
         Youth::Recent { until, .. } => until,
         Youth::Undated => None,

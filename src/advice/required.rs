@@ -9,10 +9,10 @@ use crate::requirement::{Requirement, Requirements};
 const MAX_PLACES: usize = 5;
 
 /// The requirements of the configuration and the demands of the project file, with their places.
-pub(in crate::cli) struct Required<'a> {
-    pub(in crate::cli) requirements: &'a Requirements,
-    pub(in crate::cli) project: &'a Project,
-    pub(in crate::cli) texts: &'a Texts,
+pub(crate) struct Required<'a> {
+    pub(crate) requirements: &'a Requirements,
+    pub(crate) project: &'a Project,
+    pub(crate) texts: &'a Texts,
 }
 
 impl Required<'_> {

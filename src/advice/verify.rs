@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::cli::advice::lock::grouped;
-use crate::cli::advice::required::Required;
+use crate::advice::lock::grouped;
+use crate::advice::required::Required;
 use crate::flavor::Flavor;
 use crate::locker::LockError;
 use crate::report::Failure;
@@ -12,7 +12,7 @@ use crate::verify::CheckError;
 use crate::verify::packages::NamedError;
 
 /// Returns the failure of a format in which the matrix cannot be shown.
-pub(in crate::cli) fn matrix_format() -> Failure {
+pub(crate) fn matrix_format() -> Failure {
     Failure {
         title: "--matrix cannot be shown in this format".to_owned(),
         causes: Vec::new(),
@@ -21,7 +21,7 @@ pub(in crate::cli) fn matrix_format() -> Failure {
 }
 
 /// Turns what could not be checked into failures; releases that share a cause share a failure.
-pub(in crate::cli) fn failures(
+pub(crate) fn failures(
     errors: &[CheckError],
     flavor: Flavor,
     required: &Required<'_>,
@@ -57,7 +57,7 @@ const PACKAGE_HELP: &str = "name a zip, an unpacked package, a directory of zips
                             directory laid out as a mirror";
 
 /// Returns the failure of a path that `--package` names.
-pub(in crate::cli) fn no_package(error: &NamedError) -> Failure {
+pub(crate) fn no_package(error: &NamedError) -> Failure {
     let mut failure = Failure::from_error(error).help(PACKAGE_HELP);
     if let NamedError::NoPackage { .. } = error {
         failure.causes = vec![
@@ -68,7 +68,7 @@ pub(in crate::cli) fn no_package(error: &NamedError) -> Failure {
 }
 
 /// Returns the failure of a package that `--package` names and that no lock file records.
-pub(in crate::cli) fn unplaced(path: &Path) -> Failure {
+pub(crate) fn unplaced(path: &Path) -> Failure {
     Failure {
         title: format!("no lock file records the package {}", path.display()),
         causes: vec!["it was named with --package".to_owned()],

@@ -4,7 +4,7 @@ use crate::git::GitError;
 use crate::report::Failure;
 
 /// Returns the failure that people read.
-pub(in crate::cli) fn failure(error: &GitError) -> Failure {
+pub(crate) fn failure(error: &GitError) -> Failure {
     let help = match error {
         GitError::NotInstalled => Some("install git"),
         GitError::NoRepository { .. } => Some("name a directory of a repository with -C"),
@@ -27,7 +27,7 @@ pub(in crate::cli) fn failure(error: &GitError) -> Failure {
 }
 
 /// Returns the failure of setting git up, which one repository does not need.
-pub(in crate::cli) fn setup_failure(error: &GitError) -> Failure {
+pub(crate) fn setup_failure(error: &GitError) -> Failure {
     let failure = failure(error);
     match error {
         GitError::NoRepository { .. } => failure.help("run it in a repository, or use --global"),
