@@ -32,11 +32,12 @@ impl Help {
     /// Adds a line below, which names no command.
     #[must_use]
     pub fn and(mut self, line: &str) -> Self {
-        for text in [Some(&mut self.text), self.text_for_all.as_mut()] {
-            if let Some(text) = text {
-                text.push('\n');
-                text.push_str(line);
-            }
+        for text in [Some(&mut self.text), self.text_for_all.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            text.push('\n');
+            text.push_str(line);
         }
         self
     }

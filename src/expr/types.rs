@@ -129,8 +129,12 @@ impl fmt::Display for Type {
             Self::Set(item) => write!(f, "set({item})"),
             Self::Map(item) => write!(f, "map({item})"),
             Self::Tuple(items) => {
-                let items: Vec<String> = items.iter().map(Self::to_string).collect();
-                write!(f, "tuple([{}])", items.join(","))
+                let items = items
+                    .iter()
+                    .map(Self::to_string)
+                    .collect::<Vec<String>>()
+                    .join(",");
+                write!(f, "tuple([{items}])")
             }
             Self::Object(items) => {
                 let item = |(name, item): (&String, &AttributeType)| match item.presence {
@@ -138,8 +142,8 @@ impl fmt::Display for Type {
                     Presence::Required => format!("{name}={}", item.ty),
                     _ => format!("{name}=optional({})", item.ty),
                 };
-                let items: Vec<String> = items.iter().map(item).collect();
-                write!(f, "object({{{}}})", items.join(","))
+                let items = items.iter().map(item).collect::<Vec<String>>().join(",");
+                write!(f, "object({{{items}}})")
             }
         }
     }

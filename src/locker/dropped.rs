@@ -33,10 +33,7 @@ pub(super) fn find(
         .chain(hashed.packages.iter().map(|package| &package.content.h1))
         .collect();
     let is_removable = |h1: &Hash| recorded.contains(h1) && !of_kept_platforms.contains(h1);
-    let has_unexplained = attribution
-        .unexplained()
-        .into_iter()
-        .any(|h1| is_removable(h1));
+    let has_unexplained = attribution.unexplained().into_iter().any(is_removable);
     let platforms: BTreeSet<&Platform> = request.dropped.iter().collect();
     for platform in platforms {
         if attribution.lacks(platform) {

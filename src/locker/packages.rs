@@ -361,11 +361,10 @@ impl Planned {
             match answers.get(&self.question(source, platform)) {
                 None => {}
                 Some(Ok(meta)) => metas.push(Arc::clone(meta)),
-                Some(Err(error)) if error.lacks_platform() && *need != PlatformNeed::Named => {
-                    if *need == PlatformNeed::Preset {
-                        skipped.push(platform.clone());
-                    }
+                Some(Err(error)) if error.lacks_platform() && *need == PlatformNeed::Preset => {
+                    skipped.push(platform.clone());
                 }
+                Some(Err(error)) if error.lacks_platform() && *need != PlatformNeed::Named => {}
                 Some(Err(error)) => {
                     failed = true;
                     let id = self.selected.package(platform);

@@ -67,7 +67,7 @@ fn shown(root: &RootResult) -> Vec<(&Finding, FindingDisplay)> {
     root.entries
         .iter()
         .filter_map(|entry| match entry {
-            ResultEntry::Finding(finding, shown) => Some((finding, *shown)),
+            ResultEntry::Finding(finding, shown) => Some((&**finding, *shown)),
             _ => None,
         })
         .collect()

@@ -178,7 +178,7 @@ pub struct LockDetail {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResultEntry {
     /// A fault, or something that a rule has a name for.
-    Finding(Finding, FindingDisplay),
+    Finding(Box<Finding>, FindingDisplay),
     /// An operation that failed.
     Failure(Failure),
     /// Anything else that is worth knowing.
@@ -344,7 +344,7 @@ impl RootResult {
     /// Returns what was found, in the order in which it was found.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.entries.iter().filter_map(|entry| match entry {
-            ResultEntry::Finding(finding, _) => Some(finding),
+            ResultEntry::Finding(finding, _) => Some(&**finding),
             _ => None,
         })
     }
@@ -367,7 +367,7 @@ impl RootResult {
     pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
         let entries = findings
             .into_iter()
-            .map(|finding| ResultEntry::Finding(finding, FindingDisplay::Note));
+            .map(|finding| ResultEntry::Finding(Box::new(finding), FindingDisplay::Note));
         self.entries.extend(entries);
         self.status = self.status.max(RootStatus::Findings);
     }
@@ -387,16 +387,20 @@ impl RootResult {
     pub fn ruled(&mut self, rule: &'static diag::Rule, provider: &ProviderAddr, text: String) {
         let diagnostic = rule.diagnostic(text);
         let finding = Finding::about(provider, diagnostic);
-        self.entries
-            .push(ResultEntry::Finding(finding, FindingDisplay::Line));
+        self.entries.push(ResultEntry::Finding(
+            Box::new(finding),
+            FindingDisplay::Line,
+        ));
     }
 
     /// Adds findings that only machine formats carry, since they change nothing here.
     pub fn aside<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries
-                .push(ResultEntry::Finding(finding, FindingDisplay::Hidden));
+            self.entries.push(ResultEntry::Finding(
+                Box::new(finding),
+                FindingDisplay::Hidden,
+            ));
         }
     }
 
@@ -404,8 +408,10 @@ impl RootResult {
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries
-                .push(ResultEntry::Finding(finding, FindingDisplay::Note));
+            self.entries.push(ResultEntry::Finding(
+                Box::new(finding),
+                FindingDisplay::Note,
+            ));
             if diagnostic.severity == Severity::Error {
                 self.status = RootStatus::Failed;
             }

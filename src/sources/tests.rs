@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::FetchError;
 use super::download::{self, Check, Downloaded, PackageRequest};
 use super::net::{Ask, Net, Redirects};
-use super::retry::RetryPolicy;
+use super::{FetchError, retry::RetryPolicy};
 use crate::addr::Url;
 use crate::flavor::Flavor;
 use crate::hash::Sha256Stream;
@@ -79,9 +78,8 @@ fn url(text: &str) -> Url {
 fn ask(http: &MemHttp<'_>, clock: &MemClock) -> Result<String, FetchError> {
     let net = net(http, clock);
     let token = Credentials::Bearer(Secret::new("word"));
-    let start = url("https://a.example/one");
     let ask = Ask {
-        url: &start,
+        url: &url("https://a.example/one"),
         headers: &[],
         credentials: Some(&token),
         hops: 3,
@@ -94,7 +92,6 @@ fn ask(http: &MemHttp<'_>, clock: &MemClock) -> Result<String, FetchError> {
     Ok(format!("{} {body}", answer.status))
 }
 
-/// Whether each request carried the token, by URL.
 fn sent_token(http: &MemHttp<'_>) -> Vec<(String, bool)> {
     let asked = http.asked().into_iter();
     asked.map(|r| (r.url, r.credentials.is_some())).collect()
@@ -138,8 +135,7 @@ fn redirects_have_a_limit_and_must_lead_somewhere() {
     let on = || redirect("/next");
     let http = in_turn(vec![on(), on(), on(), body("ok")]);
     assert_eq!(ask(&http, &MemClock::default()).expect("three"), "200 ok");
-    let http = in_turn(vec![on(), on(), on(), on()]);
-    let error = ask(&http, &MemClock::default()).expect_err("four");
+    let error = ask(&in_turn(vec![on(), on(), on(), on()]), &MemClock::default()).expect_err("4");
     assert!(
         matches!(error, FetchError::TooManyRedirects { limit: 3, .. }),
         "{error}"

@@ -187,12 +187,12 @@ impl Memory {
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return false;
         };
-        let listing = match self.dirs.get(dir.as_os_str()) {
-            Some(KnownDirectory {
-                listed: Some(Ok(listing)),
-                ..
-            }) => listing,
-            _ => return false,
+        let Some(KnownDirectory {
+            listed: Some(Ok(listing)),
+            ..
+        }) = self.dirs.get(dir.as_os_str())
+        else {
+            return false;
         };
         listing.find(name) == Some(Ok(FileKind::Directory))
     }

@@ -101,6 +101,11 @@ pub(in crate::cli) fn names(required: &BTreeSet<ProviderAddr>, flavor: Flavor) -
     if required.is_empty() {
         return None;
     }
-    let names: Vec<String> = required.iter().map(|addr| addr.short(flavor)).collect();
-    Some(names.join(", "))
+    Some(
+        required
+            .iter()
+            .map(|addr| addr.short(flavor))
+            .collect::<Vec<String>>()
+            .join(", "),
+    )
 }

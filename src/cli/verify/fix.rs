@@ -74,8 +74,11 @@ impl Fixed {
                 FixRefusal::Drops { comments, modules } => {
                     let comments = (comments > 0).then(|| counted(comments, "comment"));
                     let modules = modules.then(|| "the blocks of modules".to_owned());
-                    let lost: Vec<String> = comments.into_iter().chain(modules).collect();
-                    let lost = lost.join(" and ");
+                    let lost = comments
+                        .into_iter()
+                        .chain(modules)
+                        .collect::<Vec<String>>()
+                        .join(" and ");
                     format!("that would drop {lost}; --fix=all does it anyway")
                 }
             };

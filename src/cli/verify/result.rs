@@ -56,7 +56,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         verdict
             .findings
             .into_iter()
-            .map(|finding| ResultEntry::Finding(finding, FindingDisplay::Result)),
+            .map(|finding| ResultEntry::Finding(Box::new(finding), FindingDisplay::Result)),
     );
     for failure in failures {
         result.fail(failure);

@@ -51,8 +51,7 @@ pub(super) fn read(
     let file = BufReader::new(file);
     let limit = bytes
         .saturating_mul(MAX_RATIO)
-        .max(FREE_UNPACKED_BYTES)
-        .min(MAX_UNPACKED_BYTES);
+        .clamp(FREE_UNPACKED_BYTES, MAX_UNPACKED_BYTES);
     match kind {
         ArchiveKind::Zip | ArchiveKind::TarGz => {
             read_tar(kind, Limited::new(MultiGzDecoder::new(file), limit))

@@ -188,7 +188,7 @@ pub(super) fn language_call(files: &dyn Files, name: &str, args: Vec<Typed>) -> 
             text: name.to_owned(),
             span: Span::default(),
         },
-        args: variables.into(),
+        args: variables,
         expand_final: false,
     })));
     let scope = EvalScope {

@@ -390,9 +390,14 @@ pub(super) fn not_recorded(
     hashed: &PackageHashes,
 ) -> Finding {
     let title = format!("No entry records the package {}", path.display());
-    let zh = hashed.zip.iter().map(|zip| zip.zh.to_string());
-    let hashes: Vec<String> = zh.chain([hashed.h1.to_string()]).collect();
-    let note = format!("none of its hashes is recorded: {}", hashes.join(", "));
+    let hashes = hashed
+        .zip
+        .iter()
+        .map(|zip| zip.zh.to_string())
+        .chain([hashed.h1.to_string()])
+        .collect::<Vec<String>>()
+        .join(", ");
+    let note = format!("none of its hashes is recorded: {hashes}");
     Diagnostic::error(rules::PACKAGE_MISMATCH, title)
         .at(subject.file, Span::default(), note)
         .help(

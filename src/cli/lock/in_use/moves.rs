@@ -81,8 +81,12 @@ impl RunComparison<'_> {
         {
             return RootPlaces::Below(dirs);
         }
-        let dirs = members.iter().map(|member| member.root.dir.clone());
-        RootPlaces::Roots(dirs.collect())
+        RootPlaces::Roots(
+            members
+                .iter()
+                .map(|member| member.root.dir.clone())
+                .collect(),
+        )
     }
 
     /// Returns directories in which no root is that the command would fail for or move elsewhere.
