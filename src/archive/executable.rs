@@ -1,4 +1,4 @@
-//! Tells packages that hold a provider from others.
+//! Distinguishes packages that hold a provider from others.
 
 /// Returns true if a package has the program of a provider: a file at its top level named
 /// `terraform-provider-TYPE`, alone or followed by `_…` or `.…` (rules 6.1).

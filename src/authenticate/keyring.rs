@@ -167,7 +167,7 @@ impl BoundKey {
 fn parts(block: &[u8]) -> Result<Vec<KeyPart>, KeyFault> {
     let mut parts = Vec::new();
     for packet in packets(block) {
-        // A key server hands out keys with thousands of signatures by strangers; nobody needs millions.
+        // A key server hands out keys with thousands of signatures by strangers; millions are an attack.
         if parts.len() == MAX_PACKETS {
             return Err(KeyFault::TooManyPackets);
         }

@@ -1,4 +1,4 @@
-//! Cuts bytes into packets, and tells those that the programs skip from damaged ones.
+//! Cuts bytes into packets, and distinguishes those that the programs skip from damaged ones.
 
 use pgp::errors::Error;
 use pgp::packet::{Packet, PacketParser};

@@ -62,7 +62,7 @@ impl<'t> TokenScanner<'t> {
     fn token(&mut self, kind: TokenKind, len: usize) -> ConfigToken {
         let start = self.at;
         self.at = match kind {
-            // Behind a fault nothing can be told apart; a piece of a secret must not look like a name.
+            // Behind a fault nothing can be distinguished; a piece of a secret must not look like a name.
             TokenKind::Fault(_) => self.text.len(),
             _ => start + len,
         };

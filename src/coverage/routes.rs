@@ -298,7 +298,7 @@ impl RouteVerdict {
 }
 
 pub(super) fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> RouteVerdict {
-    // A signed list tells `init` the hashes of all platforms, so it has nothing to warn of (rules 2.5).
+    // A signed list holds the hashes of all platforms, so `init` has nothing to warn of (rules 2.5).
     let incomplete = (source != PackageKind::Signed).then_some(INCOMPLETE);
     match state {
         LockState::Nothing(_) => RouteVerdict::new(Outcome::Rewrites, incomplete).unchecked(true),

@@ -180,7 +180,7 @@ impl Disk for RealDisk {
             None => temporary.persist_noclobber(&target),
         };
         match renamed {
-            // With the right to write, nobody who asks for it can have written since.
+            // Under the right to write, no other lockctl can have written since.
             Ok(_) if held.is_held() => Ok(Replaced::Done),
             Ok(_) => Ok(written_or_changed(current(&target, new.len())?, new)),
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
@@ -191,7 +191,7 @@ impl Disk for RealDisk {
     }
 
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {
-        // Held until the end of the function: between comparison and removal nobody else may write.
+        // Held until the end of the function: between comparison and removal no other lockctl may write.
         let _held = exclusive::of_directory(directory_of(path))?;
         if current(path, old.len())?.as_deref() != Some(old) {
             return Ok(Replaced::Changed);

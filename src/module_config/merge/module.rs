@@ -171,7 +171,7 @@ impl ModuleMerge {
 
 fn key_of(block: &MergedBlock) -> BlockKey {
     let mut labels = label_texts(block);
-    // The alias is an argument, but it tells the configurations of a provider apart.
+    // The alias is an argument, but it distinguishes the configurations of a provider.
     if block.kind == "provider"
         && let Some(alias) = block.body.attributes.get("alias")
         && let Ok(alias) = expr::constant(alias.file, &alias.written.value)

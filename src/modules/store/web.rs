@@ -185,7 +185,7 @@ impl WebAddress {
         }
     }
 
-    /// Returns the question under which the archive is kept: only a checksum that nobody can forge names one
+    /// Returns the question under which the archive is kept: only a checksum that cannot be forged names one
     /// archive for ever (rules 8.3).
     fn kept_as(&self, kind: ArchiveKind) -> Option<String> {
         let Some(WantedChecksum::Stated(checksum)) = &self.checksum else {
