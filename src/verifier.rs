@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::config::{BackendUse, ConfigSources, Unreached};
+use crate::config::{BackendUse, ConfigSources, Loaded, Unreached};
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
 use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
@@ -20,7 +20,7 @@ use crate::remote_module::InstalledOnly;
 use crate::verify::{
     self, Advice, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks, WantedChecks,
 };
-use crate::workspace::{Reading, Workspace, WorkspaceError};
+use crate::workspace::{Reading, Root, Workspace, WorkspaceError};
 
 /// A verification of one root, as `lockctl verify` does it offline, without looking at packages.
 ///
@@ -143,26 +143,10 @@ impl Verifier {
             modules: &InstalledOnly,
         };
         let loaded = root.load(outside, &RealEnv, &reading, &mut texts);
-        let inputs = RootInputs {
-            flavor: root.flavor,
-            choice: root.choice,
-            lock_path: &root.lock_path,
-            lock: root.lock.as_ref().map(|lock| LockInput {
-                file: lock.file,
-                bytes: &lock.bytes,
-                document: &lock.document,
-                diagnostics: &lock.diagnostics,
-            }),
-            // A directory with nothing but a lock file is checked without configuration.
-            configuration: loaded.found.then_some(ConfigurationInput {
-                requirements: &loaded.requirements,
-                core_versions: &loaded.core_versions,
-                diagnostics: &loaded.diagnostics,
-            }),
-            project: root.project(),
-            project_file: &root.project_name(),
-            advice: &Advice::here(),
-        };
+        // A directory with nothing but a lock file is checked without configuration.
+        let configuration = loaded.found.then_some(&loaded);
+        let (project_file, advice) = (root.project_name(), Advice::here());
+        let inputs = inputs(&root, configuration, &project_file, &advice);
         let mut checks = WantedChecks {
             groups: &Groups::offline(),
             platforms: &|providers| self.wanted(root.project(), root.flavor, providers),
@@ -233,5 +217,33 @@ fn line(texts: &Texts, diagnostic: &Diagnostic) -> String {
             format!("{name}:{}:{}: {text}", position.line, position.column)
         }
         None => text,
+    }
+}
+
+/// Returns what the checks read of a root; `project_file` is the name of its project file.
+pub(crate) fn inputs<'a>(
+    root: &'a Root,
+    configuration: Option<&'a Loaded>,
+    project_file: &'a str,
+    advice: &'a Advice,
+) -> RootInputs<'a> {
+    RootInputs {
+        flavor: root.flavor,
+        choice: root.choice,
+        lock_path: &root.lock_path,
+        lock: root.lock.as_ref().map(|lock| LockInput {
+            file: lock.file,
+            bytes: &lock.bytes,
+            document: &lock.document,
+            diagnostics: &lock.diagnostics,
+        }),
+        configuration: configuration.map(|loaded| ConfigurationInput {
+            requirements: &loaded.requirements,
+            core_versions: &loaded.core_versions,
+            diagnostics: &loaded.diagnostics,
+        }),
+        project: root.project(),
+        project_file,
+        advice,
     }
 }

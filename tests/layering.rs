@@ -109,7 +109,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources modules store resolve coverage review locker verify \
-         workspace report run advice",
+         workspace report run advice verifier",
     ),
 ];
 

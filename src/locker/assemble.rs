@@ -84,7 +84,7 @@ fn entry(
         dropped: dropped::find(request, hashed, facts, &recorded, &new),
     };
     // Hashes that nothing shows stay beside the proven ones, unknown schemes included: a user may have
-    // recorded them for a platform or a tool that this run knows nothing of (rules 2.3).
+    // recorded them for a platform or a tool that this run does not look at (rules 2.3).
     let remaining: Hashes = recorded
         .iter()
         .filter(|hash| !removed.contains(hash))

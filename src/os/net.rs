@@ -118,7 +118,7 @@ impl HttpStack {
 
     fn get(&self, request: &HttpRequest<'_>) -> Result<HttpResponse, HttpError> {
         let origin = request.url.origin();
-        // The library is told by `client`, where an error could not be returned.
+        // `client` sets the library up, where an error could not be returned.
         let proxy = self
             .proxies
             .of_target(&origin)

@@ -128,7 +128,7 @@ fn possible(root: &RootRow<'_>) -> TestCaseStatus {
     if root.status != RootStatus::Failed {
         return TestCaseStatus::success();
     }
-    // JUnit tells a test that failed from one that could not run: an `error` is the latter.
+    // In JUnit a `failure` is a test that failed, an `error` one that could not run.
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     let texts: Vec<String> = root
         .failures

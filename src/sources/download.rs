@@ -106,7 +106,7 @@ struct Partial {
     file: Box<dyn Scratch>,
     sha: Sha256Stream,
     bytes: u64,
-    /// A strong entity tag or a date, by which the server tells whether the rest still belongs to the same
+    /// A strong entity tag or a date, by which the server decides whether the rest still belongs to the same
     /// file.
     validator: Option<String>,
     /// The file was put together from the bodies of several answers.

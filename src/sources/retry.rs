@@ -54,7 +54,7 @@ impl RetryPolicy {
     pub fn of(env: &dyn Env, flavor: Flavor) -> Self {
         let number = |name: &str| -> Option<u64> {
             let value = env.var(name)?.into_string().ok()?;
-            // 0 counts as unset, as in the programs (rules 4.1): nobody can switch repetition off by a
+            // 0 counts as unset, as in the programs (rules 4.1): repetition cannot be switched off by a
             // variable.
             value.parse().ok().filter(|n| *n >= 1)
         };

@@ -75,7 +75,7 @@ pub(super) fn file(label: &str, block: &GenerateBlock) -> UnitResult<GeneratedFi
     let mut contents = String::new();
     if !is_unsigned {
         let prefix = prefix.as_deref().unwrap_or("# ");
-        // The first line tells Terragrunt that it may replace the file (rules 8.4).
+        // By the first line Terragrunt recognises a file that it may replace (rules 8.4).
         contents = format!("{prefix}{SIGNATURE}\n");
     }
     if !is_disabled {

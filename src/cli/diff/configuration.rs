@@ -101,7 +101,7 @@ fn load(
                 files: tree,
                 modules,
             };
-            // A state that lies in the work tree is one of now, not of the revision.
+            // A state file of the work tree belongs to the present, not to the revision.
             load_root(dir, outside, &env, flavor, false, texts)
         }
     }

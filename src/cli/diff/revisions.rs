@@ -189,7 +189,7 @@ impl RevisionReader<'_> {
         let old = old_tree.as_ref().and_then(|tree| committed(tree, &old));
         let new = match (new_tree, &on_disk) {
             (Some(tree), _) => committed(tree, &new),
-            // The name of the index is `:`, that of the work tree is empty; only the latter lies on disk.
+            // The name of the index is `:`, that of the work tree is empty; only the work tree is on disk.
             (None, Some(path)) if self.names[1].is_empty() => path.parent().map(Configured::Disk),
             _ => None,
         };

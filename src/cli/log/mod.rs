@@ -66,10 +66,16 @@ fn run(common: &Common, args: &LogArgs, world: World<'_>) -> CommandResult {
         return log.of_repository();
     }
     // What is not on disk may be in the history: the root was removed, or the repository is bare.
-    let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) = roots
-        .paths()
-        .into_iter()
-        .partition(|path| roots.recursive || log.is_directory(path));
+    let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) =
+        roots.paths().into_iter().partition(|path| {
+            let path = log.common.below(path);
+            let kind = log.world.disk.kind(&path);
+            // In a bare repository the directories on disk are those of git, as `refs`.
+            roots.recursive
+                || kind.is_ok_and(|kind| kind == FileKind::Directory)
+                    && Repository::find(log.world.run, &path)
+                        .map_or(true, |repository| repository.top().is_some())
+        });
     let mut all = if there.is_empty() {
         RootResults::default()
     } else {
@@ -112,14 +118,6 @@ struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    fn is_directory(&self, path: &Path) -> bool {
-        // In a bare repository the directories on disk are those of git, as `refs`.
-        let kind = self.world.disk.kind(&self.common.below(path));
-        kind.is_ok_and(|kind| kind == FileKind::Directory)
-            && Repository::find(self.world.run, &self.common.below(path))
-                .map_or(true, |repository| repository.top().is_some())
-    }
-
     /// Finds the repository that a directory is in, with the commits that changed its lock files.
     fn commits(&self, dir: &Path) -> Result<(Repository<'a>, Vec<Commit>), Failure> {
         let failure = |error: GitError| advice::git::failure(&error);

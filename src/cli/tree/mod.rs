@@ -4,8 +4,6 @@ mod args;
 mod graph;
 mod text;
 
-use std::sync::Arc;
-
 use crate::cli::args::{Common, Configuration};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::{BranchGroup, Branches, Repeats};
@@ -15,8 +13,7 @@ use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
 use crate::run;
 use crate::run::unseen::{self, CallNames, UnseenParts};
-use crate::run::user::config::{UserConfigs, silent};
-use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
 pub(in crate::cli) use args::TreeArgs;
 
@@ -49,9 +46,7 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
-    let user = Arc::new(UserConfigs::new(options, world, &silent));
-    let auto = AutoModules::Cached;
-    let modules = UserModules::new(user, configuration, auto, cache.as_ref());
+    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
     let all = run::each(
         options,
         &args.roots.choice(),

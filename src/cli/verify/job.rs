@@ -25,11 +25,12 @@ use crate::run::unseen;
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::UserModules;
 use crate::run::{Job, OpenResult};
+use crate::verifier::inputs;
 use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::verify::upstream::Registries;
 use crate::verify::{
-    self, Advice, CheckGroup, ComparedRoot, ConfigurationInput, Groups, LockInput, PackageChecks,
-    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
+    self, Advice, CheckGroup, ComparedRoot, Groups, PackageChecks, RootInputs, RootVerdict,
+    SourceChecks, Upstream, WantedChecks,
 };
 use crate::world::{Exclusive, Replaced};
 
@@ -317,32 +318,4 @@ fn compare_versions(verified: &mut [VerifiedRoot]) {
             verdict: &mut verified.verdict,
         });
     verify::compare_versions(&mut compared.collect::<Vec<_>>());
-}
-
-/// Returns what is verified of a root; `project_file` is the name of its project file.
-fn inputs<'a>(
-    root: &'a Root,
-    configuration: Option<&'a Loaded>,
-    project_file: &'a str,
-    advice: &'a Advice,
-) -> RootInputs<'a> {
-    RootInputs {
-        flavor: root.flavor,
-        choice: root.choice,
-        lock_path: &root.lock_path,
-        lock: root.lock.as_ref().map(|lock| LockInput {
-            file: lock.file,
-            bytes: &lock.bytes,
-            document: &lock.document,
-            diagnostics: &lock.diagnostics,
-        }),
-        configuration: configuration.map(|loaded| ConfigurationInput {
-            requirements: &loaded.requirements,
-            core_versions: &loaded.core_versions,
-            diagnostics: &loaded.diagnostics,
-        }),
-        project: root.project(),
-        project_file,
-        advice,
-    }
 }

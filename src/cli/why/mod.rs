@@ -20,8 +20,7 @@ use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run;
 use crate::run::root::Root;
 use crate::run::unseen::{self, CallNames, UnseenParts};
-use crate::run::user::config::{UserConfigs, silent};
-use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
 pub(in crate::cli) use args::WhyArgs;
 
@@ -43,9 +42,7 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
     let options = &common.options();
     let configuration = &args.configuration.options();
     let cache = modules::cache(options, world);
-    let user = Arc::new(UserConfigs::new(options, world, &silent));
-    let auto = AutoModules::Cached;
-    let modules = UserModules::new(user, configuration, auto, cache.as_ref());
+    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
     // What else may be meant matters only where no root requires the provider.
     let mut meant = BTreeMap::new();
     let mut all = run::each(

@@ -18,7 +18,7 @@ use crate::run::World;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RunOptions};
 use crate::run::root::Root;
 use crate::run::user::caches;
-use crate::run::user::config::UserConfigs;
+use crate::run::user::config::{UserConfigs, silent};
 use crate::sources::net::Net;
 use crate::workspace::Reading;
 
@@ -50,6 +50,18 @@ pub(crate) struct UserModules<'a> {
 }
 
 impl<'a> UserModules<'a> {
+    /// Prepares to find modules for a command that makes no requests by default and
+    /// shows no progress.
+    pub(crate) fn quiet(
+        options: &'a RunOptions,
+        configuration: &ConfigurationOptions,
+        world: World<'a>,
+        cache: Option<&'a ModuleCache<'a>>,
+    ) -> Self {
+        let user = Arc::new(UserConfigs::new(options, world, &silent));
+        Self::new(user, configuration, AutoModules::Cached, cache)
+    }
+
     /// Prepares to find modules as a command line says; nothing is asked yet.
     pub(crate) fn new(
         user: Arc<UserConfigs<'a>>,

@@ -161,7 +161,7 @@ impl<'a> ModuleRegistries<'a> {
         limit: u64,
     ) -> Result<Downloaded, FetchError> {
         let credentials = match token {
-            // OpenTofu sends the token to any origin; here at least nobody on the way can read it (rules
+            // OpenTofu sends the token to any origin; here it is at least encrypted on the way (rules
             // 12.8).
             DirectToken::Sent => self.discovery.credentials(&module.host, url),
             DirectToken::Withheld => None,

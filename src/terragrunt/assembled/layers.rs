@@ -34,7 +34,7 @@ impl Assembled<'_> {
             return generated.as_deref().map(CacheEntry::Generated);
         }
         let inside = self.inside(path)?;
-        // The unit lies over the module's directory.
+        // Files of the unit replace those of the module's directory.
         let in_unit = below_text(&self.module_dir, path)
             .and_then(|inside| self.at(self.files, &self.unit_dir, &inside, CopiedFrom::Unit));
         let copied = in_unit.or_else(|| self.in_base(&inside));

@@ -315,7 +315,7 @@ impl<'f> Assembled<'f> {
         }
     }
 
-    /// Returns true if a file of such a name lies in the module's directory or below (rules 7.7).
+    /// Returns true if a file of such a name is in the module's directory or below (rules 7.7).
     fn has_file(&self, is_meant: fn(&str) -> bool, holds: impl Fn(&Path) -> bool) -> bool {
         let mut left = MAX_NAMES;
         let mut waiting = vec![(self.module_dir.clone(), 0)];
