@@ -48,7 +48,7 @@ pub(super) fn assemble(
         .cloned()
         .collect();
     let mut removed = Vec::new();
-    // Where a module or the state was not seen, it may require them.
+    // Where a module or the state was not seen, it may require them (rules 2.6).
     if request.requirements.is_complete() {
         lock.providers.retain(|addr, _| request.requires(addr));
         removed = std::mem::take(&mut unrequired);
@@ -74,7 +74,18 @@ fn entry(
 ) -> (ProviderLock, ProviderOutcome) {
     let selected = &hashed.selected;
     let old = before.providers.get(&selected.provider);
-    let recorded = recorded_hashes(request, old, hashed);
+    // Hashes of another version say nothing of this one.
+    let mut recorded = old
+        .filter(|entry| entry.version == selected.version)
+        .map(|entry| entry.hashes.clone())
+        .unwrap_or_default();
+    // Those of the other registry count only if its packages are the same (rules 5.3).
+    if let Some(proof) = &hashed.lists.proof
+        && let Some(elsewhere) = request.elsewhere.get(&selected.provider)
+        && convert::is_same_release(elsewhere, &proof.signed)
+    {
+        recorded = recorded.union(elsewhere);
+    }
     let compared = contradiction::compare(&recorded, hashed, request, facts, settings.contradicted);
     errors.extend(compared.errors);
     errors.extend(contradiction::false_claims(hashed, request, facts));
@@ -96,25 +107,6 @@ fn entry(
         hashes: remaining.union(&new),
     };
     (lock, outcome(hashed, &recorded, &new, removed))
-}
-
-/// Returns the recorded hashes of the selected version. Hashes of another version say nothing of this one.
-fn recorded_hashes(
-    request: &RootRequest<'_>,
-    old: Option<&ProviderLock>,
-    hashed: &HashedProvider,
-) -> Hashes {
-    let recorded = old
-        .filter(|entry| entry.version == hashed.selected.version)
-        .map(|entry| entry.hashes.clone())
-        .unwrap_or_default();
-    if let Some(proof) = &hashed.lists.proof
-        && let Some(elsewhere) = request.elsewhere.get(&hashed.selected.provider)
-        && convert::is_same_release(elsewhere, &proof.signed)
-    {
-        return recorded.union(elsewhere);
-    }
-    recorded
 }
 
 /// Returns the hashes that this run adds: computed, signed and claimed ones.
@@ -150,7 +142,7 @@ fn constraints(
 ) -> Constraints {
     let selected = &hashed.selected;
     match old {
-        // The module that states them was not seen.
+        // The module that states them was not seen, so the line stays (rules 2.2).
         Some(entry) if !request.requires(&selected.provider) => entry.constraints.clone(),
         Some(entry) => request
             .requirements
@@ -256,6 +248,7 @@ fn unexplained(
     if hashed.lists.proof.is_some() || !has_mismatch {
         return 0;
     }
+    // A package that was not hashed may have one of them.
     let kept_h1 = recorded
         .of(Scheme::H1)
         .filter(|hash| !new.contains(hash))

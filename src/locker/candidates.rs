@@ -15,7 +15,8 @@ pub(super) fn find<'a>(
     let mut questions = Vec::new();
     for root in &roots {
         for query in &root.providers {
-            // A version that must be taken and is not allowed fails without an answer.
+            // The list is asked for even if a version is locked: it may be gone (`resolve` rules 2.1, 2.2). A
+            // version that must be taken and is not allowed fails without an answer (1.2).
             if query.check().is_ok() {
                 questions.push(Question {
                     source: root.source,

@@ -41,11 +41,12 @@ pub(super) fn compare(
     let zips = recorded_zips(recorded, hashed, request.source.flavor);
     let mut errors = Vec::new();
     for package in &hashed.packages {
-        let zh = match list {
-            Some(list) if !list.is_signed => unrecorded_zip(recorded, package, zips),
-            _ => unlisted_zip(recorded, package, zips),
+        let Form::Zip { zh, .. } = &package.content.form else {
+            continue;
         };
-        let Some(zh) = zh else { continue };
+        if !is_contradicted(recorded, package, zh, zips, list) {
+            continue;
+        }
         // Where the list has every recorded hash, none of them is wrong, and a package that was added to
         // the list is no reason to trust it.
         let has_proof = is_signed && list.is_some_and(|list| list.hashes.contains(zh));
@@ -102,40 +103,29 @@ fn recorded_zips(recorded: &Hashes, hashed: &HashedProvider, flavor: Flavor) -> 
     }
 }
 
-/// Returns the hash of a zip that is not in the recorded list of the release.
-///
-/// The lock file as it is makes the next `init` from there fail. With the new hash it would pass, so
-/// nothing is written: a difference from `providers lock`, which checks nothing. A signature does not
-/// change that: a list that was signed anew may hold the old hashes and others beside them. Any other
-/// mismatch may be just another platform's package.
-fn unlisted_zip<'p>(
+/// Returns true if the recorded hashes contradict a zip, given the checksum list that comes with it.
+fn is_contradicted(
     recorded: &Hashes,
-    package: &'p HashedPackage,
+    package: &HashedPackage,
+    zh: &Hash,
     zips: RecordedZips,
-) -> Option<&'p Hash> {
-    let Form::Zip { zh, .. } = &package.content.form else {
-        return None;
-    };
-    let is_recorded = recorded.contains(&package.content.h1)
-        || hash::matches(recorded, &package.content.as_installed_from()) != Match::Mismatch;
-    (!is_recorded && zips == RecordedZips::WholeList).then_some(zh)
-}
-
-/// Returns the hash of a zip that is not recorded although others are, where no signature covers it.
-///
-/// An `h1:` alone is no reason to accept it: whoever alters what the registry states may have slipped
-/// that in before, and withholds the key now (`sources` rules 9.5).
-fn unrecorded_zip<'p>(
-    recorded: &Hashes,
-    package: &'p HashedPackage,
-    zips: RecordedZips,
-) -> Option<&'p Hash> {
-    let Form::Zip { zh, .. } = &package.content.form else {
-        return None;
-    };
-    let has_zips = recorded.of(Scheme::Zh).next().is_some();
-    let is_replaced = zips == RecordedZips::WholeList || recorded.contains(&package.content.h1);
-    (has_zips && !recorded.contains(zh) && is_replaced).then_some(zh)
+    list: Option<ListView<'_>>,
+) -> bool {
+    let is_whole = zips == RecordedZips::WholeList;
+    let has_h1 = recorded.contains(&package.content.h1);
+    if list.is_some_and(|list| !list.is_signed) {
+        // Where no signature covers the zip, an `h1:` alone is no reason to accept it: whoever alters what the
+        // registry states may have slipped that in before, and withholds the key now (`sources` rules 9.5).
+        let has_zips = recorded.of(Scheme::Zh).next().is_some();
+        has_zips && !recorded.contains(zh) && (is_whole || has_h1)
+    } else {
+        // The lock file as it is makes the next `init` from there fail. With the new hash it would pass, so
+        // nothing is written: a difference from `providers lock`, which checks nothing (rules 2.4). A signature
+        // does not change that: a list that was signed anew may hold the old hashes and others beside them.
+        // Any other mismatch may be just another platform's package.
+        let matched = hash::matches(recorded, &package.content.as_installed_from());
+        is_whole && !has_h1 && matched == Match::Mismatch
+    }
 }
 
 /// Recorded hashes that contradict the checksum list of the release.

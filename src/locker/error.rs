@@ -326,7 +326,12 @@ impl LockError {
             Self::Unvouched { provider, .. } => (rules::HASHES_CONTRADICTED, &**provider, None),
             Self::FalseClaims {
                 provider, claims, ..
-            } => (rules::STATED_HASH_FALSE, &**provider, only_platform(claims)),
+            } => {
+                let first = claims.first().map(|claim| &claim.platform);
+                let same =
+                    first.filter(|first| claims.iter().all(|claim| claim.platform == **first));
+                (rules::STATED_HASH_FALSE, &**provider, same)
+            }
             Self::OtherKey { provider, .. } => (rules::KEY_NOT_ALLOWED, &**provider, None),
             Self::Unsigned {
                 id,
@@ -345,15 +350,6 @@ impl LockError {
 
 /// Maximum number of hashes that a message repeats: the whole list may have hundreds.
 const MAX_SHOWN_HASHES: usize = 3;
-
-/// Returns the platform that all claims are about.
-fn only_platform(claims: &[FalseClaim]) -> Option<&Platform> {
-    let first = &claims.first()?.platform;
-    claims
-        .iter()
-        .all(|claim| claim.platform == *first)
-        .then_some(first)
-}
 
 fn false_claims(provider: &ProviderAddr, version: &Version, claims: &[FalseClaim]) -> String {
     let shown: Vec<String> = claims

@@ -166,8 +166,20 @@ pub(super) fn hash<'a>(
     facts: &dyn Facts,
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
-    roots: Vec<RootWork<'a, Proven>>,
+    mut roots: Vec<RootWork<'a, Proven>>,
 ) -> Vec<RootWork<'a, HashedProvider>> {
+    for root in &mut roots {
+        let needs_download = root
+            .providers
+            .iter()
+            .flat_map(|proven| &proven.offered.metas)
+            .any(|meta| meta.location.url().is_some());
+        // A root that failed gets no lock file, so nothing is downloaded for it. Local packages are hashed all
+        // the same, since this costs little and may show more that is wrong.
+        if !root.errors.is_empty() && needs_download {
+            root.providers.clear();
+        }
+    }
     let contents = contents(disk, facts, sources, settings, &roots);
     roots
         .into_iter()
@@ -298,6 +310,7 @@ impl Hasher<'_> {
                 bytes,
                 retries,
             } => {
+                // A fact takes the place of the download, of its length as well (`store` rules 1.2).
                 if let Some(fact) = self.known_fact(wanted, *check) {
                     return Ok(PackageContent::by_fact(fact));
                 }

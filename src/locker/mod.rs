@@ -36,8 +36,6 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
-use self::stages::Proven;
-use self::work::RootWork;
 use crate::store::Facts;
 use crate::world::Disk;
 
@@ -85,24 +83,10 @@ pub fn run(
     let roots = dates::select(&sources, settings, roots);
     let roots = packages::find(&sources, facts, settings, roots);
     let roots = work::pass_over_unavailable(roots);
-    let mut roots = prove::prove(&sources, settings, roots);
-    roots.iter_mut().for_each(cancel_downloads_of_failed);
+    let roots = prove::prove(&sources, settings, roots);
     let roots = fetch::hash(disk, facts, &sources, settings, roots);
     roots
         .into_iter()
         .map(|root| assemble::assemble(root, facts, settings))
         .collect()
-}
-
-/// Drops the packages of a root that gets no lock file if any would have to be downloaded. Local
-/// packages are hashed all the same, since this costs little and may show more that is wrong.
-fn cancel_downloads_of_failed(root: &mut RootWork<'_, Proven>) {
-    let needs_download = root
-        .providers
-        .iter()
-        .flat_map(|proven| &proven.offered.metas)
-        .any(|meta| meta.location.url().is_some());
-    if !root.errors.is_empty() && needs_download {
-        root.providers.clear();
-    }
 }

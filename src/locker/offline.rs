@@ -132,6 +132,8 @@ fn wanted_platforms(attribution: &Attribution, chosen: &WantedSet) -> BTreeSet<P
     let mut platforms: BTreeSet<Platform> = chosen.known().into_iter().collect();
     if chosen.all {
         platforms.extend(attribution.offered().iter().cloned());
+        // Without facts nothing says which packages the release has: nothing in a lock file does (`coverage`
+        // rules 1.1).
         if attribution.offered().is_empty() {
             platforms.extend(Platform::common());
         }

@@ -8,7 +8,7 @@ use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::flavor::Flavor;
-use crate::lockfile::{LockFile, ProviderLock};
+use crate::lockfile::LockFile;
 use crate::package::ReleaseDates;
 use crate::requirement::Requirements;
 use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
@@ -193,6 +193,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
     let requirements = request.requirements;
     let mut lock = request.lock.clone();
     let carried_over = lock.carry_over(flavor, |addr| requirements.providers.contains_key(addr));
+    // As `init -upgrade` moves versions, whatever is locked (`resolve` rules 1.3).
     let goals = Goals {
         others: Goal::Newest(Reach::Any),
         named: BTreeMap::new(),
@@ -208,24 +209,23 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
         standing,
         dates: BTreeMap::new(),
     };
-    let mut compared = Vec::new();
-    for provider in requirements.providers.keys() {
-        let is_refused = refused.iter().any(|(other, _)| other == provider);
-        if provider.is_builtin(flavor) && !is_refused {
-            compared.push(without_offer(provider, VersionComparison::BuiltIn));
-        }
-    }
+    let mut compared: Vec<ComparedVersions> = requirements
+        .providers
+        .keys()
+        .filter(|provider| provider.is_builtin(flavor))
+        // A built-in provider with a constraint, or one that does not exist, is an error (`resolve` rules 1.1).
+        .filter(|provider| refused.iter().all(|(other, _)| other != *provider))
+        .map(|provider| without_offer(provider, VersionComparison::BuiltIn))
+        .collect();
     for (provider, refusal) in refused {
         let error = Box::new(SelectError::Refused {
             provider: provider.clone(),
             refusal,
         });
-        compared.push(without_offer(
-            &provider,
-            VersionComparison::Failed(error.into()),
-        ));
+        let failure = VersionComparison::Failed(error.into());
+        compared.push(without_offer(&provider, failure));
     }
-    for (provider, entry) in unrequired(requirements, &lock, &carried_over) {
+    for (provider, entry) in work::unrequired(requirements, &lock, &carried_over) {
         if requirements.is_complete() || !work::can_be_asked_about(provider, flavor) {
             compared.push(without_offer(provider, VersionComparison::NotRequired));
         } else {
@@ -237,32 +237,19 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
             });
         }
     }
-    queries.retain(|query| {
-        let is_overridden = request.overridden.contains(&query.provider);
-        if is_overridden {
-            compared.push(without_offer(
-                &query.provider,
-                VersionComparison::Overridden,
-            ));
-        }
-        !is_overridden
-    });
+    let (overridden, queries): (Vec<ProviderQuery>, Vec<ProviderQuery>) = queries
+        .into_iter()
+        .partition(|query| request.overridden.contains(&query.provider));
+    for query in overridden {
+        compared.push(without_offer(
+            &query.provider,
+            VersionComparison::Overridden,
+        ));
+    }
     Comparing {
         request,
         source,
         queries,
         compared,
     }
-}
-
-/// Returns the entries that nothing visible requires and that no other entry replaces.
-fn unrequired<'l>(
-    requirements: &Requirements,
-    lock: &'l LockFile,
-    carried_over: &[(ProviderAddr, ProviderAddr)],
-) -> impl Iterator<Item = (&'l ProviderAddr, &'l ProviderLock)> {
-    lock.providers.iter().filter(|(provider, _)| {
-        let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
-        !requirements.providers.contains_key(*provider) && !is_replaced
-    })
 }

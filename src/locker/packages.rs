@@ -174,7 +174,8 @@ impl Planned {
         request: &RootRequest<'_>,
         settings: &LockSettings,
     ) -> Self {
-        // Of a provider that nothing visible requires as many platforms are locked as there are.
+        // Of a provider that nothing visible requires as many platforms are locked as there are: an entry that
+        // the source does not have stays as it is (rules 2.6).
         let need_of_named = if request.requires(&selected.provider) {
             PlatformNeed::Named
         } else {
@@ -215,17 +216,6 @@ impl Planned {
         }
     }
 
-    /// Returns the wanted platforms whose packages are asked for in this round.
-    fn asked(&self) -> impl Iterator<Item = &Platform> {
-        self.wanted
-            .iter()
-            .map(|(platform, _)| platform)
-            .filter(|platform| match &self.first {
-                Some(first) => first == *platform,
-                None => !self.known.contains_key(platform) && !self.claimed.contains_key(platform),
-            })
-    }
-
     fn question(&self, source: usize, platform: &Platform) -> PackageQuestion {
         PackageQuestion {
             respondent: Respondent::Source,
@@ -236,8 +226,15 @@ impl Planned {
         }
     }
 
+    /// Returns the questions about the wanted platforms whose packages are asked for in this round.
     fn questions(&self, source: usize) -> impl Iterator<Item = PackageQuestion> {
-        self.asked()
+        self.wanted
+            .iter()
+            .map(|(platform, _)| platform)
+            .filter(|platform| match &self.first {
+                Some(first) => first == *platform,
+                None => !self.known.contains_key(platform) && !self.claimed.contains_key(platform),
+            })
             .map(move |platform| self.question(source, platform))
     }
 
@@ -361,6 +358,7 @@ impl Planned {
             match answers.get(&self.question(source, platform)) {
                 None => {}
                 Some(Ok(meta)) => metas.push(Arc::clone(meta)),
+                // Only a platform that the user names is an error if the release lacks it (rules 1.1).
                 Some(Err(error)) if error.lacks_platform() && *need == PlatformNeed::Preset => {
                     skipped.push(platform.clone());
                 }

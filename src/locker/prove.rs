@@ -106,6 +106,7 @@ fn unmet_demands(
     }
     let mut errors = Vec::new();
     for meta in &offered.metas {
+        // A program accepts either: the list of a registry without keys, and the package of a mirror (rules 3.4).
         if lists.unsigned.is_some() || meta.evidence.is_none() {
             errors.push(LockError::Unsigned {
                 id: Box::new(meta.id.clone()),

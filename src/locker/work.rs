@@ -6,9 +6,9 @@ use std::num::NonZeroUsize;
 use super::{FlavorSource, LockError, RootRequest};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::lockfile::LockFile;
+use crate::lockfile::{LockFile, ProviderLock};
 use crate::parallel;
-use crate::requirement::Refusal;
+use crate::requirement::{Refusal, Requirements};
 use crate::resolve::{self, ProviderQuery, SelectError};
 use crate::version::Constraints;
 
@@ -101,16 +101,8 @@ fn queries_of_unrequired(
     if requirements.is_complete() {
         return Vec::new();
     }
-    before
-        .providers
-        .iter()
-        .filter(|(provider, _)| {
-            // The entry that replaces it is asked about; this one goes when everything is seen.
-            let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
-            !request.requires(provider)
-                && !is_replaced
-                && can_be_asked_about(provider, request.source.flavor)
-        })
+    unrequired(requirements, before, carried_over)
+        .filter(|(provider, _)| can_be_asked_about(provider, request.source.flavor))
         .map(|(provider, entry)| {
             let goal = request.goals.named.get(provider);
             ProviderQuery {
@@ -124,6 +116,19 @@ fn queries_of_unrequired(
             }
         })
         .collect()
+}
+
+/// Returns the entries that nothing visible requires and that no other entry replaces.
+pub(super) fn unrequired<'l>(
+    requirements: &Requirements,
+    lock: &'l LockFile,
+    carried_over: &[(ProviderAddr, ProviderAddr)],
+) -> impl Iterator<Item = (&'l ProviderAddr, &'l ProviderLock)> {
+    lock.providers.iter().filter(|(provider, _)| {
+        // The entry that replaces it is asked about; this one goes when everything is seen.
+        let is_replaced = carried_over.iter().any(|(old, _)| old == *provider);
+        !requirements.providers.contains_key(*provider) && !is_replaced
+    })
 }
 
 /// Returns true if a source could have a provider: it is not part of the program, and the program does not

@@ -7,7 +7,7 @@ use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::lockfile::ProviderLock;
-use crate::requirement::{Refusal, Requirement, Requirements, StateSeen};
+use crate::requirement::{Requirement, Requirements, StateSeen};
 use crate::resolve::{self, Goals};
 
 /// Maximum number of places beside the first one that a finding shows.
@@ -27,7 +27,11 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
         resolve::to_query(requirements, lock, subject.flavor, &Goals::default());
     let mut findings = Vec::new();
     for (provider, refusal) in &refused {
-        findings.push(unlockable(requirements, provider, *refusal));
+        let place = &requirements.providers[provider][0];
+        let diagnostic = Diagnostic::error(rules::ADDRESS_MALFORMED, refusal.title())
+            .at(place.file, place.span, refusal.to_string())
+            .help(refusal.help());
+        findings.push(Finding::about(provider, diagnostic));
     }
     for query in &queries {
         let places = &requirements.providers[&query.provider];
@@ -60,6 +64,7 @@ fn not_required(
     requirements: &Requirements,
 ) -> Finding {
     let program = subject.flavor.command();
+    // The state counts, since `init` keeps the entries that it needs (`lockfile` rules 4.4).
     let remark = match requirements.state {
         StateSeen::LeftOut => "the configuration does not require it, and the state was left out",
         StateSeen::Yes | StateSeen::No => "neither the configuration nor the state requires it",
@@ -88,16 +93,6 @@ fn not_required(
             " to drop the entry, as `{program} init` does{taken}; until then `{program} init \
              -lockfile=readonly` fails: Provider dependency changes detected"
         ))),
-    )
-}
-
-fn unlockable(requirements: &Requirements, provider: &ProviderAddr, refusal: Refusal) -> Finding {
-    let place = &requirements.providers[provider][0];
-    Finding::about(
-        provider,
-        Diagnostic::error(rules::ADDRESS_MALFORMED, refusal.title())
-            .at(place.file, place.span, refusal.to_string())
-            .help(refusal.help()),
     )
 }
 
@@ -192,7 +187,8 @@ fn stale(
     entry: &ProviderLock,
     requirements: &Requirements,
 ) -> Option<Finding> {
-    // Terms of modules that cannot be seen stay recorded, so they do not make the line stale.
+    // Terms of modules that cannot be seen stay recorded (`locker` rules 2.2), so they do not make the line
+    // stale. It is a note: `init` compares no constraints (`lockfile` rules 4.1).
     if requirements.to_record(provider, &entry.constraints) == entry.constraints {
         return None;
     }

@@ -2,8 +2,7 @@
 
 use super::inputs::RootInputs;
 use crate::diag::{Diagnostic, Finding, rules};
-use crate::flavor::{FlavorChoice, StatedFlavor};
-use crate::requirement::CoreVersion;
+use crate::flavor::FlavorChoice;
 use crate::version::Version;
 
 /// Reports each `required_version` that the stated version of the program does not meet; nothing
@@ -14,44 +13,44 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
     let FlavorChoice::Stated(stated) = root.choice else {
         return Vec::new();
     };
-    root.configuration
-        .iter()
-        .flat_map(|configuration| configuration.core_versions)
-        .filter_map(|required| unmet(root, stated, required))
-        .map(Finding::from)
-        .collect()
-}
-
-fn unmet(
-    root: &RootInputs<'_>,
-    stated: StatedFlavor,
-    required: &CoreVersion,
-) -> Option<Diagnostic> {
-    let (major, minor) = stated.version?;
-    let (is_met, shown) = match stated.patch {
-        Some(patch) => {
-            let version = Version::release(major, minor, patch);
-            (required.constraints.allows(&version), version.to_string())
-        }
-        None => (
-            required.constraints.allows_some(major, minor),
-            format!("{major}.{minor}"),
-        ),
+    let Some((major, minor)) = stated.version else {
+        return Vec::new();
     };
-    if is_met {
-        return None;
-    }
     let program = stated.flavor.program();
-    let title = format!("{program} {shown} does not meet a version constraint of a module");
-    let note = format!(
-        "`{} init` fails: {}",
-        stated.flavor.command(),
-        stated.flavor.unmet_core_title()
-    );
-    let help = format!(
-        "change the constraint, or state the version that you run with --flavor or as `flavor` in {}",
-        root.project_file
-    );
-    let diagnostic = Diagnostic::warning(rules::CORE_VERSION_UNMET, title);
-    Some(diagnostic.at(required.file, required.span, note).help(help))
+    let mut findings = Vec::new();
+    for required in root
+        .configuration
+        .iter()
+        .flat_map(|read| read.core_versions)
+    {
+        let (is_met, shown) = match stated.patch {
+            // A program checks its own version without suffixes (`version` rules 6.5).
+            Some(patch) => {
+                let version = Version::release(major, minor, patch);
+                (required.constraints.allows(&version), version.to_string())
+            }
+            None => (
+                required.constraints.allows_some(major, minor),
+                format!("{major}.{minor}"),
+            ),
+        };
+        if is_met {
+            continue;
+        }
+        let title = format!("{program} {shown} does not meet a version constraint of a module");
+        let note = format!(
+            "`{} init` fails: {}",
+            stated.flavor.command(),
+            stated.flavor.unmet_core_title()
+        );
+        let help = format!(
+            "change the constraint, or state the version that you run with --flavor or as `flavor` in {}",
+            root.project_file
+        );
+        let diagnostic = Diagnostic::warning(rules::CORE_VERSION_UNMET, title)
+            .at(required.file, required.span, note)
+            .help(help);
+        findings.push(Finding::from(diagnostic));
+    }
+    findings
 }

@@ -32,6 +32,7 @@ fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
         .zip(bytes)
         .take_while(|(a, b)| a == *b)
         .count();
+    // A file without its last LF ends before the difference (`lockfile` rules 2.1): its last line is shown.
     let end = bytes[equal..]
         .iter()
         .position(|byte| *byte == b'\n')
@@ -133,6 +134,7 @@ fn faults(listed: &[(Hash, Span)]) -> Vec<(&Hash, Span, ListFault)> {
         } else if hash.scheme() == Scheme::Other {
             Some(ListFault::Unknown)
         } else {
+            // Compared with its neighbour alone, so that one hash in the wrong place is one fault.
             let is_sorted = index == 0 || listed[index - 1].0 < *hash;
             (!is_sorted).then_some(ListFault::Unsorted)
         };
@@ -147,6 +149,7 @@ fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
         .places
         .iter()
         .flat_map(move |(provider, places)| {
+            // The programs validate no values: such a hash is kept, and matches nothing (`hash` rules 1.1, 1.2).
             let malformed = places
                 .listed
                 .iter()

@@ -89,6 +89,7 @@ impl AttributedEntry<'_> {
     fn surplus(&self) -> Option<Finding> {
         let surplus = self.attribution.surplus();
         let unseen = self.attribution.unseen().unwrap_or_default();
+        // Each package that no fact is about may have one of the hashes that are left over (`coverage` rules 1.3).
         let wrong = surplus.len().checked_sub(unseen)?;
         let offered = self.attribution.offered().len();
         let (who, note) = match (wrong, unseen) {
@@ -138,9 +139,19 @@ impl AttributedEntry<'_> {
         hashes: impl Iterator<Item = (&'h Hash, String)>,
     ) -> Diagnostic {
         let file = self.subject.file;
+        let subject = self.subject;
+        let listed = subject.places(self.provider).map(|places| &*places.listed);
         let mut places: Vec<(Span, String)> = hashes
-            .map(|(hash, note)| (self.place(hash), note))
+            .map(|(hash, note)| {
+                let place = listed
+                    .into_iter()
+                    .flatten()
+                    .find(|(other, _)| other == hash);
+                let span = place.map_or_else(|| subject.hashes(self.provider), |(_, span)| *span);
+                (span, note)
+            })
             .collect();
+        // The file may list them in any order (`lockfile` rules 4.2); the first in the file is the main place.
         places.sort_by_key(|(span, _)| span.start);
         let mut diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
         for (index, (span, note)) in places.into_iter().take(MAX_SHOWN).enumerate() {
@@ -151,15 +162,5 @@ impl AttributedEntry<'_> {
             };
         }
         diagnostic
-    }
-
-    /// Returns the place at which a hash is listed.
-    fn place(&self, hash: &Hash) -> Span {
-        self.subject
-            .places(self.provider)
-            .iter()
-            .flat_map(|places| &places.listed)
-            .find(|(other, _)| other == hash)
-            .map_or_else(|| self.subject.hashes(self.provider), |(_, span)| *span)
     }
 }

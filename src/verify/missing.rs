@@ -18,6 +18,7 @@ pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
     let mut places = requirements
         .iter()
         .flat_map(|requirements| &requirements.providers)
+        // A built-in provider is never locked (`resolve` rules 1.1).
         .filter(|(provider, _)| !provider.is_builtin(root.flavor))
         .filter_map(|(provider, places)| {
             Some((places.first()?, format!("{provider} is required here")))

@@ -39,6 +39,7 @@ pub fn check(
     let fix = fix(subject, wanted, incomplete);
     let mut findings = Vec::new();
     for (provider, entry, coverage) in &entries {
+        // Counting shows no more than that there are too few (`coverage` rules 1.1).
         if coverage.missed() > 0 {
             findings.push(lacking(subject, provider, entry, coverage, &fix));
         } else if !coverage.unknown.is_empty() {
@@ -60,8 +61,15 @@ fn lacking(
     let lacks = if part == 1 { "lacks" } else { "lack" };
     let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
     let mut note = explanation(coverage);
-    if let Some(failure) = init_failure(subject, provider, entry) {
-        note = format!("{note}; without one {failure}");
+    // Usually `init` adds the hash; where no recorded one accepts the package it fails (`hash` rules 3.5).
+    let init = InitOutlook::of(subject)
+        .without_h1(provider, entry)
+        .into_iter()
+        .find(|prediction| prediction.route == Route::Registry)
+        .filter(|prediction| prediction.outcome == Outcome::Fails);
+    if let Some(failure) = init.and_then(|prediction| prediction.title) {
+        let program = subject.flavor.command();
+        note = format!("{note}; without one `{program} init` fails: {failure}");
     }
     let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title).at(
         subject.file,
@@ -86,21 +94,6 @@ fn lacking(
         share: Some(Share { part, of }),
         ..Finding::about(provider, diagnostic)
     }
-}
-
-/// Returns the failure of `init` on a platform whose `h1:` is missing, if it fails: usually it adds the hash.
-fn init_failure(
-    subject: CheckedLock<'_>,
-    provider: &ProviderAddr,
-    entry: &ProviderLock,
-) -> Option<String> {
-    let init = InitOutlook::of(subject)
-        .without_h1(provider, entry)
-        .into_iter()
-        .find(|prediction| prediction.route == Route::Registry)?;
-    let title = init.title.filter(|_| init.outcome == Outcome::Fails)?;
-    let program = subject.flavor.command();
-    Some(format!("`{program} init` fails: {title}"))
 }
 
 /// Returns the help that adds missing hashes: the same for all entries and, as far as roots want the

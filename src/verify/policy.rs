@@ -27,10 +27,25 @@ pub fn allowed(subject: CheckedLock<'_>, policy: &Policy, project_file: &str) ->
         .into_iter()
         .flat_map(|requirements| requirements.providers.keys());
     let providers = subject.document.lock.providers.keys().chain(required);
-    refused(allow, providers, subject.flavor)
-        .into_iter()
-        .map(|provider| not_allowed(subject, provider, project_file))
-        .collect()
+    let mut findings = Vec::new();
+    for provider in refused(allow, providers, subject.flavor) {
+        let mut diagnostic = not_allowed(provider, project_file);
+        let required = subject
+            .requirements
+            .and_then(|requirements| requirements.providers.get(provider)?.first());
+        let is_locked = subject.document.lock.providers.contains_key(provider);
+        if is_locked {
+            diagnostic = diagnostic.at(subject.file, subject.header(provider), "locked here");
+        }
+        let note = "required here";
+        let diagnostic = match required {
+            Some(place) if is_locked => diagnostic.see(place.file, place.span, note),
+            Some(place) => diagnostic.at(place.file, place.span, note),
+            None => diagnostic,
+        };
+        findings.push(Finding::about(provider, diagnostic));
+    }
+    findings
 }
 
 /// Returns the providers that are not allowed; built-in ones need no permission.
@@ -75,7 +90,7 @@ pub fn not_lockable<'p>(
         if !is_error(project, rules::PROVIDER_NOT_ALLOWED, provider, flavor) {
             continue;
         }
-        let mut diagnostic = not_allowed_here(provider, project_file);
+        let mut diagnostic = not_allowed(provider, project_file);
         let required = requirements.providers.get(provider);
         if let Some(place) = required.and_then(|places| places.first()) {
             diagnostic = diagnostic.see(place.file, place.span, "required here");
@@ -112,32 +127,11 @@ fn is_error(project: &Project, rule: &str, provider: &ProviderAddr, flavor: Flav
         .is_none_or(|setting| setting.level == Level::As(Severity::Error))
 }
 
-fn not_allowed_here(provider: &ProviderAddr, project_file: &str) -> Diagnostic {
+fn not_allowed(provider: &ProviderAddr, project_file: &str) -> Diagnostic {
     let title = format!("{provider} is not a provider that the policy allows");
     Diagnostic::error(rules::PROVIDER_NOT_ALLOWED, title).help(format!(
         "use another provider, or add \"{provider}\" to `allow` in {project_file}"
     ))
-}
-
-fn not_allowed(subject: CheckedLock<'_>, provider: &ProviderAddr, project_file: &str) -> Finding {
-    let mut diagnostic = not_allowed_here(provider, project_file);
-    let required = subject
-        .requirements
-        .and_then(|requirements| requirements.providers.get(provider)?.first());
-    let is_locked = subject.document.lock.providers.contains_key(provider);
-    match (is_locked, required) {
-        (true, place) => {
-            diagnostic = diagnostic.at(subject.file, subject.header(provider), "locked here");
-            if let Some(place) = place {
-                diagnostic = diagnostic.see(place.file, place.span, "required here");
-            }
-        }
-        (false, Some(place)) => {
-            diagnostic = diagnostic.at(place.file, place.span, "required here");
-        }
-        (false, None) => {}
-    }
-    Finding::about(provider, diagnostic)
 }
 
 /// An entry of one of several roots.
@@ -168,31 +162,26 @@ pub fn one_version(entries: &[RootEntry<'_>]) -> Vec<(usize, Finding)> {
     }
     let mut older = Vec::new();
     for entry in entries {
-        let newest = newest[entry.provider];
-        if entry.version < newest.version {
-            older.push((entry.root, differs(entry, newest)));
+        let provider = entry.provider;
+        let newest = newest[provider];
+        if entry.version >= newest.version {
+            continue;
         }
+        let title = format!(
+            "{provider} is locked at {} here and at {} elsewhere",
+            entry.version, newest.version
+        );
+        let diagnostic = Diagnostic::warning(rules::VERSIONS_DIFFER, title)
+            .at(entry.file, entry.span, "the older version")
+            .see(newest.file, newest.span, "the newest of all roots")
+            .help(
+                "delete the older entry and lock the root again; where that selects the same version, a \
+                 constraint holds it back",
+            );
+        older.push((entry.root, Finding::about(provider, diagnostic)));
     }
     older.sort_by_key(|(root, _)| *root);
     older
-}
-
-fn differs(entry: &RootEntry<'_>, newest: &RootEntry<'_>) -> Finding {
-    let provider = entry.provider;
-    let diagnostic = Diagnostic::warning(
-        rules::VERSIONS_DIFFER,
-        format!(
-            "{provider} is locked at {} here and at {} elsewhere",
-            entry.version, newest.version
-        ),
-    )
-    .at(entry.file, entry.span, "the older version")
-    .see(newest.file, newest.span, "the newest of all roots")
-    .help(
-        "delete the older entry and lock the root again; where that selects the same version, a \
-         constraint holds it back",
-    );
-    Finding::about(provider, diagnostic)
 }
 
 #[cfg(test)]

@@ -244,6 +244,7 @@ fn predict(
         .lock
         .iter()
         .flat_map(|lock| lock.diagnostics)
+        // A warning stops no program (`lockfile` rules 3.1), as that about `module` blocks (2.9).
         .filter(|fault| fault.severity == Severity::Error)
         .map(|fault| &*fault.title)
         .collect();

@@ -7,7 +7,6 @@ use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::flavor::Flavor;
 use crate::hash::Scheme;
-use crate::lockfile::ProviderLock;
 
 /// Reports entries that have `h1:` hashes only, though the registry of the provider signs lists of
 /// `zh:`: installing from a mirror or a plugin cache leaves such entries (`sources` rules 9.3).
@@ -27,18 +26,36 @@ pub fn unlisted(
         .filter(|(_, entry)| entry.hashes.lists_release())
         .map(|(provider, _)| provider.hostname())
         .collect();
-    providers
-        .iter()
-        .filter(|(provider, entry)| {
-            let count = |scheme| entry.hashes.of(scheme).count();
-            let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
-            // Installing from a mirror of a private registry without lists leaves the same entry.
-            let signs = is_public(provider.hostname()) || signing.contains(provider.hostname());
-            is_bare && signs && subject.left_over(provider).is_none()
-        })
-        .filter(|(provider, _)| !has_answer(provider))
-        .map(|(provider, _)| finding(subject, provider))
-        .collect()
+    let program = subject.flavor.command();
+    let mut findings = Vec::new();
+    for (provider, entry) in providers {
+        let count = |scheme| entry.hashes.of(scheme).count();
+        let is_bare = count(Scheme::H1) > 0 && count(Scheme::Zh) == 0;
+        let host = provider.hostname().to_string();
+        // Both public registries sign the lists of all releases, or nearly all, and a file may have entries of
+        // both (`lockfile` rules 5.4).
+        let is_public = Flavor::ALL
+            .iter()
+            .any(|flavor| flavor.default_host() == host);
+        // Installing from a mirror of a private registry without lists leaves the same entry.
+        let signs = is_public || signing.contains(provider.hostname());
+        if !is_bare || !signs || subject.left_over(provider).is_some() || has_answer(provider) {
+            continue;
+        }
+        let title = format!("{provider} is locked without the signed hashes of its release");
+        let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
+            .at(
+                subject.file,
+                subject.header(provider),
+                "h1: only, as after an installation from a mirror or a plugin cache",
+            )
+            .help(subject.advice.lock.run(&format!(
+                " where the registry can be reached; until then `{program} init` on a platform \
+                 whose h1: is missing fails"
+            )));
+        findings.push(Finding::about(provider, diagnostic));
+    }
+    findings
 }
 
 /// Reports entries that have more `h1:` than the packages of their release can explain.
@@ -46,27 +63,15 @@ pub fn unlisted(
 /// Entries that are left over are passed over.
 #[must_use]
 pub fn crowded(subject: CheckedLock<'_>) -> Vec<Finding> {
-    subject
-        .document
-        .lock
-        .providers
-        .iter()
-        .filter(|(provider, entry)| is_crowded(entry) && subject.left_over(provider).is_none())
-        .map(|(provider, entry)| unexplained(subject, provider, entry))
-        .collect()
-}
-
-fn is_crowded(entry: &ProviderLock) -> bool {
-    entry.hashes.has_unexplained_h1()
-}
-
-fn unexplained(subject: CheckedLock<'_>, provider: &ProviderAddr, entry: &ProviderLock) -> Finding {
-    let count = |scheme| entry.hashes.of(scheme).count();
-    let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
-    let title = format!("{provider} has more h1: hashes than its release has packages");
-    Finding::about(
-        provider,
-        Diagnostic::warning(rules::HASHES_UNEXPLAINED, title)
+    let mut findings = Vec::new();
+    for (provider, entry) in &subject.document.lock.providers {
+        if !entry.hashes.has_unexplained_h1() || subject.left_over(provider).is_some() {
+            continue;
+        }
+        let count = |scheme| entry.hashes.of(scheme).count();
+        let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
+        let title = format!("{provider} has more h1: hashes than its release has packages");
+        let diagnostic = Diagnostic::warning(rules::HASHES_UNEXPLAINED, title)
             .at(
                 subject.file,
                 subject.header(provider),
@@ -77,40 +82,15 @@ fn unexplained(subject: CheckedLock<'_>, provider: &ProviderAddr, entry: &Provid
                     "find out in the history of the file where they came from; to start over, delete \
                      the entry and run `{lock}`"
                 )
-            })),
-    )
-}
-
-/// Returns true if a host is one of the public registries, which sign the lists of all releases, or
-/// nearly all.
-fn is_public(host: &Hostname) -> bool {
-    let host = host.to_string();
-    Flavor::ALL
-        .iter()
-        .any(|flavor| flavor.default_host() == host)
-}
-
-fn finding(subject: CheckedLock<'_>, provider: &ProviderAddr) -> Finding {
-    let title = format!("{provider} is locked without the signed hashes of its release");
-    let program = subject.flavor.command();
-    Finding::about(
-        provider,
-        Diagnostic::note(rules::ZH_MISSING, title)
-            .at(
-                subject.file,
-                subject.header(provider),
-                "h1: only, as after an installation from a mirror or a plugin cache",
-            )
-            .help(subject.advice.lock.run(&format!(
-                " where the registry can be reached; until then `{program} init` on a platform \
-                 whose h1: is missing fails"
-            ))),
-    )
+            }));
+        findings.push(Finding::about(provider, diagnostic));
+    }
+    findings
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::hash::Hashes;
 
     #[test]
     fn each_package_explains_one_h1() {
@@ -123,15 +103,11 @@ mod tests {
             (14, 15, true),
         ] {
             let hash = |scheme: &str, at: usize| format!("{scheme}:{at}").parse().expect("a hash");
-            let hashes = (0..zh)
+            let hashes: Hashes = (0..zh)
                 .map(|at| hash("zh", at))
-                .chain((0..h1).map(|at| hash("h1", at)));
-            let entry = ProviderLock {
-                version: "1.0.0".parse().expect("a version"),
-                constraints: crate::version::Constraints::default(),
-                hashes: hashes.collect(),
-            };
-            assert_eq!(is_crowded(&entry), wanted, "{zh} zh, {h1} h1");
+                .chain((0..h1).map(|at| hash("h1", at)))
+                .collect();
+            assert_eq!(hashes.has_unexplained_h1(), wanted, "{zh} zh, {h1} h1");
         }
     }
 }

@@ -2,11 +2,8 @@
 
 use super::keys::pinned;
 use super::subject::CheckedLock;
-use super::upstream::Answers;
-use crate::addr::ProviderAddr;
-use crate::authenticate::Signer;
+use super::upstream::{Answers, signed_list};
 use crate::diag::{Diagnostic, Finding, rules};
-use crate::package::KeyId;
 use crate::project::Policy;
 
 /// Checks that each release is signed by the key that the project file of that name pins for its
@@ -23,74 +20,46 @@ pub(super) fn check(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, key) in pinned(subject, policy) {
-        let Some(list) = answers
-            .get(provider)
-            .and_then(|answer| answer.list.as_ref())
-        else {
+        let Some(list) = signed_list(answers, provider) else {
             continue;
         };
+        let version = &subject.document.lock.providers[provider].version;
+        let mut refuse = |title: String, remark: String, help: &str| {
+            let diagnostic = Diagnostic::error(rules::KEY_NOT_ALLOWED, title)
+                .at(subject.file, subject.version(provider), remark)
+                .help(format!("{project_file} pins {}: {help}", key.as_str()));
+            findings.push(Finding::about(provider, diagnostic));
+        };
+        // With a pin an unsigned release is refused, which the programs accept (`locker` rules 3.4).
         if list.signers.is_empty() {
-            findings.push(refuse_unsigned(subject, provider, key, project_file));
+            refuse(
+                format!("{provider} {version} is not signed, and the policy pins a key"),
+                "its registry names no key".to_owned(),
+                "find out why the registry does not name that key any more",
+            );
         }
+        // Each platform may have a list of its own, and every one of them must be signed by the pinned key.
         for signer in list.signers.iter().filter(|signer| !signer.is(key)) {
-            findings.push(refuse(subject, provider, key, signer, project_file));
+            let by_subkey = match &signer.subkey {
+                Some(subkey) => format!(", by its subkey {subkey}"),
+                None => String::new(),
+            };
+            refuse(
+                format!(
+                    "{provider} {version} is signed by key {}, which the policy does not pin",
+                    signer.key_id
+                ),
+                format!("signed by {}{by_subkey}", signer.fingerprint),
+                "only if the publisher says that the key has changed, pin the new one there",
+            );
         }
     }
     findings
 }
 
-fn refuse(
-    subject: CheckedLock<'_>,
-    provider: &ProviderAddr,
-    pinned: &KeyId,
-    signer: &Signer,
-    project_file: &str,
-) -> Finding {
-    let version = &subject.document.lock.providers[provider].version;
-    let found = &signer.key_id;
-    let title =
-        format!("{provider} {version} is signed by key {found}, which the policy does not pin");
-    let by_subkey = match &signer.subkey {
-        Some(subkey) => format!(", by its subkey {subkey}"),
-        None => String::new(),
-    };
-    let remark = format!("signed by {}{by_subkey}", signer.fingerprint);
-    let diagnostic = Diagnostic::error(rules::KEY_NOT_ALLOWED, title)
-        .at(subject.file, subject.version(provider), remark)
-        .help(format!(
-            "{project_file} pins {}: only if the publisher says that the key has changed, pin the new \
-             one there",
-            pinned.as_str()
-        ));
-    Finding::about(provider, diagnostic)
-}
-
-/// Reports a release for which its registry names no key, although one is pinned.
-fn refuse_unsigned(
-    subject: CheckedLock<'_>,
-    provider: &ProviderAddr,
-    pinned: &KeyId,
-    project_file: &str,
-) -> Finding {
-    let version = &subject.document.lock.providers[provider].version;
-    let title = format!("{provider} {version} is not signed, and the policy pins a key");
-    let diagnostic = Diagnostic::error(rules::KEY_NOT_ALLOWED, title)
-        .at(
-            subject.file,
-            subject.version(provider),
-            "its registry names no key",
-        )
-        .help(format!(
-            "{project_file} pins {}: find out why the registry does not name that key any more",
-            pinned.as_str()
-        ));
-    Finding::about(provider, diagnostic)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::authenticate::Class;
+    use crate::authenticate::{Class, Signer};
     use crate::diag::Texts;
     use crate::project;
 

@@ -1,13 +1,12 @@
 //! The group *upstream*: the claims of a registry about a release, which nothing signs.
 
 use super::subject::CheckedLock;
-use super::upstream::Answers;
+use super::upstream::{Answers, signed_list};
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::{Diagnostic, Finding, counted_as, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, FalseClaim, KnownContent, ReleaseList};
-use crate::package::Claims;
 
 /// Compares the claims of registries with their lists, with facts and with the lock file, where the program
 /// records claims (`locker` rules 4).
@@ -19,19 +18,37 @@ pub(super) fn check(
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, entry) in &subject.document.lock.providers {
-        let Some(list) = answers
-            .get(provider)
-            .and_then(|answer| answer.list.as_ref())
-        else {
+        let Some(list) = signed_list(answers, provider) else {
             continue;
         };
+        // A note: the program accepts such a release, and no change of the lock file could help.
         if list.signers.is_empty() {
-            findings.push(unsigned(subject, provider));
+            let title = format!("{provider} {} is not signed", entry.version);
+            let diagnostic = Diagnostic::note(rules::RELEASE_UNSIGNED, title)
+                .at(
+                    subject.file,
+                    subject.version(provider),
+                    "its registry names no key",
+                )
+                .help(
+                    "the program accepts it; ask the authors of the provider to publish their key",
+                );
+            findings.push(Finding::about(provider, diagnostic));
         }
         let attribution = attributions.get(provider);
         for claims in &list.claims {
-            for false_claim in contradictions(claims, list, attribution) {
-                findings.push(contradicted(subject, provider, &false_claim));
+            // A stated `h1:` is compared with the fact about its zip (`locker` rules 4.3).
+            let false_claims = locker::false_claims(claims, Some(&list.hashes), |_, stated| {
+                let fact = attribution?
+                    .packages()
+                    .find(|fact| stated.hashes.contains(&fact.zh))?;
+                Some(KnownContent {
+                    h1: vec![fact.h1.clone()],
+                    by_fact: true,
+                })
+            });
+            for false_claim in &false_claims {
+                findings.push(contradicted(subject, provider, false_claim));
             }
         }
         let claimed = claimed(&entry.hashes, list, attribution);
@@ -40,22 +57,6 @@ pub(super) fn check(
         }
     }
     findings
-}
-
-fn contradictions(
-    claims: &Claims,
-    list: &ReleaseList,
-    attribution: Option<&Attribution>,
-) -> Vec<FalseClaim> {
-    locker::false_claims(claims, Some(&list.hashes), |_, stated| {
-        let fact = attribution?
-            .packages()
-            .find(|fact| stated.hashes.contains(&fact.zh))?;
-        Some(KnownContent {
-            h1: vec![fact.h1.clone()],
-            by_fact: true,
-        })
-    })
 }
 
 /// Counts the recorded `h1:` that are claimed and that no fact proves.
@@ -75,25 +76,12 @@ fn claimed(recorded: &Hashes, list: &ReleaseList, attribution: Option<&Attributi
         .count()
 }
 
-/// Reports a release for which its registry names no key. It is a note: no change of the lock file could
-/// help.
-fn unsigned(subject: CheckedLock<'_>, provider: &ProviderAddr) -> Finding {
-    let version = &subject.document.lock.providers[provider].version;
-    let title = format!("{provider} {version} is not signed");
-    let diagnostic = Diagnostic::note(rules::RELEASE_UNSIGNED, title)
-        .at(
-            subject.file,
-            subject.version(provider),
-            "its registry names no key",
-        )
-        .help("the program accepts it; ask the authors of the provider to publish their key");
-    Finding::about(provider, diagnostic)
-}
-
 fn contradicted(subject: CheckedLock<'_>, provider: &ProviderAddr, wrong: &FalseClaim) -> Finding {
     let version = &subject.document.lock.providers[provider].version;
     let title = format!("a false hash is stated of {provider} {version}: {wrong}");
     let program = subject.flavor.command();
+    // OpenTofu compares nothing of that and would record the hash (`locker` rules 4.3), hence an error. With
+    // validation enforced nothing that is stated counts (4.2).
     let diagnostic = Diagnostic::error(rules::STATED_HASH_FALSE, title)
         .at(subject.file, subject.header(provider), "of this provider")
         .help(format!(

@@ -74,7 +74,19 @@ impl<'a> Registries<'a> {
                 version: entry.version.clone(),
             })
             .collect();
-        self.ask_new(&releases);
+        let new: Vec<Release> = releases
+            .iter()
+            .filter(|release| !self.answers.contains_key(release))
+            .cloned()
+            .collect();
+        let asked = locker::releases(&*self.source, &new, &self.rules, self.now);
+        for (release, answer) in new.into_iter().zip(asked) {
+            let answer = answer
+                .map(Arc::new)
+                .map_err(|errors| errors.into_iter().map(Arc::new).collect());
+            // A failure is kept as well, so that other roots with the release do not repeat the request.
+            self.answers.insert(release, answer);
+        }
         let (mut answers, mut errors) = (Answers::new(), Vec::new());
         for release in releases {
             match &self.answers[&release] {
@@ -118,21 +130,14 @@ impl<'a> Registries<'a> {
             })
             .collect()
     }
+}
 
-    fn ask_new(&mut self, releases: &[Release]) {
-        let new: Vec<Release> = releases
-            .iter()
-            .filter(|release| !self.answers.contains_key(release))
-            .cloned()
-            .collect();
-        let answers = locker::releases(&*self.source, &new, &self.rules, self.now);
-        for (release, answer) in new.into_iter().zip(answers) {
-            let answer = answer
-                .map(Arc::new)
-                .map_err(|errors| errors.into_iter().map(Arc::new).collect());
-            self.answers.insert(release, answer);
-        }
-    }
+/// Returns the list of a locked release; `None` without an answer, or if the version is not offered.
+pub(super) fn signed_list<'a>(
+    answers: &'a Answers,
+    provider: &ProviderAddr,
+) -> Option<&'a ReleaseList> {
+    answers.get(provider)?.list.as_ref()
 }
 
 impl std::fmt::Debug for Registries<'_> {
@@ -165,9 +170,7 @@ pub fn check(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
             continue;
         };
         findings.extend(compared.hashes(&list.hashes));
-        for signer in &list.signers {
-            findings.extend(compared.odd(signer));
-        }
+        findings.extend(list.signers.iter().flat_map(|signer| compared.odd(signer)));
         findings.extend(compared.newer(&answer.versions));
     }
     findings
@@ -190,6 +193,7 @@ impl UpstreamEntry<'_> {
             Some(newest) => format!("the newest release that it offers is {newest}"),
             None => "it offers no release at all".to_owned(),
         };
+        // `init` asks for it even if it is installed, and fails (`resolve` rules 2.2).
         let diagnostic = Diagnostic::error(rules::VERSION_GONE, title)
             .at(self.subject.file, self.subject.version(provider), newest)
             .help(self.subject.advice.update.named_in(|update| {
@@ -256,6 +260,7 @@ impl UpstreamEntry<'_> {
             .iter()
             .flat_map(|places| &places.listed)
         {
+            // A hash that is listed twice counts once, in its first place: the group *file* reports the second.
             let is_unknown = hash.scheme() == Scheme::Zh && !signed.contains(hash);
             if is_unknown && seen.insert(hash.clone()) {
                 places.push(*span);
@@ -271,6 +276,7 @@ impl UpstreamEntry<'_> {
             .first()
             .copied()
             .unwrap_or_else(|| self.subject.hashes(provider));
+        // A warning: beside a right hash the programs pass over a wrong one (`hash` rules 3.2).
         let mut diagnostic = Diagnostic::warning(rules::HASH_UNKNOWN_UPSTREAM, title).at(
             file,
             first,
@@ -304,6 +310,7 @@ impl UpstreamEntry<'_> {
                 "zh: hashes are missing".to_owned(),
             ),
         };
+        // A note: the `init` that installs the package adds them (`coverage` rules 2.4).
         let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
             .at(subject.file, subject.header(provider), remark)
             .help(subject.advice.lock.run(", which adds them"));
@@ -338,9 +345,11 @@ impl UpstreamEntry<'_> {
             .iter()
             .filter(|other| {
                 (other.major, other.minor) == (version.major, version.minor)
+                    // No range admits a pre-release (`version` rules 5.2).
                     && !other.is_prerelease()
             })
             .max_by(|a, b| a.precedence(b))?;
+        // Another build of the same version is no upgrade: metadata takes no part here (`version` rules 2.1).
         if newest.precedence(version).is_le() {
             return None;
         }

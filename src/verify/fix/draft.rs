@@ -75,6 +75,7 @@ impl Draft {
                 });
                 return;
             }
+            // Sets merge as two sides without a common base do (`review` rules 1.2).
             let constraints = std::mem::take(&mut entry.constraints);
             entry.constraints = constraints.union(other.constraints.clone());
             entry.hashes = entry.hashes.union(&other.hashes);

@@ -92,13 +92,14 @@ impl<'a> InitOutlook<'a> {
         let mut providers: BTreeSet<ProviderAddr> =
             self.document().lock.providers.keys().cloned().collect();
         if let Some(requirements) = self.requirements {
-            providers.extend(
-                requirements
-                    .providers
-                    .keys()
-                    .filter(|provider| self.can_be_locked(requirements, provider))
-                    .cloned(),
-            );
+            for provider in requirements.providers.keys() {
+                let constraints = requirements.constraints(provider);
+                if !provider.is_builtin(self.flavor)
+                    && Refusal::of(provider, &constraints, self.flavor).is_none()
+                {
+                    providers.insert(provider.clone());
+                }
+            }
         }
         providers
     }
@@ -108,10 +109,35 @@ impl<'a> InitOutlook<'a> {
     /// A requirement that nothing can meet has no row: a finding reports it.
     #[must_use]
     pub fn rows(&self, wanted: &WantedPlatforms, proven: ProvenPackages<'_>) -> Vec<PredictionRow> {
-        self.providers()
-            .iter()
-            .flat_map(|provider| self.rows_of(provider, &wanted.known(provider), proven))
-            .collect()
+        let mut rows = Vec::new();
+        for provider in self.providers() {
+            let wanted = wanted.known(&provider);
+            let of_machine = proven
+                .machines
+                .keys()
+                .filter(|(other, _)| *other == provider)
+                .map(|(_, platform)| platform);
+            let platforms: BTreeSet<&Platform> = wanted.iter().chain(of_machine).collect();
+            let with_machine: Vec<Platform> = platforms.iter().copied().cloned().collect();
+            for platform in platforms {
+                // A platform that is not wanted must not count among those that the `h1:` could belong to; but
+                // `init` runs on this machine all the same.
+                let predictions = if wanted.contains(platform) {
+                    let facts = self.known_package(&provider, platform, &wanted, proven);
+                    self.predict_wanted(&provider, platform, facts, proven)
+                } else {
+                    Vec::new()
+                };
+                let facts = self.known_package(&provider, platform, &with_machine, proven);
+                rows.push(PredictionRow {
+                    provider: provider.clone(),
+                    platform: platform.clone(),
+                    predictions,
+                    here: self.here(&provider, platform, proven, facts),
+                });
+            }
+        }
+        rows
     }
 
     /// Predicts the routes of an entry on a platform whose `h1:` it lacks.
@@ -125,40 +151,6 @@ impl<'a> InitOutlook<'a> {
             ..KnownPackage::default()
         };
         self.predict_entry(provider, entry, facts)
-    }
-
-    fn rows_of(
-        &self,
-        provider: &ProviderAddr,
-        wanted: &[Platform],
-        proven: ProvenPackages<'_>,
-    ) -> Vec<PredictionRow> {
-        let of_machine = proven
-            .machines
-            .keys()
-            .filter(|(other, _)| other == provider)
-            .map(|(_, platform)| platform);
-        let platforms: BTreeSet<&Platform> = wanted.iter().chain(of_machine).collect();
-        let with_machine: Vec<Platform> = platforms.iter().copied().cloned().collect();
-        let mut rows = Vec::new();
-        for platform in platforms {
-            // A platform that is not wanted must not count among those that the `h1:` could belong to; but
-            // `init` runs on this machine all the same.
-            let predictions = if wanted.contains(platform) {
-                let facts = self.known_package(provider, platform, wanted, proven);
-                self.predict_wanted(provider, platform, facts, proven)
-            } else {
-                Vec::new()
-            };
-            let facts = self.known_package(provider, platform, &with_machine, proven);
-            rows.push(PredictionRow {
-                provider: provider.clone(),
-                platform: platform.clone(),
-                predictions,
-                here: self.here(provider, platform, proven, facts),
-            });
-        }
-        rows
     }
 
     /// Returns the facts about the package of a platform; where they say nothing the `h1:` are counted that
@@ -202,7 +194,7 @@ impl<'a> InitOutlook<'a> {
             return coverage::predict_guess(&self.absent(provider), self.flavor);
         };
         let mut predictions = self.predict_entry(provider, entry, facts);
-        // `plan` and `validate` compare the package that is installed now, right or not.
+        // `plan` and `validate` compare the package that is installed now, right or not (`coverage` rules 4.3).
         let installed = proven
             .installed
             .get(provider)
@@ -247,7 +239,8 @@ impl<'a> InitOutlook<'a> {
         entry: &ProviderLock,
         facts: KnownPackage<'_>,
     ) -> Guess<LockState> {
-        // `init` rewrites a list that is unsorted or has a hash twice, which only the text shows.
+        // `init` rewrites a list that is unsorted or has a hash twice (`coverage` rules 2.4), which only the text
+        // shows.
         let hashes: Vec<&Hash> = match self.document().places.get(provider) {
             Some(places) => places.listed.iter().map(|(hash, _)| hash).collect(),
             None => entry.hashes.iter().collect(),
@@ -306,6 +299,8 @@ impl<'a> InitOutlook<'a> {
         let (Some(requirements), Some(Some(places))) = (self.requirements, places) else {
             return Guess::known(NeededBy::CONFIGURATION);
         };
+        // A provider of the state alone is of no interest to `validate`, one of tests alone of none to `plan`
+        // (`coverage` rules 4.6).
         let by = NeededBy {
             configuration: places.iter().any(|place| place.is_for_plan()),
             state: places
@@ -344,6 +339,7 @@ impl<'a> InitOutlook<'a> {
         let fits = conditions.allows(&entry.version);
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         match (is_required, fits) {
+            // `plan` does not look at the constraints of modules that only tests run (`coverage` rules 4.6).
             (true, false) if self.fits_plan(provider, entry) => {
                 Guess::known(EntryNeed::OutsideInTests)
             }
@@ -399,12 +395,6 @@ impl<'a> InitOutlook<'a> {
         provider
             .carried_over(self.flavor)
             .is_some_and(|twin| !self.document().lock.providers.contains_key(&twin))
-    }
-
-    fn can_be_locked(&self, requirements: &Requirements, provider: &ProviderAddr) -> bool {
-        let constraints = requirements.constraints(provider);
-        !provider.is_builtin(self.flavor)
-            && Refusal::of(provider, &constraints, self.flavor).is_none()
     }
 
     fn document(&self) -> &'a Document {

@@ -49,23 +49,16 @@ pub fn combine(rows: &[PredictionRow]) -> Vec<PlatformGroup> {
                         .collect(),
                 )
             };
+            // Where the outcome for a provider is unknown, that of the run is: its row is empty, hence the least.
+            let known = rows.iter().map(|row| row.here.len()).min().unwrap_or(0);
             PlatformGroup {
                 platforms: vec![platform.clone()],
                 predictions: (0..Route::ALL.len()).filter_map(of_route).collect(),
-                here: combine_here(&rows),
+                here: (0..known)
+                    .filter_map(|route| worst(rows.iter().map(|row| &row.here[route]).collect()))
+                    .collect(),
             }
         })
-        .collect()
-}
-
-/// Returns the worst outcomes in the root as it is now; none where they are unknown for a provider.
-fn combine_here(rows: &[&PredictionRow]) -> Vec<Prediction> {
-    if rows.iter().any(|row| row.here.is_empty()) {
-        return Vec::new();
-    }
-    let count = rows.iter().map(|row| row.here.len()).min().unwrap_or(0);
-    (0..count)
-        .filter_map(|route| worst(rows.iter().map(|row| &row.here[route]).collect()))
         .collect()
 }
 

@@ -110,6 +110,8 @@ impl PackageReport<'_> {
             PackageOrigin::Installed => {
                 format!("unless you know why, delete {what} and run `{program} init` again")
             }
+            // Terraform unpacks over a cached package that does not match, and OpenTofu fails where the two
+            // differ (`coverage` rules 5.4).
             PackageOrigin::Cache if self.subject.flavor.is_opentofu() => format!(
                 "delete {what}: `{program} init` stops at it where it has to fetch the package again"
             ),
@@ -201,6 +203,8 @@ impl PackageReport<'_> {
             .lock
             .with(format_args!("--platform {platform}"));
         let program = self.subject.flavor.command();
+        // `plan` needs an `h1:` that matches, while a mirror is trusted where there is nothing to compare
+        // (`hash` rules 3.4, 3.5).
         let refused = matches!(matched, Match::Mismatch | Match::NotComparable);
         let consequence = match self.candidate.origin {
             PackageOrigin::Installed if refused => {
@@ -237,6 +241,7 @@ impl PackageReport<'_> {
         let place = self.candidate.place.path().display();
         let kind = kind(self.candidate.origin);
         let mut findings = Vec::new();
+        // A match of either scheme suffices (`hash` rules 3.2), so these are remarks.
         if self.hashed.is_repacked(recorded) {
             let title = format!("The {kind} package of {id} was zipped again");
             let note = format!("an h1: matches {place}, no zh: does");

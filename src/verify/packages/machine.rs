@@ -113,9 +113,13 @@ fn of_entry(
             .chain(gathered.links.iter().filter(|link| link.id == *id))
             .find(|candidate| candidate.origin == origin)?;
         let outcome = outcome_at(&place.resolved)?;
-        Some(is_recorded(subject, id, outcome))
+        // Both are unpacked, so `init` uses them only if their own `h1:` is recorded (`coverage` rules 5.2).
+        Some(outcome.as_ref().as_ref().is_ok_and(|hashed| {
+            let matched = hashed.judge(subject.recorded(id), UseMoment::Plan);
+            matches!(matched, Match::Matched(_))
+        }))
     };
-    let found = find(search, gathered, id);
+    let found = find(search, gathered, &id.provider, Some(id));
     let package = found.place.as_ref().and_then(|(_, place)| {
         let outcome = outcome_at(&memo.resolved(place))?;
         let hashed = outcome.as_ref().as_ref().ok()?;
@@ -170,10 +174,7 @@ fn of_unlocked(
         version: version.clone(),
         platform: here.clone(),
     });
-    let mut found = match &newest {
-        Some(id) => find(search, gathered, id),
-        None => remote(search, gathered, provider),
-    };
+    let mut found = find(search, gathered, provider, newest.as_ref());
     // Other sources may have newer versions, and the cache the version that is chosen.
     found.is_doubtful |= newest.is_some() && sources.iter().any(is_remote);
     found.is_doubtful |= search.cache_may_break && found.source == MachineSource::Registry;
@@ -189,105 +190,64 @@ fn of_unlocked(
     }
 }
 
-/// Returns true if `init` uses an unpacked package as the locked one: its own `h1:` must be recorded.
-fn is_recorded(subject: CheckedLock<'_>, id: &PackageId, outcome: &Outcome) -> bool {
-    outcome.as_ref().is_ok_and(|hashed| {
-        let matched = hashed.judge(subject.recorded(id), UseMoment::Plan);
-        matches!(matched, Match::Matched(_))
-    })
-}
-
-/// Finds the first source that has a package (`cliconfig` rules 5.2).
-fn find(search: PackageSearch<'_>, gathered: &PackagesAtHand, id: &PackageId) -> FoundSource {
-    let sources = (search.sources)(&id.provider);
-    // A directory that the CLI configuration names must exist, or `init` fails for the provider whatever other
-    // sources have (`coverage` rules 5.1).
-    if is_missing(&sources, gathered) {
-        return FoundSource::nowhere(MachineSource::NoVersion);
-    }
-    let mut absence = MachineSource::NoVersion;
-    for source in &sources {
-        let InstallSource::Directory { dir, .. } = source else {
-            match elsewhere(source, &sources, gathered, &id.provider) {
-                Some(found) => return found,
-                None => continue,
-            }
-        };
-        let mirror = gathered.mirrors.get(dir).into_iter();
-        for (other, places) in mirror.flat_map(|mirror| mirror.of(&id.provider, &id.version)) {
-            absence = MachineSource::NoPlatform;
-            if let (true, [place, ..]) = (other.platform == id.platform, places) {
-                return FoundSource {
-                    place: Some((other, place.clone())),
-                    ..FoundSource::nowhere(match place {
-                        Local::Archive(_) => MachineSource::Zips,
-                        Local::Directory(_) => MachineSource::Directories,
-                    })
-                };
-            }
-        }
-    }
-    FoundSource::nowhere(absence)
-}
-
-/// Finds the first source that is no directory.
-fn remote(
+/// Finds the first source that has a package (`cliconfig` rules 5.2); without one that is known, the first source
+/// that is no directory.
+fn find(
     search: PackageSearch<'_>,
     gathered: &PackagesAtHand,
     provider: &ProviderAddr,
+    id: Option<&PackageId>,
 ) -> FoundSource {
     let sources = (search.sources)(provider);
-    if is_missing(&sources, gathered) {
-        return FoundSource::nowhere(MachineSource::NoVersion);
-    }
-    sources
-        .iter()
-        .find_map(|source| elsewhere(source, &sources, gathered, provider))
-        .unwrap_or_else(|| FoundSource::nowhere(MachineSource::NoVersion))
-}
-
-/// Returns a source that is no directory; `None` if it is not asked for the provider.
-fn elsewhere(
-    source: &InstallSource,
-    sources: &[InstallSource],
-    gathered: &PackagesAtHand,
-    provider: &ProviderAddr,
-) -> Option<FoundSource> {
-    let is_held = || {
-        sources.iter().any(|source| match source {
-            InstallSource::Directory { dir, .. } => {
-                let mirror = gathered.mirrors.get(dir);
-                mirror.is_some_and(|mirror| mirror.versions(provider).next().is_some())
+    let directories = || {
+        sources.iter().filter_map(|source| match source {
+            InstallSource::Directory { dir, must_exist } => {
+                Some((gathered.mirrors.get(dir), *must_exist))
             }
-            _ => false,
+            _ => None,
         })
     };
-    match source {
-        InstallSource::Registry => Some(FoundSource::nowhere(MachineSource::Registry)),
-        InstallSource::RegistryUnlessHeld if !is_held() => {
-            Some(FoundSource::nowhere(MachineSource::Registry))
-        }
-        // The mirror is not asked here, so its versions and the hashes that it states are not known.
-        InstallSource::NetworkMirror => Some(FoundSource {
-            is_doubtful: true,
-            ..FoundSource::nowhere(MachineSource::Zips)
-        }),
-        InstallSource::OciMirror => Some(FoundSource {
-            is_doubtful: true,
-            ..FoundSource::nowhere(MachineSource::OciZips)
-        }),
-        InstallSource::RegistryUnlessHeld | InstallSource::Directory { .. } => None,
+    // A directory that the CLI configuration names must exist, or `init` fails for the provider whatever other
+    // sources have (`coverage` rules 5.1).
+    if directories().any(|(mirror, must_exist)| must_exist && mirror.is_none()) {
+        return FoundSource::nowhere(MachineSource::NoVersion);
     }
-}
-
-/// Returns true if a directory is missing without which `init` fails, whatever other sources have.
-fn is_missing(sources: &[InstallSource], gathered: &PackagesAtHand) -> bool {
-    sources.iter().any(|source| match source {
-        InstallSource::Directory { dir, must_exist } => {
-            *must_exist && !gathered.mirrors.contains_key(dir)
-        }
-        _ => false,
-    })
+    let is_held = directories()
+        .filter_map(|(mirror, _)| mirror)
+        .any(|mirror| mirror.versions(provider).next().is_some());
+    let mut absence = MachineSource::NoVersion;
+    for source in &sources {
+        let remote = match source {
+            InstallSource::RegistryUnlessHeld if is_held => continue,
+            InstallSource::Registry | InstallSource::RegistryUnlessHeld => MachineSource::Registry,
+            InstallSource::NetworkMirror => MachineSource::Zips,
+            InstallSource::OciMirror => MachineSource::OciZips,
+            InstallSource::Directory { dir, .. } => {
+                let (Some(id), Some(mirror)) = (id, gathered.mirrors.get(dir)) else {
+                    continue;
+                };
+                for (other, places) in mirror.of(provider, &id.version) {
+                    absence = MachineSource::NoPlatform;
+                    if let (true, [place, ..]) = (other.platform == id.platform, places) {
+                        return FoundSource {
+                            place: Some((other, place.clone())),
+                            ..FoundSource::nowhere(match place {
+                                Local::Archive(_) => MachineSource::Zips,
+                                Local::Directory(_) => MachineSource::Directories,
+                            })
+                        };
+                    }
+                }
+                continue;
+            }
+        };
+        return FoundSource {
+            // Such a mirror is not asked here, so its versions and the hashes that it states are not known.
+            is_doubtful: remote != MachineSource::Registry,
+            ..FoundSource::nowhere(remote)
+        };
+    }
+    FoundSource::nowhere(absence)
 }
 
 /// Returns the sources of a locked version, if all are directories that lack it.
@@ -302,6 +262,7 @@ pub(super) fn lacking_sources(
         version: version.clone(),
         platform: Platform::current(),
     };
-    let is_lacking = find(search, gathered, &id).source == MachineSource::NoVersion;
+    let found = find(search, gathered, provider, Some(&id));
+    let is_lacking = found.source == MachineSource::NoVersion;
     Some((search.sources)(provider)).filter(|sources| is_lacking && !sources.is_empty())
 }

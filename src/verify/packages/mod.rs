@@ -130,6 +130,7 @@ pub fn check(
     for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
         of_packages.extend(comparison.judge(candidate, outcome));
     }
+    // A package that no program reaches has nothing to hash, but `plan` needs it (`coverage` rules 4.3).
     for candidate in &gathered.unreachable {
         of_packages.push(match memo.files.kind(candidate.place.path()) {
             Ok(_) => findings::no_directory(subject, candidate),

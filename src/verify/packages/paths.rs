@@ -81,8 +81,12 @@ impl NamedPackages {
         let zips: Vec<&&str> = names.iter().filter(is_zip).collect();
         let directory = single(Local::Directory(path.to_owned()));
         // An unpacked package without an executable is still one where a mirror would have it.
-        let is_package = has_any_executable(names.iter().map(|name| name.as_bytes()))
-            || lies_as_in_mirror(&directory.absolute);
+        let mut last = directory.absolute.iter().rev();
+        let mut last = || last.next()?.to_str();
+        let lies_as_in_mirror = last().is_some_and(|text| text.parse::<Platform>().is_ok())
+            && last().is_some_and(|text| text.parse::<Version>().is_ok());
+        let is_package =
+            lies_as_in_mirror || has_any_executable(names.iter().map(|name| name.as_bytes()));
         if !zips.is_empty() {
             let zips = zips.into_iter().map(|name| path.join(name));
             self.singles
@@ -102,15 +106,4 @@ impl NamedPackages {
         }
         Ok(())
     }
-}
-
-/// Returns true if a directory has a version and a platform for its last two names.
-fn lies_as_in_mirror(path: &Path) -> bool {
-    let mut last = path
-        .iter()
-        .rev()
-        .map(|part| part.to_str().unwrap_or_default());
-    let (platform, version) = (last.next(), last.next());
-    platform.is_some_and(|text| text.parse::<Platform>().is_ok())
-        && version.is_some_and(|text| text.parse::<Version>().is_ok())
 }

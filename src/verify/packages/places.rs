@@ -266,7 +266,8 @@ impl PackagesAtHand {
                 PackageOrigin::Installed | PackageOrigin::Cache => {
                     matches!(local, Local::Directory(_))
                 }
-                // Mirrors of the CLI configuration hide each other, not those that the user names.
+                // The first mirror of the CLI configuration with the package counts, as in `init` (`coverage`
+                // rules 5.2); mirrors that the user names do not hide each other.
                 PackageOrigin::Mirror => index == 0 && (is_typed || mirrored.insert(id.clone())),
                 PackageOrigin::Named => true,
             };
