@@ -14,9 +14,17 @@ pub fn predict_here(
     machine: MachinePackages,
     flavor: Flavor,
 ) -> Vec<Prediction> {
+    // `plan` needs the package of an entry to be installed, whatever `init` would install (rules 4.3).
+    let plan = match (state, machine.installed) {
+        (LockState::EntryState(_), None) => RouteVerdict::fails(NOT_THERE),
+        (LockState::EntryState(entry), Some(is_recorded)) => {
+            plan(&machine.with(entry, is_recorded), flavor)
+        }
+        _ => plan(state, flavor),
+    };
     vec![
         init_here(state, machine, flavor).of(Route::Here),
-        plan_here(state, machine, flavor).of(Route::HerePlan),
+        plan.of(Route::HerePlan),
     ]
 }
 
@@ -30,6 +38,7 @@ fn init_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> Rou
     };
     match state {
         LockState::EntryState(entry) if entry.need == EntryNeed::Fits => {
+            // OpenTofu asks no source for a package in its cache (rules 5.5), so no doubt about sources counts.
             let asks_nothing = flavor.is_opentofu() && machine.cached == Some(true);
             let is_doubtful = machine.is_doubtful && !asks_nothing;
             install_here(entry, machine, source, flavor).assumed_if(is_doubtful)
@@ -111,16 +120,6 @@ fn past_cache(
         (false, ..) => false,
     };
     fetched.assumed_if(is_doubtful)
-}
-
-fn plan_here(state: &LockState, machine: MachinePackages, flavor: Flavor) -> RouteVerdict {
-    match (state, machine.installed) {
-        (LockState::EntryState(_), None) => RouteVerdict::fails(NOT_THERE),
-        (LockState::EntryState(entry), Some(is_recorded)) => {
-            plan(&machine.with(entry, is_recorded), flavor)
-        }
-        _ => plan(state, flavor),
-    }
 }
 
 /// Predicts as [`predict_here`] does where not everything is known.

@@ -180,9 +180,15 @@ impl Texts {
         }
     }
 
+    /// Returns the offset at which each line starts, the first one at 0.
     fn starts(&self, file: FileId) -> &[usize] {
         let text = self.text(file);
-        text.lines.get_or_init(|| line_starts(&text.bytes))
+        let behind = |(at, byte): (usize, &u8)| (*byte == b'\n').then_some(at + 1);
+        text.lines.get_or_init(|| {
+            std::iter::once(0)
+                .chain(text.bytes.iter().enumerate().filter_map(behind))
+                .collect()
+        })
     }
 
     /// Counts the characters before an offset.
@@ -247,14 +253,6 @@ fn checkpoints(bytes: &[u8]) -> Vec<Checkpoint> {
         }
     }
     all
-}
-
-/// Finds where each line starts; the first one does so at 0.
-fn line_starts(bytes: &[u8]) -> Vec<usize> {
-    let behind = |(at, byte): (usize, &u8)| (*byte == b'\n').then_some(at + 1);
-    std::iter::once(0)
-        .chain(bytes.iter().enumerate().filter_map(behind))
-        .collect()
 }
 
 #[cfg(test)]

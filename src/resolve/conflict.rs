@@ -68,36 +68,32 @@ impl<'r> ConstraintConflict<'r> {
         }
         let unnamed = offered
             .iter()
-            .filter(|version| all.why_not(version) == Some(VersionRefusal::PrereleaseNotNamed));
-        Some(Self {
+            .filter(|version| all.why_not(version) == Some(VersionRefusal::PrereleaseNotNamed))
+            .max();
+        let mut conflict = Self {
             kind,
-            unnamed: unnamed.max().cloned(),
-            places: places
-                .into_iter()
-                .map(|place| conflict_place(place, requirements.places(provider), offered))
-                .collect(),
-        })
-    }
-}
-
-fn conflict_place<'r>(
-    place: &'r Requirement,
-    all: &[Requirement],
-    offered: &[Version],
-) -> ConflictPlace<'r> {
-    let (same, others): (Vec<&Requirement>, Vec<&Requirement>) = all
-        .iter()
-        .partition(|other| other.constraints == place.constraints);
-    // A module that is called twice has one text, which counts once.
-    let same_places: BTreeSet<_> = same.iter().map(|other| (other.file, other.span)).collect();
-    let others: Constraints = others
-        .iter()
-        .flat_map(|other| other.constraints.iter().cloned())
-        .collect();
-    ConflictPlace {
-        place,
-        others: same_places.len().saturating_sub(1),
-        allows: place.constraints.newest(offered.iter()).cloned(),
-        without: others.newest(offered.iter()).cloned(),
+            places: Vec::new(),
+            unnamed: unnamed.cloned(),
+        };
+        for place in places {
+            let (same, others): (Vec<&Requirement>, Vec<&Requirement>) = requirements
+                .places(provider)
+                .iter()
+                .partition(|other| other.constraints == place.constraints);
+            // A module that is called twice has one text, which counts once.
+            let same_places: BTreeSet<_> =
+                same.iter().map(|other| (other.file, other.span)).collect();
+            let others: Constraints = others
+                .iter()
+                .flat_map(|other| other.constraints.iter().cloned())
+                .collect();
+            conflict.places.push(ConflictPlace {
+                place,
+                others: same_places.len().saturating_sub(1),
+                allows: place.constraints.newest(offered.iter()).cloned(),
+                without: others.newest(offered.iter()).cloned(),
+            });
+        }
+        Some(conflict)
     }
 }

@@ -46,7 +46,7 @@ pub enum SelectError {
     #[error(
         "no offered version {} of {provider} {}",
         reach.series(locked),
-        out_of_reach(.locked, .constraints)
+        if constraints.allows(locked) { format!("is {locked} or newer") } else { no_match(constraints) }
     )]
     OutOfReach {
         /// The provider that gets no version.
@@ -99,14 +99,6 @@ fn conflict(locked: &Version, constraints: &Constraints) -> String {
         Some(version::VersionRefusal::Term(_)) | None => {
             format!("does not meet the constraints \"{}\"", shown(constraints))
         }
-    }
-}
-
-fn out_of_reach(locked: &Version, constraints: &Constraints) -> String {
-    if constraints.allows(locked) {
-        format!("is {locked} or newer")
-    } else {
-        no_match(constraints)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::{LookAlike, ProviderAddr, look_alike};
-use crate::hash::{Hash, Hashes, Scheme};
+use crate::hash::{Hash, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Upgrade, VersionStep, step};
 
@@ -245,23 +245,21 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     }
     // The packages of another source or version have other hashes: their difference says nothing.
     if old.addr == new.addr && old.lock.version == new.lock.version {
-        kinds.extend(rehashed(&old.lock.hashes, &new.lock.hashes));
+        let lacks = |side: &ProviderSide, other: &ProviderSide| {
+            let mut hashes = other.lock.hashes.iter();
+            hashes.any(|hash| !side.lock.hashes.contains(hash))
+        };
+        kinds.extend(match (lacks(&new, &old), lacks(&old, &new)) {
+            (false, false) => None,
+            (false, true) => Some(ChangeKind::HashesAdded),
+            (true, false) => Some(ChangeKind::HashesRemoved),
+            (true, true) => Some(ChangeKind::HashesReplaced),
+        });
     }
     ProviderChange {
         sides: Sides::Both { old, new },
         kinds,
         look_alike: None,
-    }
-}
-
-fn rehashed(old: &Hashes, new: &Hashes) -> Option<ChangeKind> {
-    let lost = old.iter().any(|hash| !new.contains(hash));
-    let gained = new.iter().any(|hash| !old.contains(hash));
-    match (lost, gained) {
-        (false, false) => None,
-        (false, true) => Some(ChangeKind::HashesAdded),
-        (true, false) => Some(ChangeKind::HashesRemoved),
-        (true, true) => Some(ChangeKind::HashesReplaced),
     }
 }
 

@@ -264,7 +264,8 @@ fn version(step: VersionStep, old: &ProviderLock, new: &ProviderLock) -> Vec<Cau
             .filter(|hash| new.hashes.contains(hash))
             .count()
     };
-    // The signed list names a manifest, too, which is often the same in all releases.
+    // The signed list names a manifest, too, which is often the same in all releases: `saturating_sub` passes
+    // over one `zh:` for it.
     let count = carried(Scheme::H1) + carried(Scheme::Zh).saturating_sub(1);
     causes.push(match count {
         0 => Cause::VersionMoved(step),
@@ -305,7 +306,7 @@ fn unexplained(added: usize, hashes: &Hashes) -> Option<Cause> {
 
 /// Explains hashes that changed while the version did not.
 fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<Cause> {
-    // `init` accepts any package then, whatever else changed about the hashes.
+    // `init` accepts any package then, whatever else changed about the hashes (`hash` rules 3.1).
     if new.is_empty() && !old.is_empty() {
         return vec![Cause::AllHashesLost];
     }
@@ -314,7 +315,7 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
     let of = |hashes: &Hashes, scheme| hashes.of(scheme).count();
     let mut causes = Vec::new();
     let (from, to) = (of(old, Scheme::Zh), of(new, Scheme::Zh));
-    // A mirror leaves a `zh:` for each `h1:`; a registry leaves the list of all platforms.
+    // A mirror leaves a `zh:` for each `h1:`; a registry leaves the list of all platforms (`hash` rules 3.7).
     let is_mirrored = |hashes: &Hashes| of(hashes, Scheme::Zh) <= of(hashes, Scheme::H1);
     let packages_came = zh.0 == 0 && h1.0 == 0 && zh.1 == h1.1 && zh.1 > 0 && from > 0;
     if packages_came && is_mirrored(old) && is_mirrored(new) {

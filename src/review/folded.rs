@@ -61,16 +61,6 @@ impl FoldedCause<'_> {
             cause => cause.to_string(),
         }
     }
-
-    /// Returns true if a change of another file is folded with it.
-    fn covers(&self, other: &FileCause) -> bool {
-        match self.cause {
-            FileCause::Renamed { .. } | FileCause::CommentsLost(_) => {
-                self.cause.kind() == other.kind()
-            }
-            cause => cause == other,
-        }
-    }
 }
 
 impl<'a> FoldedChange<'a> {
@@ -95,7 +85,14 @@ pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> FoldedChanges<'a> {
     let mut folded = FoldedChanges::default();
     for (file, review) in files {
         for cause in &review.causes {
-            match folded.causes.iter_mut().find(|folded| folded.covers(cause)) {
+            // The text of a fold leaves out the old path and the number of comments, in which files differ.
+            let is_equal = |folded: &&mut FoldedCause<'_>| match cause {
+                FileCause::Renamed { .. } | FileCause::CommentsLost(_) => {
+                    folded.cause.kind() == cause.kind()
+                }
+                _ => folded.cause == cause,
+            };
+            match folded.causes.iter_mut().find(is_equal) {
                 Some(equal) => equal.files.push(file),
                 None => folded.causes.push(FoldedCause {
                     cause,

@@ -134,6 +134,12 @@ fn marked(addr: &ProviderAddr, conflict: &MergeConflict, markers: &Markers) -> S
 /// # Errors
 /// If the markers do not fit together.
 pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
+    // A marker may be longer than usual: where a base has conflicts of its own, git makes the markers of these
+    // longer, and an attribute may ask for any length.
+    let opening_size = |line: &[u8]| {
+        let size = line.iter().take_while(|byte| **byte == b'<').count();
+        (size >= MARKER_SIZE && sign(line, size).is_some()).then_some(size)
+    };
     let Some(size) = text.split(|byte| *byte == b'\n').find_map(opening_size) else {
         return Ok(None);
     };
@@ -142,7 +148,7 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         match sign(line, size) {
             Some(sign) => reader.marker(sign, start, line)?,
-            None => reader.line(line),
+            None => reader.push(line, Some(reader.section)),
         }
         start += line.len();
     }
@@ -155,15 +161,6 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
         }),
         None => Ok(Some(reader.parted())),
     }
-}
-
-/// Returns the length of a marker that begins a conflict, if a line is one.
-///
-/// A marker may be longer than usual: where a base has conflicts of its own, git makes the markers of these
-/// longer, and an attribute may ask for any length.
-fn opening_size(line: &[u8]) -> Option<usize> {
-    let size = line.iter().take_while(|byte| **byte == b'<').count();
-    (size >= MARKER_SIZE && sign(line, size).is_some()).then_some(size)
 }
 
 /// Returns the character of the marker that a line is, if it is one.
@@ -268,10 +265,6 @@ impl MarkerReader {
         Ok(())
     }
 
-    fn line(&mut self, line: &[u8]) {
-        self.push(line, Some(self.section));
-    }
-
     /// Adds a line to the sides that have it; to the others a blank one.
     fn push(&mut self, line: &[u8], section: Option<Section>) {
         let sides = [
@@ -294,6 +287,7 @@ impl MarkerReader {
     }
 
     fn parted(mut self) -> Parted {
+        // A base that one conflict hides has a hole there, which would look like an entry that was absent (rules 1.5).
         if self.shows_base {
             self.parted.base = Some(self.base);
         } else {

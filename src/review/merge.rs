@@ -273,45 +273,37 @@ fn entry(
         return match (prefer, base) {
             (MergePreference::Ours, _) => Ok(ours.cloned()),
             (MergePreference::Theirs, _) => Ok(theirs.cloned()),
-            // One side removed it, or the other side added it.
+            // One side removed it, or the other side added it: an unknown base is not an absent one (rules 1.5).
             (MergePreference::Newest, BaseEntry::Unknown | BaseEntry::Unread([])) => {
                 Ok(ours.or(theirs).cloned())
             }
-            // One side removed an entry that the other side may have changed.
+            // One side removed an entry that the other side may have changed (rules 1.3).
             (MergePreference::Newest | MergePreference::Fail, _) => Err(Clash),
         };
     };
     if ours.version == theirs.version {
-        let joined = same_version(base.known(), ours, theirs);
+        let base = base.known();
+        // Hashes of another version are of other packages. Without them in the base no hash counts as
+        // removed, and the union of both sides remains (rules 1.2).
+        let of_base = base.filter(|base| base.version == ours.version);
+        let none = Hashes::default();
+        // A hash that one side removed stays removed: it was repaired, or its platform was dropped.
+        let hashes = three_way(
+            of_base.map_or(&none, |base| &base.hashes).iter(),
+            &ours.hashes.iter().collect(),
+            &theirs.hashes.iter().collect(),
+        );
+        let joined = ProviderLock {
+            version: ours.version.clone(),
+            constraints: constraints(base, ours, theirs),
+            hashes: hashes.into_iter().cloned().collect(),
+        };
         if ours.constraints != joined.constraints && theirs.constraints != joined.constraints {
             unfinished.insert(UnfinishedReason::ConstraintsJoined);
         }
         return Ok(Some(joined));
     }
     different_versions(base, ours, theirs, prefer, unfinished).map(Some)
-}
-
-/// Merges two entries of the same version, from a base that may be of another one.
-fn same_version(
-    base: Option<&ProviderLock>,
-    ours: &ProviderLock,
-    theirs: &ProviderLock,
-) -> ProviderLock {
-    // Hashes of another version are of other packages. Without them in the base no hash counts as
-    // removed, and the union of both sides remains.
-    let of_base = base.filter(|base| base.version == ours.version);
-    let none = Hashes::default();
-    // A hash that one side removed stays removed: it was repaired, or its platform was dropped.
-    let hashes = three_way(
-        of_base.map_or(&none, |base| &base.hashes).iter(),
-        &ours.hashes.iter().collect(),
-        &theirs.hashes.iter().collect(),
-    );
-    ProviderLock {
-        version: ours.version.clone(),
-        constraints: constraints(base, ours, theirs),
-        hashes: hashes.into_iter().cloned().collect(),
-    }
 }
 
 fn constraints(
@@ -372,7 +364,7 @@ fn different_versions(
             |base: &ProviderLock| step(&base.version, &side.version) != VersionStep::Down;
         match base {
             BaseEntry::Known(base) => is_above(base),
-            // Each of them may be the one that the side started from.
+            // Each of them may be the one that the side started from (rules 1.5).
             BaseEntry::Unread(possible) => !possible.is_empty() && possible.iter().all(is_above),
             BaseEntry::Absent | BaseEntry::Unknown => true,
         }

@@ -58,6 +58,7 @@ impl MergeBase {
                 [&parted.ours, &parted.theirs].map(|side| read(side).0.lock.providers);
             let mut lock = LockFile::default();
             let mut possible: BTreeMap<ProviderAddr, Vec<ProviderLock>> = BTreeMap::new();
+            // Where the sides of the markers differ, each entry may be the common one (rules 1.5).
             for (addr, entry) in ours.iter().chain(&theirs) {
                 if ours.get(addr) == theirs.get(addr) {
                     lock.providers.insert(addr.clone(), entry.clone());

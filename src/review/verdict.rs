@@ -70,21 +70,19 @@ fn happened(files: &[(&str, &FileReview)]) -> String {
         };
         parts.push(format!("{}{noun} {}", addrs.len(), group.words()));
     }
-    if parts.is_empty() {
-        return of_files(files).to_owned();
+    if !parts.is_empty() {
+        return parts.join(", ");
     }
-    parts.join(", ")
-}
-
-/// Returns the change of files where no entry changed.
-fn of_files(files: &[(&str, &FileReview)]) -> &'static str {
-    let mut causes = files.iter().flat_map(|(_, review)| &review.causes);
-    match causes.next() {
-        None => "nothing changed",
-        Some(FileCause::FormatOnly) if causes.all(|cause| *cause == FileCause::FormatOnly) => {
-            "nothing but the formatting changed"
-        }
-        Some(_) => "no entry of a provider changed",
+    let mut causes = files
+        .iter()
+        .flat_map(|(_, review)| &review.causes)
+        .peekable();
+    if causes.peek().is_none() {
+        "nothing changed".to_owned()
+    } else if causes.all(|cause| *cause == FileCause::FormatOnly) {
+        "nothing but the formatting changed".to_owned()
+    } else {
+        "no entry of a provider changed".to_owned()
     }
 }
 
@@ -178,6 +176,7 @@ fn upgraded(change: &ProviderChange) -> ChangeGroup {
     if before.is_empty() && now.is_empty() {
         ChangeGroup::Unconstrained
     } else if !now.allows(&new.lock.version) {
+        // No program writes that: they select only what the constraints allow (`resolve` rules 1.2, 1.3).
         ChangeGroup::Against
     } else if before.allows(&new.lock.version) {
         ChangeGroup::Within

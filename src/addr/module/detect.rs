@@ -16,6 +16,8 @@ pub(super) fn address(text: &str) -> Result<String, Kind> {
     }
     // In the order of the programs: `google` and `amazon` look for their host anywhere in the text
     // (rules 5.6).
+    let absolute: fn(&str) -> Detected =
+        |text| Ok(text.starts_with('/').then(|| format!("file://{text}")));
     let detectors = [github, ssh, bitbucket, google, amazon, absolute];
     for detect in detectors {
         let Some(found) = detect(rest)? else { continue };
@@ -65,6 +67,7 @@ fn github(text: &str) -> Detected {
     if below.is_empty() {
         return Ok(Some(format!("{address}{query}")));
     }
+    // All behind the repository is a directory in it (rules 5.6), which the normal form sets off by `//`.
     let below = reference::path_as_written(below).ok_or(Kind::BadUrl)?;
     Ok(Some(format!("{address}//{below}{query}")))
 }
@@ -157,8 +160,4 @@ fn storage(kind: &str, host: &str, path: &str) -> Detected {
     }
     let path = reference::path_as_written(path).ok_or(Kind::BadUrl)?;
     Ok(Some(format!("{kind}::https://{host}{path}{query}")))
-}
-
-fn absolute(text: &str) -> Detected {
-    Ok(text.starts_with('/').then(|| format!("file://{text}")))
 }
