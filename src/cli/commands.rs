@@ -11,7 +11,6 @@ use crate::cli::args::{Common, ModulesArg, examples, one_of};
 use crate::cli::cache::args::CacheArgs;
 use crate::cli::convert::ConvertArgs;
 use crate::cli::diff::DiffArgs;
-use crate::cli::eval::EvalArgs;
 use crate::cli::explain::ExplainArgs;
 use crate::cli::fmt::FmtArgs;
 use crate::cli::formats::{Format, FormatKind};
@@ -101,7 +100,6 @@ commands! {
     Log(LogArgs) = "log", [];
     Git(GitArgs) = "git", [];
     GitTextconv(GitTextconvArgs) = "git-textconv", [];
-    Eval(EvalArgs) = "eval", [];
     Cache(CacheArgs) = "cache", [];
     Completions(CompletionsArgs) = "completions", [];
     Man(ManArgs) = "man", [];

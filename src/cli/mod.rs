@@ -8,7 +8,6 @@ mod cache;
 mod commands;
 mod convert;
 mod diff;
-mod eval;
 mod explain;
 mod fmt;
 mod formats;

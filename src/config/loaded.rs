@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::config::computed::ComputedCall;
 use crate::config::given::GivenValues;
 use crate::diag::{Diagnostic, FileId, Severity, Span, Texts, rules};
-use crate::expr::Typed;
 use crate::flavor::Flavor;
 use crate::module_config::file::ModuleFile;
 use crate::module_config::merge::{self, merged::MergedModule};
@@ -157,15 +156,6 @@ pub struct Loaded {
     pub found: bool,
     /// The constraints of its modules on the version of the program.
     pub core_versions: Vec<CoreVersion>,
-}
-
-/// The result of evaluating one expression.
-#[derive(Clone, Debug)]
-pub struct Evaluated {
-    /// The value; `None` with any error among the diagnostics.
-    pub value: Option<Typed>,
-    /// Everything to say about the expression, the files of the root, and the values that it is given.
-    pub diagnostics: Vec<Diagnostic>,
 }
 
 impl ModuleNode {

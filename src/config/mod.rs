@@ -32,9 +32,7 @@ pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
 };
-pub use loaded::{
-    BackendUse, Evaluated, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached,
-};
+pub use loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached};
 pub use overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};
@@ -70,37 +68,6 @@ pub fn load_with(
     settings: &Settings,
 ) -> Loaded {
     tree::walk::load(outside, texts, root, settings)
-}
-
-/// Evaluates one expression as if it were in the root: with its variables and local values, and by the
-/// rules for what is computed before anything is installed ([`rules`] 9).
-///
-/// The expression and every file that is read are added to `texts`. Modules are not followed. A flavor that
-/// computes nothing evaluates functions, and refuses names.
-///
-/// ```
-/// use std::path::Path;
-/// use lockctl::config::{Settings, evaluate};
-/// use lockctl::diag::Texts;
-/// use lockctl::expr::Value;
-/// use lockctl::flavor::Flavor;
-/// use lockctl::world::mem::MemFiles;
-///
-/// let files = MemFiles::with(&[("main.tf", "locals {\n  env = \"prod\"\n}\n")]);
-/// let settings = Settings::new(Flavor::OpenTofu1_12);
-/// let mut texts = Texts::default();
-/// let found = evaluate(&files, &mut texts, Path::new(""), &settings, b"upper(local.env)");
-/// assert_eq!(found.value.map(|value| value.value), Some(Value::string("PROD")));
-/// ```
-#[must_use]
-pub fn evaluate(
-    files: &dyn Files,
-    texts: &mut Texts,
-    root: &Path,
-    settings: &Settings,
-    expression: &[u8],
-) -> Evaluated {
-    tree::single::evaluate(files, texts, root, settings, expression)
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub use number::Number;
 pub use scope::{
     Budget, EvalScope, ExtraCall, ExtraFault, ExtraFunctions, FunctionSet, NameValue, Surroundings,
 };
-pub use show::{as_console, in_one_line};
+pub use show::in_one_line;
 pub use typed::Typed;
 pub use types::{AttributeType, Presence, Type};
 pub use value::{Marks, Value};

@@ -1,9 +1,7 @@
-//! Values as text for people: in one line, or as `terraform console` prints them.
+//! Values as text for people, in one line.
 
 use std::fmt::Write as _;
 
-use super::typed::Typed;
-use super::types::{AttributeType, Type};
 use super::value::{Marks, Value};
 
 /// The text of a sensitive value.
@@ -116,128 +114,6 @@ impl ShortLine {
     }
 }
 
-/// Writes a value as `terraform console` prints it: lists and objects over several lines, secrets and unknown values
-/// in words.
-///
-/// ```
-/// use lockctl::expr::{Type, Typed, Value, as_console};
-///
-/// let list = Typed::list(Type::String, vec![Value::string("eu")]);
-/// assert_eq!(as_console(&list), "tolist([\n  \"eu\",\n])");
-/// ```
-#[must_use]
-pub fn as_console(value: &Typed) -> String {
-    let mut out = String::new();
-    console(&value.value, &value.ty, 0, &mut out);
-    out
-}
-
-fn console(value: &Value, ty: &Type, indent: usize, out: &mut String) {
-    match (value, ty) {
-        (Value::Marked(marks, _), _) => out.push_str(hidden(*marks)),
-        (Value::Unknown, _) => out.push_str(UNKNOWN),
-        (Value::Null, ty) => null(ty, out),
-        (Value::Bool(value), _) => out.push_str(if *value { "true" } else { "false" }),
-        (Value::Number(number), _) => out.push_str(&number.to_string()),
-        (Value::String(text), _) if text.contains('\n') => heredoc(text, indent, out),
-        (Value::String(text), _) => out.push_str(&quoted(text)),
-        (Value::Tuple(items), ty) => {
-            let (opening, closing) = match ty {
-                Type::List(_) => ("tolist([", "])"),
-                Type::Set(_) => ("toset([", "])"),
-                _ => ("[", "]"),
-            };
-            out.push_str(opening);
-            for (at, item) in items.iter().enumerate() {
-                line(indent + 1, out);
-                console(item, element_type(ty, at), indent + 1, out);
-                out.push(',');
-            }
-            close(closing, items.is_empty(), indent, out);
-        }
-        (Value::Object(items), ty) => {
-            let (opening, closing) = match ty {
-                Type::Map(_) => ("tomap({", "})"),
-                _ => ("{", "}"),
-            };
-            out.push_str(opening);
-            for (name, item) in items {
-                line(indent + 1, out);
-                out.push_str(&quoted(name));
-                out.push_str(" = ");
-                console(item, attribute_type(ty, name), indent + 1, out);
-            }
-            close(closing, items.is_empty(), indent, out);
-        }
-    }
-}
-
-fn line(indent: usize, out: &mut String) {
-    out.push('\n');
-    out.extend(std::iter::repeat_n("  ", indent));
-}
-
-fn close(closing: &str, is_empty: bool, indent: usize, out: &mut String) {
-    if !is_empty {
-        line(indent, out);
-    }
-    out.push_str(closing);
-}
-
-fn element_type(ty: &Type, at: usize) -> &Type {
-    match ty {
-        Type::List(item) | Type::Set(item) => item,
-        Type::Tuple(items) => items.get(at).unwrap_or(&Type::Any),
-        _ => &Type::Any,
-    }
-}
-
-fn attribute_type<'t>(ty: &'t Type, name: &str) -> &'t Type {
-    match ty {
-        Type::Map(item) => item,
-        Type::Object(items) => items
-            .get(name)
-            .map_or(&Type::Any, |item: &AttributeType| &item.ty),
-        _ => &Type::Any,
-    }
-}
-
-/// Writes null with its type, as far as it has one.
-fn null(ty: &Type, out: &mut String) {
-    match ty {
-        Type::Any => out.push_str("null"),
-        Type::Bool | Type::Number | Type::String => {
-            // Writing to a string cannot fail.
-            let _ = write!(out, "to{ty}(null)");
-        }
-        ty => {
-            let _ = write!(out, "null /* {} */", in_words(ty));
-        }
-    }
-}
-
-/// Returns the name of a type as the programs write it in sentences.
-fn in_words(ty: &Type) -> String {
-    match ty {
-        Type::Any => "any type".to_owned(),
-        Type::Bool | Type::Number | Type::String => ty.to_string(),
-        Type::List(item) => format!("list of {}", in_words(item)),
-        Type::Set(item) => format!("set of {}", in_words(item)),
-        Type::Map(item) => format!("map of {}", in_words(item)),
-        Type::Tuple(_) => "tuple".to_owned(),
-        Type::Object(_) => "object".to_owned(),
-    }
-}
-
-/// Writes text of several lines; the lines are indented inside of another value.
-fn heredoc(text: &str, indent: usize, out: &mut String) {
-    out.push_str(if indent == 0 { "<<EOT" } else { "<<-EOT" });
-    for part in text.split('\n').chain(["EOT"]) {
-        line(indent, out);
-        out.push_str(part);
-    }
-}
-
 /// Writes text in quotes; characters that cannot be seen are escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -293,12 +169,7 @@ mod tests {
         ]));
         for value in [secret, inside] {
             let line = in_one_line(&value, 60);
-            let console = as_console(&Typed::of(value));
             assert!(line.contains(SENSITIVE) && !line.contains("hush"), "{line}");
-            assert!(
-                console.contains(SENSITIVE) && !console.contains("hush"),
-                "{console}"
-            );
         }
     }
 
@@ -318,6 +189,5 @@ mod tests {
         let text = Value::string("a\u{1b}[31m\u{202e}\r\tb\"\\\u{a0}é");
         let wanted = r#""a\x1b[31m\u202e\r\tb\"\\\u00a0é""#;
         assert_eq!(in_one_line(&text, 60), wanted);
-        assert_eq!(as_console(&Typed::of(text)), wanted);
     }
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConvertedProvider, EvaluatedExpression, FixRow, GitSetting, MatrixRow, PackageRow, Provider,
-    RuleRow, StoreReport, TopicRow, VersionsInUse,
+    ConvertedProvider, FixRow, GitSetting, MatrixRow, PackageRow, Provider, RuleRow, StoreReport,
+    TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -146,8 +146,6 @@ pub enum RootDetail {
     Lock(LockDetail),
     /// The tree of modules.
     Modules(Branches),
-    /// The value of an expression.
-    Value(EvaluatedExpression),
     /// The settings by which git calls lockctl.
     GitSettings(Vec<GitSetting>),
     /// The changes of git's settings and attributes, one line each.

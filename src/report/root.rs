@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::rows::{
-    ConvertedProvider, EvaluatedExpression, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow,
-    Provider, TurnedOffRow,
+    ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow, Provider, TurnedOffRow,
 };
 use super::{Failure, RootDetail, RootResult, RootStatus};
 use crate::diag::Texts;
@@ -42,9 +41,6 @@ pub struct RootRow<'a> {
     /// Every module, each before those that it calls; only of `tree`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub modules: Option<Vec<ModuleRow>>,
-    /// The value of the expression; only of `eval`, and absent if it has no value.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub evaluated: Option<&'a EvaluatedExpression>,
     /// The settings by which git calls lockctl where the root is; only of `git status`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_settings: Option<&'a [GitSetting]>,
@@ -88,10 +84,6 @@ impl<'a> RootRow<'a> {
             converted: root.lock().and_then(|lock| lock.converted.as_deref()),
             matrix: check.and_then(|check| check.matrix.as_deref()),
             modules,
-            evaluated: match &root.detail {
-                RootDetail::Value(value) => Some(value),
-                _ => None,
-            },
             git_settings: match &root.detail {
                 RootDetail::GitSettings(settings) => Some(settings),
                 _ => None,

@@ -17,7 +17,6 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
         failures: Vec::new(),
         providers: &[],
         matrix: None,
-        evaluated: None,
         converted: None,
         git_settings: None,
         modules: None,

@@ -9,8 +9,8 @@ use super::error::{LockCause, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use crate::config::{
-    self, BackendUse, ConfigSources, Evaluated, GivenValues, Loaded, Settings, Submodules,
-    Unreached, VALUE_PREFIX, ValueArgument,
+    self, BackendUse, ConfigSources, GivenValues, Loaded, Settings, Submodules, Unreached,
+    VALUE_PREFIX, ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -175,21 +175,6 @@ impl Root {
             loaded.require_modules();
         }
         loaded
-    }
-
-    /// Evaluates one expression as if it were in the root.
-    ///
-    /// `env` and `values` give values to variables, as for [`load`](Self::load).
-    pub fn evaluate(
-        &self,
-        files: &dyn Files,
-        env: &dyn Env,
-        values: &[ValueArgument],
-        expression: &[u8],
-        texts: &mut Texts,
-    ) -> Evaluated {
-        let settings = self.settings(env, values);
-        config::evaluate(files, texts, &self.dir, &settings, expression)
     }
 
     /// Says what values there are besides those in the files of the root.

@@ -20,7 +20,6 @@ pub(super) mod reader;
 pub(super) mod resolve;
 pub(super) mod root_values;
 pub(super) mod run_types;
-pub(super) mod single;
 pub(super) mod state;
 pub(super) mod unseen;
 pub(super) mod values;

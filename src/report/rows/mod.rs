@@ -5,7 +5,6 @@
 mod change;
 mod convert;
 mod date;
-mod evaluated;
 mod event;
 mod finding;
 mod fixed;
@@ -24,7 +23,6 @@ mod text;
 pub use change::{ChangeRow, EntrySide, PastChange};
 pub use convert::{ConvertedProvider, NotConverted};
 pub use date::{DateSource, PassedOverRelease, StatedDate};
-pub use evaluated::{EvaluatedExpression, PlainValue};
 pub use event::EventLine;
 pub use finding::{FindingRow, Related, TurnedOffRow};
 pub use fixed::FixRow;

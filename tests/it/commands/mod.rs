@@ -19,7 +19,6 @@ mod diff_git;
 mod diff_many;
 mod drop_platform;
 mod entries;
-mod eval;
 mod events;
 mod explain;
 mod facts;

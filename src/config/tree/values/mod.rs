@@ -22,7 +22,7 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::{self, RootValue};
 use crate::config::tree::state;
-use crate::diag::{Diagnostic, Severity, Span, rules};
+use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{
     self, Budget, Demand, DemandChain, EvalScope, FunctionSet, NameValue, NoValue, OnDemand,
     Surroundings, Typed, UsedNames,
@@ -239,25 +239,6 @@ impl Values {
                 Err(REFUSED)
             }
         }
-    }
-
-    /// Evaluates an expression that is in no file, as if it were in the root. Problems are reported.
-    pub(in crate::config) fn alone(
-        &mut self,
-        late: &Late,
-        reader: &mut Reader<'_>,
-    ) -> Option<Typed> {
-        let value = if self.flavor.computes_sources() {
-            self.evaluate(ROOT, late, ExprRole::Value, reader)
-        } else {
-            self.with_names(BTreeMap::new(), late, reader)
-        };
-        if let Err(Stop::Uncertain(reason)) = &value {
-            let mut error = Diagnostic::clone(reason);
-            error.severity = Severity::Error;
-            flood::push(&mut reader.found, error);
-        }
-        value.ok().map(Arc::unwrap_or_clone)
     }
 
     fn source(&mut self, node: usize, late: &Late, reader: &mut Reader<'_>) -> Outcome<String> {
