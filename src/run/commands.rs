@@ -39,7 +39,7 @@ fn named(dir: &Path) -> String {
 }
 
 /// Names a directory for a command that takes addresses, too.
-pub(crate) fn named_as_path(dir: &Path) -> String {
+fn named_as_path(dir: &Path) -> String {
     let text = dir.display().to_string();
     // Without a slash in front, `update live` would mean the provider `hashicorp/live`.
     if is_path(&text) {
@@ -70,7 +70,7 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
 }
 
 /// Returns the options that say whose rules apply.
-pub(crate) fn rules(options: &RunOptions) -> String {
+fn rules(options: &RunOptions) -> String {
     let mut text = String::new();
     if let FlavorChoice::Stated(stated) = options.flavor {
         text += &format!(" --flavor {}", stated.flavor);
@@ -81,7 +81,7 @@ pub(crate) fn rules(options: &RunOptions) -> String {
     text
 }
 
-pub(crate) fn option(name: &str, path: &Path) -> String {
+fn option(name: &str, path: &Path) -> String {
     format!(" {name} {}", quoted(&path.display().to_string()))
 }
 

@@ -143,8 +143,7 @@ impl LockJob<'_> {
                 result.status = RootStatus::Findings;
             }
         }
-        let requirements = &opened.loaded.requirements;
-        self.locked.add(root, requirements, &opened.goals, locked);
+        self.locked.add(root, &opened.goals, locked);
         Ok(Replaced::Done)
     }
 

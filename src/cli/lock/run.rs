@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::args::LockOptions;
-use super::in_use::ComparedRun;
 use super::job::LockJob;
 use super::moves::Moves;
 use crate::cli::args::{Common, RootArgs};
@@ -68,17 +67,9 @@ pub(in crate::cli) fn run_with(
     let modules = UserModules::new(Arc::clone(&user), &configuration, auto, cache.as_ref());
     let mut job = LockJob::new(user, options, request.moves, modules, configuration);
     let choice = request.roots.choice();
-    let mut all = drive(&mut job, &choice, run, world);
+    let all = drive(&mut job, &choice, run, world);
     progress.finish();
-    let compared = ComparedRun {
-        run,
-        options,
-        roots: &choice,
-    };
-    // After the last root was written: the places of constraints are looked up in the new lock files.
-    let versions_in_use = job
-        .locked
-        .compare(&all.results, &compared, world.disk, &mut all.texts);
+    let versions_in_use = job.locked.compare(&all.results);
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;
     result.remarks.extend(job.remarks());

@@ -39,12 +39,15 @@ const TITLES: [&str; 7] = [
     "SIGNED BY",
 ];
 
+/// Maximum number of roots that Markdown shows at length; more have a line each.
+const MAX_AT_LENGTH: usize = 10;
+
 /// Shows each root, then which versions they lock, then how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
 pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let each = if look.markdown && in_use::are_many(roots.len()) {
+    let each = if look.markdown && roots.len() > MAX_AT_LENGTH {
         in_short(result)
     } else {
         let texts = roots

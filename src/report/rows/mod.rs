@@ -27,7 +27,7 @@ pub use event::EventLine;
 pub use finding::{FindingRow, Related, TurnedOffRow};
 pub use fixed::FixRow;
 pub use git::GitSetting;
-pub use in_use::{HeldBackRoot, ProviderInUse, VersionInUse, VersionMove, VersionsInUse};
+pub use in_use::{ProviderInUse, VersionInUse, VersionsInUse};
 pub use matrix::{MatrixRow, Outcome, Route};
 pub use module::{ModuleKind, ModuleRow, RequiredProviderRow};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};

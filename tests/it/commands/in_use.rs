@@ -1,4 +1,4 @@
-//! What several roots lock after a run, and the commands that move the older ones.
+//! The table of what several roots lock after a run.
 
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
@@ -49,17 +49,6 @@ pub(super) fn program(lab: &Lab, args: &[&str]) -> Outcome {
     }
 }
 
-/// Types every command that a summary names, as it is printed.
-pub(super) fn type_commands(lab: &Lab, outcome: &Outcome) -> usize {
-    let lines = outcome.stdout.lines();
-    let commands = lines.filter_map(|line| line.strip_prefix("  lockctl "));
-    let commands: Vec<Vec<&str>> = commands.map(|line| line.split(' ').collect()).collect();
-    for words in &commands {
-        assert_exit(&program(lab, words), 0);
-    }
-    commands.len()
-}
-
 pub(super) fn offered() -> Lab {
     mirror(&[
         ("a", &["1.0.0", "1.1.0", "1.2.0", "2.0.0", "3.0.0-rc1"]),
@@ -98,7 +87,7 @@ fn roots_that_agree_have_one_line() {
 }
 
 #[test]
-fn a_few_roots_have_a_line_for_each_provider_and_a_command() {
+fn roots_that_differ_have_a_row_for_each_version() {
     let lab = offered();
     root(
         &lab,
@@ -123,91 +112,15 @@ fn a_few_roots_have_a_line_for_each_provider_and_a_command() {
     assert_data_eq!(
         summary(&outcome),
         str![[r#"
-example.com/t/a: 1.2.0 in ./z; 1.1.0 in ./y; 1.0.0 in ./x
-example.com/t/b: 2.0.0 in ./x, ./z; 1.0.0 in ./y
-to update the older roots:
-  lockctl update example.com/t/a@1.2.0 ./x ./y --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
-  lockctl update example.com/t/b@2.0.0 ./y --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
+
+provider         version  roots  where
+example.com/t/a  1.2.0    1      ./z
+                 1.1.0    1      ./y
+                 1.0.0    1      ./x
+example.com/t/b  2.0.0    2      ./x, ./z
+                 1.0.0    1      ./y
 2 providers are locked at different versions
 3 roots: 3 clean
-
-"#]]
-    );
-    assert_eq!(type_commands(&lab, &outcome), 2);
-    let after = lock(&lab, &["./x", "./y", "./z"]);
-    assert_data_eq!(
-        summary(&after),
-        str![[r#"
-3 roots lock 2 providers, each at one version
-3 roots: 3 clean
-
-"#]]
-    );
-}
-
-#[test]
-fn a_constraint_that_holds_a_root_back_is_named_with_its_place() {
-    let lab = offered();
-    root(&lab, "old/1", &[("a", "~> 1.0")], &[("a", "1.0.0")]);
-    root(&lab, "old/2", &[("a", "< 2.0.0")], &[("a", "1.2.0")]);
-    root(&lab, "new/1", &[("a", "")], &[("a", "1.0.0")]);
-    root(&lab, "new/2", &[("a", "")], &[("a", "2.0.0")]);
-    let all = ["./old/1", "./old/2", "./new/1", "./new/2"];
-    let outcome = lock(&lab, &all);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
-example.com/t/a: 2.0.0 in ./new/2; 1.2.0 in ./old/2; 1.0.0 in ./old/1, ./new/1
-to update the older roots:
-  lockctl update example.com/t/a@2.0.0 ./new/1 --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
-  lockctl update example.com/t/a@1.2.0 ./old/1 --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
-held back by constraints:
-  example.com/t/a 1.0.0 in ./old/1: "~> 1.0" at old/1/main.tf:3 does not allow 2.0.0
-  example.com/t/a 1.2.0 in ./old/2: "< 2.0.0" at old/2/main.tf:3 does not allow 2.0.0
-1 provider is locked at different versions
-4 roots: 4 clean
-
-"#]]
-    );
-    assert_eq!(type_commands(&lab, &outcome), 2);
-    let after = lock(&lab, &all);
-    assert_data_eq!(
-        summary(&after),
-        str![[r#"
-example.com/t/a: 2.0.0 in ./new/1, ./new/2; 1.2.0 in ./old/1, ./old/2
-held back by constraints:
-  example.com/t/a 1.2.0 in ./old/1: "~> 1.0" at old/1/main.tf:3 does not allow 2.0.0
-  example.com/t/a 1.2.0 in ./old/2: "< 2.0.0" at old/2/main.tf:3 does not allow 2.0.0
-1 provider is locked at different versions
-4 roots: 4 clean
-
-"#]]
-    );
-}
-
-#[test]
-fn constraints_of_unseen_modules_hold_back_as_well() {
-    let lab = offered();
-    root(&lab, "x", &[("a", "")], &[("a", "1.0.0")]);
-    let call = "module \"far\" {\n  source = \"far/away/x\"\n}\n";
-    lab.write("x/main.tf", lab.read("x/main.tf") + call);
-    let recorded = "version     = \"1.0.0\"\n  constraints = \"~> 1.0\"";
-    let text = lab
-        .read(&format!("x/{LOCK}"))
-        .replace("version = \"1.0.0\"", recorded);
-    // The lines move when the header comes.
-    lab.write(&format!("x/{LOCK}"), text);
-    root(&lab, "y", &[("a", "")], &[("a", "2.0.0")]);
-    let outcome = lock(&lab, &["./x", "./y"]);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
-example.com/t/a: 2.0.0 in ./y; 1.0.0 in ./x
-held back by constraints:
-  example.com/t/a 1.0.0 in ./x: "~> 1.0" at ./x/.terraform.lock.hcl:6 does not allow 2.0.0
-1 provider is locked at different versions
-2 roots: 2 clean
 
 "#]]
     );
@@ -221,9 +134,17 @@ fn what_would_be_locked_counts_where_nothing_is_written() {
     for (option, code) in [("--dry-run", 0), ("--check", 1)] {
         let outcome = lock(&lab, &["./x", "./y", option]);
         assert_exit(&outcome, code);
-        assert!(
-            outcome.stdout.contains("a: 2.0.0 in ./x; 1.2.0 in ./y\n"),
-            "{outcome:#?}"
+        assert_data_eq!(
+            summary(&outcome),
+            str![[r#"
+
+provider         version  roots  where
+example.com/t/a  2.0.0    1      ./x
+                 1.2.0    1      ./y
+1 provider is locked at different versions
+2 roots: 2 clean
+
+"#]]
         );
         assert!(!lab.path(&format!("x/{LOCK}")).exists());
     }
@@ -324,22 +245,13 @@ fn providers_of_other_hosts_names_and_programs_are_others() {
     assert_data_eq!(
         summary(&outcome),
         str![[r#"
-example.com/t/a (Terraform): 2.0.0 in both/t2; 1.0.0 in both/t1
-example.com/t/a (OpenTofu): 2.0.0 in both/o2; 1.0.0 in both/o1
-to update the older roots:
-  lockctl update example.com/t/a@2.0.0 ./both/t1 --platform linux_amd64 --fs-mirror mirror --no-state
-  lockctl update example.com/t/a@2.0.0 ./both/o1 --platform linux_amd64 --fs-mirror mirror --no-state
-2 providers are locked at different versions
-4 roots: 4 clean
 
-"#]]
-    );
-    assert_eq!(type_commands(&lab, &outcome), 2);
-    let after = program(&lab, &args);
-    assert_data_eq!(
-        summary(&after),
-        str![[r#"
-4 roots lock 2 providers, each at one version
+provider                     version  roots  where
+example.com/t/a (Terraform)  2.0.0    1      both/t2
+                             1.0.0    1      both/t1
+example.com/t/a (OpenTofu)   2.0.0    1      both/o2
+                             1.0.0    1      both/o1
+2 providers are locked at different versions
 4 roots: 4 clean
 
 "#]]
@@ -347,7 +259,7 @@ to update the older roots:
 }
 
 #[test]
-fn a_pre_release_is_no_version_to_be_behind_of() {
+fn a_pre_release_is_a_version_among_others() {
     let lab = offered();
     root(&lab, "x", &[("a", "3.0.0-rc1")], &[]);
     root(&lab, "y", &[("a", ">= 1.0")], &[("a", "2.0.0")]);
@@ -356,9 +268,11 @@ fn a_pre_release_is_no_version_to_be_behind_of() {
     assert_data_eq!(
         summary(&outcome),
         str![[r#"
-example.com/t/a: 3.0.0-rc1 in ./x; 2.0.0 in ./y; 1.2.0 in ./z
-held back by constraints:
-  example.com/t/a 1.2.0 in ./z: "~> 1.0" at z/main.tf:3 does not allow 2.0.0
+
+provider         version    roots  where
+example.com/t/a  3.0.0-rc1  1      ./x
+                 2.0.0      1      ./y
+                 1.2.0      1      ./z
 1 provider is locked at different versions
 3 roots: 3 clean
 
@@ -367,7 +281,7 @@ held back by constraints:
 }
 
 #[test]
-fn programs_read_versions_commands_and_reasons() {
+fn programs_read_versions_and_roots() {
     let lab = offered();
     root(
         &lab,
@@ -394,27 +308,6 @@ fn programs_read_versions_commands_and_reasons() {
             {"version": "1.1.0", "roots": ["./x"]},
         ])
     );
-    let moves = one["moves"].as_array().unwrap();
-    let moves: Vec<[&Value; 2]> = moves
-        .iter()
-        .map(|one| [&one["to"], &one["roots"]])
-        .collect();
-    assert_eq!(
-        moves,
-        [
-            [&json!("2.0.0"), &json!(["./y"])],
-            [&json!("1.2.0"), &json!(["./x"])]
-        ]
-    );
-    let command = one["moves"][0]["command"].as_str().unwrap();
-    assert!(
-        command.starts_with("lockctl update example.com/t/a@2.0.0 ./y "),
-        "{command}"
-    );
-    let held = &one["held_back"][0];
-    assert_eq!(held["newest"], "2.0.0");
-    assert_eq!(held["held_by"][0]["constraints"], "~> 1.0");
-    assert_eq!(held["held_by"][0]["line"], 3);
 
     let alone = lock(&lab, &["./x", "--format", "json"]);
     let said: Value = serde_json::from_str(&alone.stdout).unwrap();
@@ -423,7 +316,7 @@ fn programs_read_versions_commands_and_reasons() {
 }
 
 #[test]
-fn a_comment_has_the_table_and_the_commands() {
+fn a_comment_has_the_table_first() {
     let lab = offered();
     root(&lab, "x", &[("a", "~> 1.0")], &[("a", "1.0.0")]);
     root(&lab, "y", &[("a", "")], &[("a", "1.2.0")]);
@@ -437,12 +330,6 @@ fn a_comment_has_the_table_and_the_commands() {
 |---|---|---|---|
 | `example.com/t/a` | `1.2.0` | `1` | `./y` |
 |  | `1.0.0` | `1` | `./x` |
-
-to update the older roots&#58;
-
-```
-lockctl update example.com/t/a@1.2.0 ./x --flavor terraform@1.16 --platform linux_amd64 --fs-mirror mirror --no-state
-```
 
 1 provider is locked at different versions; 1 root that could not be locked is left out
 
