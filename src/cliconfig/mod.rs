@@ -371,9 +371,15 @@ impl ConfigReader<'_> {
     }
 
     fn unreadable(&mut self, path: &Path, error: &io::Error) {
+        let remedy = match error.kind() {
+            kind if ABSENT.contains(&kind) => "correct the path",
+            ErrorKind::FileTooLarge => "name a smaller file; this is hardly a CLI configuration",
+            ErrorKind::IsADirectory | ErrorKind::InvalidInput => "name a file",
+            ErrorKind::Other => "correct the path, or move what does not belong there",
+            _ => "make it readable",
+        };
         let title = "Failed to read CLI configuration";
-        let diagnostic =
-            Diagnostic::error(diag::rules::FILE_UNREADABLE, title).help(remedy(error.kind()));
+        let diagnostic = Diagnostic::error(diag::rules::FILE_UNREADABLE, title).help(remedy);
         self.report(path, diagnostic, &error.to_string());
     }
 
@@ -401,17 +407,6 @@ fn broken(file: FileId, fault: ConfigFault, flavor: Flavor) -> Diagnostic {
         error = error.see(file, opened, "opened here");
     }
     error
-}
-
-/// Says what to do about a file or directory that cannot be read.
-fn remedy(kind: ErrorKind) -> &'static str {
-    match kind {
-        kind if ABSENT.contains(&kind) => "correct the path",
-        ErrorKind::FileTooLarge => "name a smaller file; this is hardly a CLI configuration",
-        ErrorKind::IsADirectory | ErrorKind::InvalidInput => "name a file",
-        ErrorKind::Other => "correct the path, or move what does not belong there",
-        _ => "make it readable",
-    }
 }
 
 impl fmt::Debug for CliConfig {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::tokens::{ConfigToken, TokenKind, TokenScanner};
+use super::tokens::{ConfigToken, TokenKind, TokenScanner, word_len};
 use super::veil;
 use crate::diag::Span;
 use crate::world::Secret;
@@ -150,10 +150,27 @@ impl NativeWalk<'_> {
         let end = Span::new(self.text.len(), self.text.len());
         match self.frames.as_slice() {
             // The innermost place is the one to close first.
-            [.., _, open] => Some(ConfigFault {
-                opened: Some(open.from),
-                ..ConfigFault::new(end, self.unclosed(open))
-            }),
+            [.., _, open] => {
+                let what = match open.frame {
+                    NativeFrame::Body => "block",
+                    NativeFrame::Object => "object",
+                    NativeFrame::List => "list",
+                };
+                let line = 1 + self.text[..open.from.start].matches('\n').count();
+                let first = self.text[open.from.start..open.from.end].trim_start_matches('"');
+                let name = &first[..word_len(first)];
+                // An unknown name may be a piece of a token.
+                let name = if veil::is_known(name) {
+                    format!(" \"{name}\"")
+                } else {
+                    String::new()
+                };
+                let note = format!("the {what}{name} opened at line {line} is never closed");
+                Some(ConfigFault {
+                    opened: Some(open.from),
+                    ..ConfigFault::new(end, note)
+                })
+            }
             [file] => match file.state {
                 ItemState::Start | ItemState::Done => None,
                 ItemState::Key | ItemState::Label => Some(ConfigFault::new(
@@ -169,43 +186,35 @@ impl NativeWalk<'_> {
         }
     }
 
-    /// Says what is never closed; its name, where that is no secret.
-    fn unclosed(&self, open: &OpenFrame) -> String {
-        let what = match open.frame {
-            NativeFrame::Body => "block",
-            NativeFrame::Object => "object",
-            NativeFrame::List => "list",
-        };
-        let line = 1 + self.text[..open.from.start].matches('\n').count();
-        let first = &self.text[open.from.start..open.from.end];
-        let ends = |c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.'));
-        let name = first.trim_start_matches('"').split(ends).next();
-        match name.filter(|name| veil::is_known(name)) {
-            Some(name) => format!("the {what} \"{name}\" opened at line {line} is never closed"),
-            None => format!("the {what} opened at line {line} is never closed"),
-        }
-    }
-
     fn token(&mut self, token: &ConfigToken, next: Option<TokenKind>) -> Result<(), &'static str> {
         let OpenFrame { frame, state, .. } = *self.top();
         match (frame, state, token.kind) {
-            (_, _, TokenKind::Fault(reason)) => Err(reason),
-            (NativeFrame::List, ..) => self.in_list(token, state),
-            (_, ItemState::Start | ItemState::Done, _) => self.between(token, next),
-            (_, ItemState::Key | ItemState::Label, _) => self.header(token),
-            (_, ItemState::Value, _) => self.value(token),
-        }
-    }
-
-    fn in_list(&mut self, token: &ConfigToken, state: ItemState) -> Result<(), &'static str> {
-        match (token.kind, state) {
-            (TokenKind::CloseBracket, _) => self.close(token, "]"),
-            (TokenKind::Comma, ItemState::Done) => {
+            (_, _, TokenKind::Fault(reason)) => return Err(reason),
+            (NativeFrame::List, _, TokenKind::CloseBracket) => self.close(token, "]"),
+            (NativeFrame::List, ItemState::Done, TokenKind::Comma) => {
                 self.write(token, ", ");
                 self.top().state = ItemState::Start;
             }
-            (_, ItemState::Done) => return Err("`,` or `]` is expected here"),
-            _ => return self.value(token),
+            (NativeFrame::List, ItemState::Done, _) => return Err("`,` or `]` is expected here"),
+            (NativeFrame::List, ..) | (_, ItemState::Value, _) => return self.value(token),
+            (_, ItemState::Start | ItemState::Done, _) => return self.between(token, next),
+            // What follows the first word of an item.
+            (NativeFrame::Body, _, TokenKind::Quoted | TokenKind::Word) => {
+                self.out.structure.push(' ');
+                self.name(token);
+                self.top().state = ItemState::Label;
+            }
+            (_, ItemState::Key, TokenKind::Equal) => {
+                self.write(token, " = ");
+                self.top().state = ItemState::Value;
+            }
+            (NativeFrame::Body, _, TokenKind::OpenBrace) => {
+                return self.open(token, NativeFrame::Body, " {\n");
+            }
+            (_, _, TokenKind::OpenBrace) => {
+                return self.open(token, NativeFrame::Object, " = {\n");
+            }
+            _ => return Err("`=`, `{` or a label is expected here"),
         }
         Ok(())
     }
@@ -265,28 +274,6 @@ impl NativeWalk<'_> {
             TokenKind::CloseBrace if self.frames.len() > 1 => self.close(token, "\n}"),
             TokenKind::CloseBrace => return Err("nothing is open that this could close"),
             _ => return Err("a name is expected here"),
-        }
-        Ok(())
-    }
-
-    /// Reads what follows the first word of an item.
-    fn header(&mut self, token: &ConfigToken) -> Result<(), &'static str> {
-        let OpenFrame { frame, state, .. } = *self.top();
-        match (token.kind, frame) {
-            (TokenKind::Quoted | TokenKind::Word, NativeFrame::Body) => {
-                self.out.structure.push(' ');
-                self.name(token);
-                self.top().state = ItemState::Label;
-            }
-            (TokenKind::Equal, _) if state == ItemState::Key => {
-                self.write(token, " = ");
-                self.top().state = ItemState::Value;
-            }
-            (TokenKind::OpenBrace, NativeFrame::Body) => {
-                return self.open(token, NativeFrame::Body, " {\n");
-            }
-            (TokenKind::OpenBrace, _) => return self.open(token, NativeFrame::Object, " = {\n"),
-            _ => return Err("`=`, `{` or a label is expected here"),
         }
         Ok(())
     }

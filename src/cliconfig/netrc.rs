@@ -66,7 +66,14 @@ impl Netrc {
         let mut words = Words { rest: text };
         while let Some(keyword) = words.keyword() {
             match keyword.as_str() {
-                "macdef" => words.skip_macro(),
+                "macdef" => {
+                    // A macro ends with an empty line; what is in it may look like a machine.
+                    let end = ["\n\n", "\n\r\n"]
+                        .iter()
+                        .filter_map(|end| words.rest.find(end))
+                        .min();
+                    words.rest = end.map_or("", |index| &words.rest[index..]);
+                }
                 "default" => machines.push(NetrcMachine::named(None)),
                 "machine" => {
                     machines.extend(words.value().map(|name| NetrcMachine::named(Some(name))))
@@ -160,15 +167,6 @@ impl Words<'_> {
         }
         self.rest = "";
         Some(word)
-    }
-
-    fn skip_macro(&mut self) {
-        // A macro ends with an empty line; what is in it may look like a machine.
-        let end = ["\n\n", "\n\r\n"]
-            .iter()
-            .filter_map(|end| self.rest.find(end))
-            .min();
-        self.rest = end.map_or("", |index| &self.rest[index..]);
     }
 }
 

@@ -1,12 +1,12 @@
 //! The repository of OCI artifacts that holds the packages of a provider (rules 7.1 to 7.3).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
 use crate::addr::{ProviderAddr, ProviderPattern, RepositoryAddr, RepositoryAddrError};
 use crate::diag::{Diagnostic, FileId};
-use crate::expr::{self, Budget, EvalScope, NameValue, Typed};
+use crate::expr::{self, Budget, EvalScope, Typed};
 use crate::hcl::{self, tree::Expr};
 
 /// The names that a template may use.
@@ -122,32 +122,29 @@ impl RepositoryTemplate {
     }
 
     fn filled(&self, values: [&str; 3]) -> Result<RepositoryAddr, TemplateError> {
-        let text = match self.language {
-            TemplateLanguage::Hcl => self.evaluated(values)?,
-            TemplateLanguage::Uri => expanded(&self.text, values)?,
+        if self.language == TemplateLanguage::Uri {
+            return Ok(expanded(&self.text, values)?.parse()?);
+        }
+        let scope = EvalScope {
+            names: NAMES
+                .iter()
+                .zip(values)
+                .map(|(name, value)| ((*name).to_owned(), Typed::string(value).into()))
+                .collect(),
+            functions: None,
         };
-        Ok(text.parse()?)
+        let value = expr::evaluate(FileId::ALONE, &self.expr()?, &scope, &mut Budget::default())
+            .map_err(syntax)?;
+        let text = value.bare().0.value.to_text();
+        Ok(text
+            .ok_or_else(|| TemplateError::Syntax {
+                reason: "its result is no text".to_owned(),
+            })?
+            .parse()?)
     }
 
     fn expr(&self) -> Result<Expr, TemplateError> {
         hcl::template(FileId::ALONE, &self.text).map_err(syntax)
-    }
-
-    fn evaluated(&self, values: [&str; 3]) -> Result<String, TemplateError> {
-        let expr = self.expr()?;
-        let mut names: BTreeMap<String, NameValue> = BTreeMap::new();
-        for (name, value) in NAMES.iter().zip(values) {
-            names.insert((*name).to_owned(), Typed::string(value).into());
-        }
-        let scope = EvalScope {
-            names,
-            functions: None,
-        };
-        let value = expr::evaluate(FileId::ALONE, &expr, &scope, &mut Budget::default());
-        let value = value.map_err(syntax)?.bare().0;
-        value.value.to_text().ok_or_else(|| TemplateError::Syntax {
-            reason: "its result is no text".to_owned(),
-        })
     }
 }
 

@@ -59,21 +59,19 @@ fn json(text: &str) -> Result<Vec<ConfigEntry>, Vec<ConfigFault>> {
 
 /// Says what is wrong with a text in JSON: fixed texts, which show nothing of the file.
 fn json_fault(fault: &json::JsonFault, text: &str) -> ConfigFault {
-    let (at, note) = match (fault.ends_in, fault.remark) {
-        (Some(ends_in), _) => (text.len(), unfinished(ends_in)),
-        (None, "") => (fault.span.start, fault.title),
-        (None, remark) => (fault.span.start, remark),
+    let note = match (fault.ends_in, fault.remark) {
+        (Some(Unfinished::Object), _) => "the file ends inside an object: `}` is missing",
+        (Some(Unfinished::Array), _) => "the file ends inside a list: `]` is missing",
+        (Some(Unfinished::String), _) => "the file ends inside a string: `\"` is missing",
+        (Some(Unfinished::Value), _) => "the file ends where a value is expected",
+        (None, "") => fault.title,
+        (None, remark) => remark,
+    };
+    let at = match fault.ends_in {
+        Some(_) => text.len(),
+        None => fault.span.start,
     };
     ConfigFault::new(Span::new(at, at), note)
-}
-
-fn unfinished(ends_in: Unfinished) -> &'static str {
-    match ends_in {
-        Unfinished::Object => "the file ends inside an object: `}` is missing",
-        Unfinished::Array => "the file ends inside a list: `]` is missing",
-        Unfinished::String => "the file ends inside a string: `\"` is missing",
-        Unfinished::Value => "the file ends where a value is expected",
-    }
 }
 
 fn entries(members: Vec<Member>) -> Vec<ConfigEntry> {

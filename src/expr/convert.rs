@@ -67,12 +67,7 @@ fn any(given: Typed, ty: &Type, shapes: &mut Shapes) -> Fit {
 }
 
 fn mismatch(from: &Type, to: &Type) -> Misfit {
-    Misfit::Refused(format!("{} is no {to}", kind(from)))
-}
-
-/// Returns the kind of a type with its article, for error messages.
-fn kind(ty: &Type) -> &'static str {
-    match ty {
+    let given = match from {
         Type::Any => "null",
         Type::Bool => "a bool",
         Type::Number => "a number",
@@ -82,7 +77,8 @@ fn kind(ty: &Type) -> &'static str {
         Type::Map(_) => "a map",
         Type::Tuple(_) => "a tuple",
         Type::Object(_) => "an object",
-    }
+    };
+    Misfit::Refused(format!("{given} is no {to}"))
 }
 
 fn primitive(given: &Typed, ty: &Type) -> Fit {
@@ -198,23 +194,21 @@ fn common<'t>(
         return Ok(Type::Any);
     }
     match unify(&types)? {
-        Some(Type::Any) => only_beside_null(&types, ty),
+        Some(Type::Any) => {
+            // Some items are null, and none of the others is primitive.
+            let mut others = types.iter().filter(|ty| ***ty != Type::Any);
+            let Some(first) = others.next() else {
+                return Ok(Type::Any);
+            };
+            // Nulls in a map take the type of the other items; lists refuse them.
+            match ty {
+                Type::Map(_) if others.all(|ty| ty == first) => Ok((*first).clone()),
+                Type::Map(_) => Err(Misfit::Uncertain("a null beside items of several types")),
+                _ => Err(nothing_in_common()),
+            }
+        }
         Some(common) => Ok(common),
         None => Err(nothing_in_common()),
-    }
-}
-
-/// Determines the type of items of which some are null and none is primitive.
-fn only_beside_null(types: &[&Type], ty: &Type) -> Fit<Type> {
-    let mut types = types.iter().filter(|ty| ***ty != Type::Any);
-    let Some(first) = types.next() else {
-        return Ok(Type::Any);
-    };
-    // Nulls in a map take the type of the other items; lists refuse them.
-    match ty {
-        Type::Map(_) if types.all(|ty| ty == first) => Ok((*first).clone()),
-        Type::Map(_) => Err(Misfit::Uncertain("a null beside items of several types")),
-        _ => Err(nothing_in_common()),
     }
 }
 

@@ -67,7 +67,19 @@ fn write(value: &Value, text: &mut String) -> Option<()> {
         Value::Unknown | Value::Marked(..) => return None,
         Value::Bool(true) => text.push('T'),
         Value::Bool(false) => text.push('F'),
-        Value::Number(number) => text.push_str(&shown(*number)?),
+        Value::Number(number) => {
+            let decimal = number.to_string();
+            let unsigned = decimal.trim_start_matches('-');
+            if let Some((whole, fraction)) = unsigned.split_once('.') {
+                let significant = [whole, fraction].concat();
+                let digits = significant.trim_start_matches('0').len();
+                // The programs round longer fractions, and write small ones with an exponent.
+                if digits > MAX_FRACTION_DIGITS || unsigned.starts_with("0.0000") {
+                    return None;
+                }
+            }
+            text.push_str(&decimal);
+        }
         Value::String(string) => quote(string, text)?,
         Value::Tuple(items) => {
             text.push('[');
@@ -89,18 +101,6 @@ fn write(value: &Value, text: &mut String) -> Option<()> {
         }
     }
     Some(())
-}
-
-/// Returns the text of a number, unless the programs round it or write an exponent.
-fn shown(number: Number) -> Option<String> {
-    let text = number.to_string();
-    let unsigned = text.trim_start_matches('-');
-    let Some((whole, fraction)) = unsigned.split_once('.') else {
-        return Some(text);
-    };
-    let significant = [whole, fraction].concat();
-    let is_short = significant.trim_start_matches('0').len() <= MAX_FRACTION_DIGITS;
-    (is_short && !unsigned.starts_with("0.0000")).then_some(text)
 }
 
 fn quote(string: &str, text: &mut String) -> Option<()> {

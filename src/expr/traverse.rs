@@ -36,9 +36,14 @@ impl<'e> Evaluator<'e> {
         }
         let (value, indexes) = joined(value, problems.or_value(indexes))?;
         // Only the part is copied: a name may hold megabytes, of which an expression uses one attribute.
-        let (part, taken) = ValuePart::of(&value).after(&indexes);
+        let (part, taken) =
+            ValuePart::new(&value.ty, &value.value, Marks::default()).after(&indexes);
         self.charge(base.span, part.weight())?;
-        self.steps(part.copied(), &indexes[taken..], base.span)
+        let copy = Typed {
+            ty: part.ty.clone(),
+            value: part.value.clone(),
+        };
+        self.steps(copy.marked(part.marks), &indexes[taken..], base.span)
     }
 
     /// Returns the value at the beginning of a traversal, and the steps that are left.
@@ -141,7 +146,14 @@ impl<'e> Evaluator<'e> {
                     None => self.wrong(span, "Missing map element"),
                 };
             }
-            _ => borrowed(&value, &name),
+            (Type::Object(types), Value::Object(items)) => types
+                .get(&name)
+                .zip(items.get(&name))
+                .map(|(attribute, item)| Typed {
+                    ty: attribute.ty.clone(),
+                    value: item.clone(),
+                }),
+            _ => None,
         };
         match item {
             Some(item) => Ok(item.marked(marks)),
@@ -200,10 +212,6 @@ struct ValuePart<'v> {
 }
 
 impl<'v> ValuePart<'v> {
-    fn of(whole: &'v Typed) -> Self {
-        Self::new(&whole.ty, &whole.value, Marks::default())
-    }
-
     fn new(ty: &'v Type, value: &'v Value, marks: Marks) -> Self {
         match value {
             Value::Marked(own, value) => Self {
@@ -263,23 +271,4 @@ impl<'v> ValuePart<'v> {
     fn weight(self) -> usize {
         2 * self.value.weight()
     }
-
-    fn copied(self) -> Typed {
-        let copy = Typed {
-            ty: self.ty.clone(),
-            value: self.value.clone(),
-        };
-        copy.marked(self.marks)
-    }
-}
-
-/// Copies an attribute out of a known object without marks.
-fn borrowed(value: &Typed, name: &str) -> Option<Typed> {
-    let (Type::Object(types), Value::Object(items)) = (&value.ty, &value.value) else {
-        return None;
-    };
-    Some(Typed {
-        ty: types.get(name)?.ty.clone(),
-        value: items.get(name)?.clone(),
-    })
 }

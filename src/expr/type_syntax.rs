@@ -11,7 +11,7 @@ use super::types::{AttributeType, Presence, Type};
 use super::value::{Value, normalised};
 use crate::diag::{Diagnostic, FileId, Span, has_errors, rules};
 use crate::hcl;
-use crate::hcl::tree::{Call, Expr, ExprKind, Item, ObjectItem, ObjectKey};
+use crate::hcl::tree::{Call, Expr, ExprKind, Item, ObjectKey, TemplatePart};
 
 impl Type {
     /// Reads a type expression of native syntax, as the argument `type` of a variable has it.
@@ -29,12 +29,21 @@ impl Type {
     /// # Errors
     /// All errors of the program; without errors, the defaults in it that are not certain.
     pub fn of_variable(file: FileId, expr: &Expr) -> Result<Self, NotConstant> {
-        if let ExprKind::String(_) | ExprKind::Template(_) = &expr.kind
-            && let Some(title) = quoted(file, expr)?
-        {
-            return refused(file, expr.span, title, "write the type without quotes");
+        let is_quoted = match &expr.kind {
+            ExprKind::String(_) => true,
+            // A template of one interpolation is its value, not a text.
+            ExprKind::Template(parts) => !matches!(&**parts, [TemplatePart::Interpolation(_)]),
+            _ => false,
+        };
+        if !is_quoted {
+            return of_variable(file, expr);
         }
-        of_variable(file, expr)
+        // Quotes are the form of Terraform 0.11, which had three types.
+        let title = match constant(file, expr)?.to_text().as_deref() {
+            Some("string" | "list" | "map") => "Invalid quoted type constraints",
+            _ => "Invalid legacy variable type hint",
+        };
+        refused(file, expr.span, title, "write the type without quotes")
     }
 
     /// Selects the attributes that stand twice in a type expression from all keys in it that do; the
@@ -116,21 +125,6 @@ fn refused<T>(
         refused: vec![diagnostic],
         uncertain: Vec::new(),
     })
-}
-
-/// Returns the title of the error for a type in quotes, the form of Terraform 0.11; `None` if the quotes hold no text.
-fn quoted(file: FileId, expr: &Expr) -> Outcome<Option<&'static str>> {
-    // A template of one interpolation is its value, not a text.
-    if let ExprKind::Template(parts) = &expr.kind
-        && let [hcl::tree::TemplatePart::Interpolation(_)] = &**parts
-    {
-        return Ok(None);
-    }
-    let value = constant(file, expr)?.to_text();
-    Ok(Some(match value.as_deref() {
-        Some("string" | "list" | "map") => "Invalid quoted type constraints",
-        _ => "Invalid legacy variable type hint",
-    }))
 }
 
 fn of_variable(file: FileId, expr: &Expr) -> Outcome<Type> {
@@ -246,7 +240,14 @@ fn object(file: FileId, attributes: &Expr) -> Outcome<Type> {
     };
     let mut seen = BTreeMap::new();
     let attributes = items.iter().map(|item| {
-        let name = attribute_name(file, item)?;
+        let name = match &item.key {
+            ObjectKey::Name(word) => Some(word.text.as_str()),
+            ObjectKey::Expr(expr) => keyword(expr),
+        };
+        let Some(name) = name.map(|name| normalised(name.to_owned())) else {
+            let remark = "the name of an attribute is an identifier";
+            return refused(file, key_span(&item.key), INVALID, remark);
+        };
         if seen.insert(name.clone(), ()).is_some() {
             let remark = "this attribute is written twice here";
             return refused(file, key_span(&item.key), INVALID, remark);
@@ -255,20 +256,6 @@ fn object(file: FileId, attributes: &Expr) -> Outcome<Type> {
     });
     let attributes = all(attributes)?;
     Ok(Type::Object(Arc::new(attributes.into_iter().collect())))
-}
-
-fn attribute_name(file: FileId, item: &ObjectItem) -> Outcome<String> {
-    let name = match &item.key {
-        ObjectKey::Name(word) => Some(word.text.as_str()),
-        ObjectKey::Expr(expr) => keyword(expr),
-    };
-    match name {
-        Some(name) => Ok(normalised(name.to_owned())),
-        None => {
-            let remark = "the name of an attribute is an identifier";
-            refused(file, key_span(&item.key), INVALID, remark)
-        }
-    }
 }
 
 fn key_span(key: &ObjectKey) -> Span {

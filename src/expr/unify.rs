@@ -58,57 +58,31 @@ fn all_possible<'t>(types: impl Iterator<Item = &'t Type>, to: &Type) -> Fit<boo
     }
 }
 
-/// The kinds of several types together.
-enum Kinds {
-    Same,
-    Primitive,
-    Tuples,
-    Objects,
-    Collections,
-    /// A structure beside a type that never converts to it.
-    Unrelated,
-    /// A structure beside a null, whose type only a value could show.
-    Open,
-    /// Several that may convert to each other in ways that depend on their order.
-    Mixed,
-}
-
 /// Determines the type to which values of all these types are converted where a type is open; `None` if the program
 /// has none, either.
 pub(super) fn unify(types: &[&Type]) -> Fit<Option<Type>> {
-    match kinds(types) {
-        Kinds::Same => Ok(types.first().map(|ty| (*ty).clone())),
-        Kinds::Primitive => Ok(primitive(types)),
-        Kinds::Tuples => tuples(types),
-        Kinds::Objects => objects(types),
-        Kinds::Collections => collections(types),
-        Kinds::Unrelated => Ok(None),
-        Kinds::Open => Ok(Some(Type::Any)),
-        Kinds::Mixed => Err(Misfit::Uncertain("elements of different kinds")),
-    }
-}
-
-fn kinds(types: &[&Type]) -> Kinds {
     if types.windows(2).all(|pair| pair[0] == pair[1]) {
-        return Kinds::Same;
+        return Ok(types.first().map(|ty| (*ty).clone()));
     }
     let has = |is: fn(&Type) -> bool| types.iter().any(|ty| is(ty));
-    let primitive = has(Type::is_primitive);
-    let open = has(|ty| *ty == Type::Any);
-    let tuples = has(|ty| matches!(ty, Type::Tuple(_)));
-    let objects = has(|ty| matches!(ty, Type::Object(_)));
-    let sequences = has(|ty| matches!(ty, Type::List(_) | Type::Set(_)));
-    let maps = has(|ty| matches!(ty, Type::Map(_)));
-    match (primitive, tuples, objects, sequences || maps) {
-        (true, false, false, false) => Kinds::Primitive,
-        (_, _, _, false) if open => Kinds::Open,
-        _ if open => Kinds::Mixed,
-        (false, true, false, false) => Kinds::Tuples,
-        (false, false, true, false) => Kinds::Objects,
-        (false, false, false, true) => Kinds::Collections,
-        (true, ..) => Kinds::Unrelated,
-        (_, true, true, false) => Kinds::Unrelated,
-        _ => Kinds::Mixed,
+    let has_null = has(|ty| *ty == Type::Any);
+    let kinds = (
+        has(Type::is_primitive),
+        has(|ty| matches!(ty, Type::Tuple(_))),
+        has(|ty| matches!(ty, Type::Object(_))),
+        has(|ty| matches!(ty, Type::List(_) | Type::Set(_) | Type::Map(_))),
+    );
+    match kinds {
+        (true, false, false, false) => Ok(primitive(types)),
+        // The type of a null beside a structure only a value could show.
+        (_, _, _, false) if has_null => Ok(Some(Type::Any)),
+        (false, true, false, false) if !has_null => tuples(types),
+        (false, false, true, false) if !has_null => objects(types),
+        (false, false, false, true) if !has_null => collections(types),
+        // A structure never converts to a primitive type, nor a tuple to an object.
+        (true, ..) | (_, true, true, false) if !has_null => Ok(None),
+        // The others may convert to each other in ways that depend on their order.
+        _ => Err(Misfit::Uncertain("elements of different kinds")),
     }
 }
 

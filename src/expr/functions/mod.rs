@@ -254,7 +254,14 @@ fn converted_arguments(
         };
         marks = marks.and(arg_marks);
         let parameter = function.parameters.get(at).copied().or(function.variadic);
-        match converted(eval, arg, parameter.unwrap_or(SignatureType::Any), *place) {
+        let parameter = parameter.unwrap_or(SignatureType::Any);
+        let value = if arg.value == Value::Null && parameter != SignatureType::Nullable {
+            let note = "this must not be null";
+            eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, *place, note)
+        } else {
+            converted(eval, arg, &parameter.ty(), *place)
+        };
+        match value {
             Ok(value) => values.push(value),
             Err(found) => problems.add(found),
         }
@@ -371,17 +378,9 @@ fn check_count(
     }
 }
 
-/// Converts an argument to the type of its parameter.
-fn converted(eval: &Evaluator<'_>, arg: Typed, parameter: SignatureType, place: Span) -> Outcome {
-    if arg.value == Value::Null && parameter != SignatureType::Nullable {
-        return eval.refuse(
-            rules::WRONG_TYPE,
-            BAD_ARGUMENT,
-            place,
-            "this must not be null",
-        );
-    }
-    convert(arg, &parameter.ty()).or_else(|misfit| match misfit {
+/// Converts an argument to a type.
+pub(super) fn converted(eval: &Evaluator<'_>, arg: Typed, ty: &Type, place: Span) -> Outcome {
+    convert(arg, ty).or_else(|misfit| match misfit {
         Misfit::Refused(reason) => eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason),
         Misfit::Uncertain(reason) => eval.uncertain(place, reason),
     })

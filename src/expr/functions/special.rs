@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{BAD_ARGUMENT, CALL_ERROR, NOT_ENOUGH, TOO_MANY, files, report};
+use super::{BAD_ARGUMENT, CALL_ERROR, NOT_ENOUGH, TOO_MANY, converted, files, report};
 use crate::diag::{Span, rules};
-use crate::expr::convert::convert;
 use crate::expr::eval::{Evaluator, MAX_DEPTH, evaluate_at};
-use crate::expr::failure::{Misfit, Outcome};
+use crate::expr::failure::Outcome;
 use crate::expr::scope::{Budget, EvalScope, NameValue, Surroundings};
 use crate::expr::typed::Typed;
 use crate::expr::types::Type;
@@ -148,10 +147,7 @@ pub(super) fn can<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span) -> O
 pub(super) fn to<'e>(eval: &mut Evaluator<'e>, call: &'e Call, span: Span, ty: &Type) -> Outcome {
     let value = only_argument(eval, call, span)?;
     let place = call.args.first().map_or(span, |arg| arg.span);
-    convert(value, ty).or_else(|misfit| match misfit {
-        Misfit::Refused(reason) => eval.refuse(rules::WRONG_TYPE, BAD_ARGUMENT, place, &reason),
-        Misfit::Uncertain(reason) => eval.uncertain(place, reason),
-    })
+    converted(eval, value, ty, place)
 }
 
 /// Reads a template from a file and renders it with values.

@@ -8,9 +8,28 @@ use crate::expr::typed::Typed;
 
 const NO_TIMESTAMP: &str = "this is no timestamp as in RFC 3339";
 
+/// Formats a time: runs of one letter are its parts, text stands in quotes.
 pub(super) fn formatdate(args: &CallArguments<'_>) -> CallResult {
     let time = timestamp(args.text(1))?.ok_or_else(|| CallFault::argument(1, NO_TIMESTAMP))?;
-    formatted(args.text(0), &time).map(Typed::string)
+    let mut out = String::new();
+    let mut rest = args.text(0);
+    while let Some(first) = rest.chars().next() {
+        if first == '\'' {
+            let (quoted, behind) = quoted(&rest[1..])?;
+            out.push_str(&quoted);
+            rest = behind;
+            continue;
+        }
+        let end = rest.find(|c: char| c != first).unwrap_or(rest.len());
+        let (run, behind) = rest.split_at(end);
+        if first.is_ascii_alphabetic() {
+            out.push_str(&part(run, &time)?);
+        } else {
+            out.push_str(run);
+        }
+        rest = behind;
+    }
+    Ok(Typed::string(out))
 }
 
 pub(super) fn timeadd(args: &CallArguments<'_>) -> CallResult {
@@ -74,10 +93,16 @@ fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
         };
         let end = behind.find(|c: char| !is_unit(c)).unwrap_or(behind.len());
         let (unit, behind) = behind.split_at(end);
-        let Some(unit) = unit_of(unit) else {
-            return Ok(None);
+        let nanoseconds_each = match unit {
+            "ns" => 1,
+            "us" | "µs" | "μs" => 1_000,
+            "ms" => 1_000_000,
+            "s" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            _ => return Ok(None),
         };
-        match measured(number, unit)? {
+        match measured(number, nanoseconds_each)? {
             Some(part) => nanoseconds = nanoseconds.saturating_add(part),
             None => return Ok(None),
         }
@@ -88,19 +113,6 @@ fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
         .ok()
         .filter(|nanoseconds| *nanoseconds != i64::MIN && !unsigned.is_empty())
         .map(TimeDelta::nanoseconds))
-}
-
-/// Returns the number of nanoseconds of a unit.
-fn unit_of(name: &str) -> Option<i128> {
-    Some(match name {
-        "ns" => 1,
-        "us" | "µs" | "μs" => 1_000,
-        "ms" => 1_000_000,
-        "s" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        _ => return None,
-    })
 }
 
 /// Multiplies a decimal number by a unit.
@@ -123,29 +135,6 @@ fn measured(number: &str, unit: i128) -> CallResult<Option<i128>> {
     Ok(Some(
         digits(whole)? * unit + digits(fraction)? * (unit / scale),
     ))
-}
-
-/// Formats a time: runs of one letter are its parts, text stands in quotes.
-fn formatted(format: &str, time: &DateTime<FixedOffset>) -> CallResult<String> {
-    let mut out = String::new();
-    let mut rest = format;
-    while let Some(first) = rest.chars().next() {
-        if first == '\'' {
-            let (quoted, behind) = quoted(&rest[1..])?;
-            out.push_str(&quoted);
-            rest = behind;
-            continue;
-        }
-        let end = rest.find(|c: char| c != first).unwrap_or(rest.len());
-        let (run, behind) = rest.split_at(end);
-        if first.is_ascii_alphabetic() {
-            out.push_str(&part(run, time)?);
-        } else {
-            out.push_str(run);
-        }
-        rest = behind;
-    }
-    Ok(out)
 }
 
 /// Reads the text behind a quote, up to the next single one; two quotes are one of the text.

@@ -95,7 +95,13 @@ impl<'t> YamlReader<'t, '_> {
             return Err(CallFault::Uncertain("this YAML is nested too deep"));
         }
         let (anchor, value) = match event {
-            Event::Alias(anchor) => return self.alias(anchor),
+            Event::Alias(anchor) => {
+                let Some(value) = self.anchored.get(&anchor).cloned() else {
+                    return Err(CallFault::call("an anchor is used inside of its own value"));
+                };
+                self.copy(&value)?;
+                return Ok(value);
+            }
             Event::Scalar(text, style, anchor, tag) => {
                 // The end of such a block depends on the version of YAML.
                 if is_block(style) && (depth == 0 || !self.ends_with_line) {
@@ -110,8 +116,14 @@ impl<'t> YamlReader<'t, '_> {
                 (anchor, value)
             }
             Event::SequenceStart(anchor, tag) => {
-                let properties = Properties { anchor, tag };
-                (properties.of_collection("seq")?, self.sequence(depth)?)
+                let anchor = Properties { anchor, tag }.of_collection("seq")?;
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        Event::SequenceEnd => break (anchor, Typed::tuple(items)),
+                        item => items.push(self.node(item, depth + 1)?),
+                    }
+                }
             }
             Event::MappingStart(anchor, tag) => {
                 let properties = Properties { anchor, tag };
@@ -126,28 +138,10 @@ impl<'t> YamlReader<'t, '_> {
         Ok(value)
     }
 
-    fn alias(&mut self, anchor: usize) -> CallResult {
-        let Some(value) = self.anchored.get(&anchor).cloned() else {
-            return Err(CallFault::call("an anchor is used inside of its own value"));
-        };
-        self.copy(&value)?;
-        Ok(value)
-    }
-
     /// Counts a copy: aliases of aliases grow exponentially with the text.
     fn copy(&mut self, value: &Typed) -> CallResult<()> {
         self.copied = self.copied.saturating_add(value.value.weight());
         self.args.allow(self.copied)
-    }
-
-    fn sequence(&mut self, depth: usize) -> CallResult {
-        let mut items = Vec::new();
-        loop {
-            match self.next()? {
-                Event::SequenceEnd => return Ok(Typed::tuple(items)),
-                item => items.push(self.node(item, depth + 1)?),
-            }
-        }
     }
 
     /// Reads a mapping; of several values of a key the last one counts.

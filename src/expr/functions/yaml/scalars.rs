@@ -33,13 +33,16 @@ fn resolved(text: &str) -> CallResult {
         ".nan" | ".NaN" | ".NAN" => {
             return Err(CallFault::call("floating point NaN is not supported"));
         }
+        ".inf" | ".Inf" | ".INF" => return Err(FORM),
         _ => {}
     }
     if let Some(truth) = truth(text) {
         return Ok(Typed::bool(truth));
     }
     match text.as_bytes() {
-        [b'.', ..] => dotted(text),
+        [b'.', ..] if is_decimal(text) => decimal(text),
+        // The programs take other exponents here than elsewhere.
+        [b'.', b'0'..=b'9', ..] => Err(FORM),
         [b'+' | b'-' | b'0'..=b'9', ..] => match date(text)? {
             Some(date) => Ok(Typed::string(date)),
             None => number(text),
@@ -57,17 +60,6 @@ fn truth(text: &str) -> Option<bool> {
         }
         _ => return None,
     })
-}
-
-/// Reads what begins with a dot: a number, or a string.
-fn dotted(text: &str) -> CallResult {
-    match text {
-        ".inf" | ".Inf" | ".INF" => Err(FORM),
-        _ if is_decimal(text) => decimal(text),
-        // The programs take other exponents here than elsewhere.
-        _ if text[1..].starts_with(|c: char| c.is_ascii_digit()) => Err(FORM),
-        _ => Ok(Typed::string(text)),
-    }
 }
 
 /// Reads what begins with a sign or a digit: a number, or a string.
@@ -164,28 +156,22 @@ fn date_parts(text: &str) -> Option<(i32, u32, u32)> {
 /// Returns true if YAML 1.1 and 1.2 read the same lines, white space, directives, escapes and names of anchors in a
 /// text.
 pub(super) fn is_portable(text: &str) -> bool {
-    let is_special = |line: &str| line.starts_with('%') || line.starts_with("...");
-    text.chars().all(is_portable_char)
-        && !text.lines().any(is_special)
-        && !text.contains("\\/")
-        && !has_keys_without_space(text)
-        && has_simple_anchors(text)
-}
-
-/// YAML 1.1 has more line breaks, and refuses control characters everywhere.
-fn is_portable_char(c: char) -> bool {
-    match c {
+    // YAML 1.1 has more line breaks, and refuses control characters everywhere.
+    let is_portable_char = |c: char| match c {
         '\n' | ' '..='~' => true,
         '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}' => false,
         c => c >= '\u{a0}',
-    }
-}
-
-/// Returns true if a `:` ends a key only in YAML 1.2: in brackets, before certain characters.
-fn has_keys_without_space(text: &str) -> bool {
-    text.match_indices(':').any(|(at, _)| {
+    };
+    let is_special = |line: &str| line.starts_with('%') || line.starts_with("...");
+    // Only in YAML 1.2 a `:` ends a key before these characters, in brackets.
+    let ends_key_in_brackets = |(at, _): (usize, &str)| {
         text[at + 1..].starts_with([',', '[', ']', '{', '}']) && !text[..at].ends_with(['"', '\''])
-    })
+    };
+    text.chars().all(is_portable_char)
+        && !text.lines().any(is_special)
+        && !text.contains("\\/")
+        && !text.match_indices(':').any(ends_key_in_brackets)
+        && has_simple_anchors(text)
 }
 
 /// Checks the name behind each `&` and `*` that may begin an anchor or an alias.
