@@ -35,8 +35,14 @@ pub(super) fn unpacked_files(
         }
     }
     for path in files.keys() {
+        let inside: Box<[u8]> = [path, &b"/"[..]].concat().into();
+        let next_file = files.range(inside.clone()..).next().map(|(next, _)| next);
+        let next_directory = directories.range(inside.clone()..).next();
         // To unpack such a zip fails in the programs, in whichever order the entries come.
-        if is_directory(path, &files, &directories) {
+        if directories.contains(path)
+            || next_file.is_some_and(|next| next.starts_with(&inside))
+            || next_directory.is_some_and(|next| next.starts_with(&inside))
+        {
             return Err(ArchiveError::FileAndDirectory { name: path.clone() });
         }
     }
@@ -65,21 +71,6 @@ pub(super) fn clean(name: &[u8]) -> Result<Box<[u8]>, ArchiveError> {
         return Err(ArchiveError::NameTooLong { name: name.into() });
     }
     Ok(path.into())
-}
-
-/// Returns whether a path is also a directory, by an entry of its own or because something is in it.
-/// The programs fail on that in either order of the entries.
-fn is_directory(
-    path: &[u8],
-    files: &BTreeMap<Box<[u8]>, usize>,
-    directories: &BTreeSet<Box<[u8]>>,
-) -> bool {
-    let inside: Box<[u8]> = [path, b"/"].concat().into();
-    let lies_inside =
-        |found: Option<&Box<[u8]>>| found.is_some_and(|next| next.starts_with(&inside));
-    directories.contains(path)
-        || lies_inside(files.range(inside.clone()..).next().map(|(next, _)| next))
-        || lies_inside(directories.range(inside.clone()..).next())
 }
 
 #[cfg(test)]

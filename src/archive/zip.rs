@@ -184,7 +184,17 @@ fn read_contents(
     let last = last_of_each_name(&list.entries);
     for (number, entry) in list.entries.iter().enumerate() {
         let name = || entry.name.clone();
-        note_oddities(entry, paths, &mut oddities);
+        if entry.kind == EntryKind::Directory {
+            oddities.push(Oddity::DirectoryEntry { name: name() });
+        } else if !paths.contains_key(&entry.name) {
+            oddities.push(Oddity::UncleanName { name: name() });
+        }
+        if entry.kind == EntryKind::Symlink {
+            oddities.push(Oddity::Symlink { name: name() });
+        }
+        if entry.is_flagged_encrypted() {
+            oddities.push(Oddity::FlaggedEncrypted { name: name() });
+        }
         if last[&*entry.name] != number {
             oddities.push(Oddity::Replaced { name: name() });
         }
@@ -258,20 +268,4 @@ fn last_of_each_name(entries: &[ZipEntry]) -> BTreeMap<&[u8], usize> {
         .enumerate()
         .map(|(number, entry)| (&*entry.name, number))
         .collect()
-}
-
-/// Notes what the list of entries shows; `paths` are the cleaned names of all files.
-fn note_oddities(entry: &ZipEntry, paths: &BTreeMap<Box<[u8]>, usize>, oddities: &mut Vec<Oddity>) {
-    let name = || entry.name.clone();
-    if entry.kind == EntryKind::Directory {
-        oddities.push(Oddity::DirectoryEntry { name: name() });
-    } else if !paths.contains_key(&entry.name) {
-        oddities.push(Oddity::UncleanName { name: name() });
-    }
-    if entry.kind == EntryKind::Symlink {
-        oddities.push(Oddity::Symlink { name: name() });
-    }
-    if entry.is_flagged_encrypted() {
-        oddities.push(Oddity::FlaggedEncrypted { name: name() });
-    }
 }

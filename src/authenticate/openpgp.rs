@@ -93,9 +93,14 @@ impl<'a> Detached<'a> {
                 let fault = SignatureFault::NotOverFile;
                 return Err(AuthError::SignatureUnreadable { fault });
             }
-            let signer = candidates
-                .iter()
-                .find(|candidate| self.is_made_by(signature, info, candidate));
+            let signer = candidates.iter().find(|signer| {
+                let checked = match signer.subkey {
+                    _ if info.algorithm != signer.algorithm() => return false,
+                    Some(subkey) => signature.verify(&subkey.key, self.document),
+                    None => signature.verify(&signer.key.primary, self.document),
+                };
+                checked.is_ok()
+            });
             let Some(signer) = signer else {
                 return Err(AuthError::BadSignature {
                     key_id: spell(issuer),
@@ -109,22 +114,6 @@ impl<'a> Detached<'a> {
         }
     }
 
-    fn is_made_by(
-        &self,
-        signature: &Signature,
-        info: &SignatureInfo,
-        signer: &SignerCandidate<'_>,
-    ) -> bool {
-        if info.algorithm != signer.algorithm() {
-            return false;
-        }
-        let checked = match signer.subkey {
-            Some(subkey) => signature.verify(&subkey.key, self.document),
-            None => signature.verify(&signer.key.primary, self.document),
-        };
-        checked.is_ok()
-    }
-
     /// Judges a signature that fits, in the order of the programs' library.
     fn check_signer(
         &self,
@@ -132,7 +121,13 @@ impl<'a> Detached<'a> {
         signer: SignerCandidate<'_>,
     ) -> Result<Verified, AuthError> {
         let key_id = signer.key.spelled_id();
-        let involved = signer.statements(info);
+        // The right to make the signature depends on the others.
+        let mut involved = vec![info];
+        involved.extend(signer.key.primary_info());
+        if let Some(subkey) = signer.subkey {
+            involved.push(&subkey.binding);
+            involved.extend(&subkey.agreement);
+        }
         if let Some(name) = involved.iter().find_map(|info| info.condition.clone()) {
             return Err(AuthError::UnknownCondition { key_id, name });
         }
@@ -182,17 +177,6 @@ impl<'a> SignerCandidate<'a> {
             Some(subkey) => subkey.key.algorithm(),
             None => self.key.primary.algorithm(),
         }
-    }
-
-    /// Returns the signature, and the others on which the right to make it depends.
-    fn statements(&self, signature: &'a SignatureInfo) -> Vec<&'a SignatureInfo> {
-        let mut involved = vec![signature];
-        involved.extend(self.key.primary_info());
-        if let Some(subkey) = self.subkey {
-            involved.push(&subkey.binding);
-            involved.extend(&subkey.agreement);
-        }
-        involved
     }
 
     /// Returns true if the primary key, the subkey or the main user is revoked. A stolen key is revoked for ever,

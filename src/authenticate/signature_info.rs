@@ -124,7 +124,15 @@ impl SignatureInfo {
             SubpacketData::ExportableCertification(false) => {
                 return Err(UnusableSignature::Skipped);
             }
-            data if subpacket.is_critical && !is_understood(data) => {
+            // The programs' library does not know these; critical, they make the whole signature void.
+            SubpacketData::Revocable(_)
+            | SubpacketData::RevocationKey(_)
+            | SubpacketData::SignatureTarget(..)
+            | SubpacketData::PreferredEncryptionModes(_)
+            | SubpacketData::Experimental(..)
+            | SubpacketData::Other(..)
+                if subpacket.is_critical =>
+            {
                 return Err(UnusableSignature::Skipped);
             }
             data => self.learn_issuer(data),
@@ -183,19 +191,5 @@ pub(super) fn can_sign(algorithm: PublicKeyAlgorithm) -> bool {
             | PublicKeyAlgorithm::EdDSALegacy
             | PublicKeyAlgorithm::Ed25519
             | PublicKeyAlgorithm::Ed448
-    )
-}
-
-/// Returns true if the programs' library knows a subpacket; a critical one of another type makes the whole
-/// signature void.
-fn is_understood(data: &SubpacketData) -> bool {
-    !matches!(
-        data,
-        SubpacketData::Revocable(_)
-            | SubpacketData::RevocationKey(_)
-            | SubpacketData::SignatureTarget(..)
-            | SubpacketData::PreferredEncryptionModes(_)
-            | SubpacketData::Experimental(..)
-            | SubpacketData::Other(..)
     )
 }

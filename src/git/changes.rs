@@ -9,6 +9,20 @@ use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of
 use super::revision::Side;
 use crate::world::FileKind;
 
+/// The options by which `git diff` and `git log` list changes in one form, whatever the user has configured.
+pub(super) const RAW_FORM: [&str; 10] = [
+    "--raw",
+    "-z",
+    "-M",
+    "--no-abbrev",
+    "--no-relative",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "-O/dev/null",
+    "--ignore-submodules=all",
+];
+
 /// A lock file that differs between two sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -56,14 +70,8 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer.
     pub fn changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
-        let mut args = vec!["diff", "--raw", "-z", "-M", "--no-abbrev", "--no-relative"];
-        args.extend([
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "-O/dev/null",
-        ]);
-        args.extend(["--ignore-submodules=all", "--diff-filter=ADMRTU"]);
+        let mut args = vec!["diff", "--diff-filter=ADMRTU"];
+        args.extend(RAW_FORM);
         match (old, new) {
             (Side::At(old), Side::At(new)) => args.extend([old.id.as_str(), new.id.as_str()]),
             (Side::At(old), Side::Index) => args.extend(["--cached", old.id.as_str()]),
@@ -74,7 +82,22 @@ impl Repository<'_> {
         }
         args.extend(["--", LOCK_FILES]);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
-        let mut changes = parse(&output).ok_or(GitError::Unexpected { command: "diff" })?;
+        // `:MODE MODE ID ID STATUS\0PATH\0`, behind a rename with a second path.
+        let mut fields = output.split(|byte| *byte == 0);
+        let mut changes: Vec<Change> = Vec::new();
+        while let Some(header) = fields.next().filter(|field| !field.is_empty()) {
+            let change = change(header, &mut fields);
+            changes.push(change.ok_or(GitError::Unexpected { command: "diff" })?);
+        }
+        // git lists an unmerged file a second time, as if it were modified.
+        let unmerged: BTreeSet<PathBuf> = changes
+            .iter()
+            .filter(|change| change.status == Status::Unmerged)
+            .map(|change| change.path().to_owned())
+            .collect();
+        changes.retain(|change| {
+            change.status == Status::Unmerged || !unmerged.contains(change.path())
+        });
         // `git diff` does not list untracked files, but a new root begins with an untracked lock file.
         if *new == Side::WorkTree {
             changes.extend(self.untracked()?);
@@ -120,23 +143,6 @@ impl Change {
         let entry = self.new.as_ref().or(self.old.as_ref());
         entry.map_or(Path::new(""), |entry| &entry.path)
     }
-}
-
-/// Reads `:MODE MODE ID ID STATUS\0PATH\0`, behind a rename with a second path.
-fn parse(output: &[u8]) -> Option<Vec<Change>> {
-    let mut fields = output.split(|byte| *byte == 0);
-    let mut changes: Vec<Change> = Vec::new();
-    while let Some(header) = fields.next().filter(|field| !field.is_empty()) {
-        changes.push(change(header, &mut fields)?);
-    }
-    // git lists an unmerged file a second time, as if it were modified.
-    let unmerged: BTreeSet<PathBuf> = changes
-        .iter()
-        .filter(|change| change.status == Status::Unmerged)
-        .map(|change| change.path().to_owned())
-        .collect();
-    changes.retain(|change| change.status == Status::Unmerged || !unmerged.contains(change.path()));
-    Some(changes)
 }
 
 /// Reads one entry, whose paths are taken from what follows.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::changes::{Change, Status, TreeEntry, change};
+use super::changes::{Change, RAW_FORM, Status, TreeEntry, change};
 use super::error::GitError;
 use super::objects::ObjectId;
 use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
@@ -97,23 +97,10 @@ impl Repository<'_> {
     /// If git does not answer.
     pub fn history(&self, from: &Revision) -> Result<Vec<Commit>, GitError> {
         // `-c` lists a merge only for files that differ from every parent: who merged took part of each.
-        let mut args = vec![
-            "log",
-            "--raw",
-            "-z",
-            "-M",
-            "-c",
-            "--no-abbrev",
-            "--no-relative",
-        ];
-        args.extend([
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            "-O/dev/null",
-        ]);
+        let mut args = vec!["log", "-c"];
+        args.extend(RAW_FORM);
         // Old commits may state another encoding for their messages.
-        args.extend(["--ignore-submodules=all", "--encoding=UTF-8"]);
+        args.push("--encoding=UTF-8");
         args.push("--format=tformat:commit %H%x00%aI%x00%an%x00%s");
         args.extend([from.id.as_str(), "--", LOCK_FILES]);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;

@@ -91,32 +91,26 @@ impl Repository<'_> {
         }
         if let Some((old, new)) = text.split_once("...") {
             let (old, new) = (or_head(old)?, or_head(new)?);
-            let base = self.merge_base(&old, &new)?;
+            let args = ["merge-base", old.id.as_str(), new.id.as_str()];
+            let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
+            let output = String::from_utf8_lossy(&ended.stdout);
+            // git prints the newest commit that both have in common, or ends with 1 if there is none.
+            let id = match (ended.code, output.lines().next().and_then(ObjectId::read)) {
+                (Some(0), Some(id)) => id,
+                (Some(1), _) => {
+                    let (old, new) = (old.text, new.text);
+                    return Err(GitError::NoMergeBase { old, new });
+                }
+                _ => return Err(GitError::failed("merge-base", &ended)),
+            };
+            let base = Revision {
+                text: format!("{}...{}", old.text, new.text),
+                id,
+                kind: RevisionKind::Commit,
+            };
             return Ok((Side::At(base), Side::At(new)));
         }
         let (old, new) = text.split_once("..").unwrap_or((text, ""));
         Ok((Side::At(or_head(old)?), Side::At(or_head(new)?)))
-    }
-
-    /// Finds the newest commit that two commits have in common.
-    ///
-    /// # Errors
-    /// If there is none.
-    fn merge_base(&self, old: &Revision, new: &Revision) -> Result<Revision, GitError> {
-        let args = ["merge-base", old.id.as_str(), new.id.as_str()];
-        let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
-        let output = String::from_utf8_lossy(&ended.stdout);
-        match (ended.code, output.lines().next().and_then(ObjectId::read)) {
-            (Some(0), Some(id)) => Ok(Revision {
-                text: format!("{}...{}", old.text, new.text),
-                id,
-                kind: RevisionKind::Commit,
-            }),
-            (Some(1), _) => Err(GitError::NoMergeBase {
-                old: old.text.clone(),
-                new: new.text.clone(),
-            }),
-            _ => Err(GitError::failed("merge-base", &ended)),
-        }
     }
 }

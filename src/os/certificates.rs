@@ -63,7 +63,11 @@ pub(super) fn roots(env: &dyn Env, authorities: Authorities) -> Result<Roots, St
             }
             found
         }
-        None => default_file(),
+        None => DEFAULT_FILES
+            .iter()
+            .filter_map(|file| read(Path::new(file)).ok())
+            .find(|certificates| !certificates.is_empty())
+            .unwrap_or_default(),
     };
     match named("SSL_CERT_DIR") {
         Some(dirs) => {
@@ -89,14 +93,6 @@ pub(super) fn roots(env: &dyn Env, authorities: Authorities) -> Result<Roots, St
     Ok(Roots::These(found))
 }
 
-fn default_file() -> Vec<Vec<u8>> {
-    DEFAULT_FILES
-        .iter()
-        .filter_map(|file| read(Path::new(file)).ok())
-        .find(|certificates| !certificates.is_empty())
-        .unwrap_or_default()
-}
-
 fn read(file: &Path) -> Result<Vec<Vec<u8>>, String> {
     let loaded = load_certs_from_paths(Some(file), None);
     match loaded.errors.first() {
@@ -107,20 +103,17 @@ fn read(file: &Path) -> Result<Vec<Vec<u8>>, String> {
 
 fn read_dir(dir: &Path) -> Result<Vec<Vec<u8>>, String> {
     let loaded = load_certs_from_paths(None, Some(dir));
-    match loaded.errors.first() {
-        Some(error) if loaded.certs.is_empty() && !is_missing(error) => {
-            Err(unreadable(dir, "SSL_CERT_DIR", error))
+    match loaded.errors.first().map(|error| (error, &error.kind)) {
+        Some((_, ErrorKind::Io { inner, .. })) if inner.kind() == io::ErrorKind::NotFound => {
+            Ok(der(loaded))
         }
+        Some((error, _)) if loaded.certs.is_empty() => Err(unreadable(dir, "SSL_CERT_DIR", error)),
         _ => Ok(der(loaded)),
     }
 }
 
 fn der(loaded: CertificateResult) -> Vec<Vec<u8>> {
     loaded.certs.into_iter().map(|der| der.to_vec()).collect()
-}
-
-fn is_missing(error: &Error) -> bool {
-    matches!(&error.kind, ErrorKind::Io { inner, .. } if inner.kind() == io::ErrorKind::NotFound)
 }
 
 fn unreadable(path: &Path, variable: &str, error: &Error) -> String {

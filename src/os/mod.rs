@@ -163,7 +163,9 @@ impl Disk for RealDisk {
         temporary.write_all(new)?;
         // `tempfile` makes files with mode 0600. The mode is set before the rename, so that a reader of
         // another user never meets a file that it may not read.
-        if let Some(permissions) = permissions_for(&target)? {
+        let old_permissions =
+            absent_as_none(fs::metadata(&target))?.map(|metadata| metadata.permissions());
+        if let Some(permissions) = old_permissions.or_else(new_permissions) {
             temporary.as_file().set_permissions(permissions)?;
         }
         // Some file systems write the rename to the disk before the content: after a loss of power the
@@ -406,14 +408,6 @@ fn follow_links(path: &Path) -> io::Result<PathBuf> {
         io::ErrorKind::InvalidInput,
         "too many levels of symbolic links",
     ))
-}
-
-/// Returns the mode that the new file gets: that of the old one, else 0644 where files have modes.
-fn permissions_for(target: &Path) -> io::Result<Option<fs::Permissions>> {
-    let old = absent_as_none(fs::metadata(target))?;
-    Ok(old
-        .map(|metadata| metadata.permissions())
-        .or_else(new_permissions))
 }
 
 #[cfg(unix)]

@@ -127,7 +127,13 @@ impl Objects for DirectoryObjects {
                 .and_then(|(dir, name)| {
                     // A FIFO is opened without waiting for it, and then refused.
                     let flags = SAFE.union(OFlags::NONBLOCK);
-                    let file = fs::openat(&dir, name, flags, Mode::empty()).map_err(of_file)?;
+                    let file =
+                        fs::openat(&dir, name, flags, Mode::empty()).map_err(
+                            |error| match error {
+                                Errno::LOOP => refused("it is a link"),
+                                error => error.into(),
+                            },
+                        )?;
                     check(&file, FileType::RegularFile, WRITABLE_BY_OTHERS)?;
                     read_limited(File::from(file), 0, limit)
                 }),
@@ -217,13 +223,6 @@ fn of_directory(error: Errno) -> io::Error {
     match error {
         // Linux says the former of a link, other systems the latter.
         Errno::NOTDIR | Errno::LOOP => refused("it is a link or a file, not a directory"),
-        error => error.into(),
-    }
-}
-
-fn of_file(error: Errno) -> io::Error {
-    match error {
-        Errno::LOOP => refused("it is a link"),
         error => error.into(),
     }
 }

@@ -111,9 +111,20 @@ fn within_limits(mut child: Child, invocation: &Invocation<'_>) -> io::Result<En
         })
     });
     if ended.is_err() {
-        limits.end(&mut child);
+        // If it has just ended by itself, there is nothing left to end.
+        #[cfg(unix)]
+        if let Some(group) = limits.group {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = child.kill();
+        let _ = child.wait();
     }
-    limits.forget();
+    #[cfg(unix)]
+    if let Some(group) = limits.group {
+        super::unfinished::remove_group(group);
+    }
+    #[cfg(not(unix))]
+    let () = limits.group;
     ended
 }
 
@@ -188,25 +199,6 @@ impl RunLimits<'_> {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
         Ok(())
-    }
-
-    /// Ends the program; if it has just ended by itself, there is nothing left to end.
-    fn end(&self, child: &mut Child) {
-        #[cfg(unix)]
-        if let Some(group) = self.group {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
-        let _ = child.kill();
-        let _ = child.wait();
-    }
-
-    fn forget(&self) {
-        #[cfg(unix)]
-        if let Some(group) = self.group {
-            super::unfinished::remove_group(group);
-        }
-        #[cfg(not(unix))]
-        let () = self.group;
     }
 }
 

@@ -183,10 +183,18 @@ impl<'a> Discovery<'a> {
         // fetched.
         let document = self.documents.get(host, || {
             let document = match self.hosts.services.get(host) {
-                Some(services) => DiscoveryDocument::configured(services, host),
-                None => self.discover(host),
+                // A `host` block of the CLI configuration stands for the document, so its relative URLs count
+                // from the usual place of that (rules 1.9).
+                Some(services) => DiscoveryDocument {
+                    url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
+                    services: services
+                        .iter()
+                        .map(|(name, url)| (name.clone(), Some(url.clone())))
+                        .collect(),
+                },
+                None => self.discover(host)?,
             };
-            document.map(Arc::new)
+            Ok(Arc::new(document))
         })?;
         document.registry(service)
     }
@@ -215,18 +223,6 @@ impl<'a> Discovery<'a> {
 }
 
 impl DiscoveryDocument {
-    /// Takes a `host` block of the CLI configuration for the discovery document (rules 1.9).
-    fn configured(services: &Services, host: &Hostname) -> Result<Self, DiscoveryError> {
-        Ok(Self {
-            // Relative URLs in the block count from the usual place of the document (rules 1.9).
-            url: Url::discovery(host).map_err(DiscoveryError::Hostname)?,
-            services: services
-                .iter()
-                .map(|(name, url)| (name.clone(), Some(url.clone())))
-                .collect(),
-        })
-    }
-
     fn parse(answer: Answer) -> Result<Self, DiscoveryError> {
         let no_document = |reason: String| DiscoveryError::NoDocument {
             url: answer.url.clone(),

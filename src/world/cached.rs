@@ -133,21 +133,25 @@ impl<'a> CachedDisk<'a> {
     fn forget_beside(&self, path: &Path) {
         let mut memory = self.memory();
         match memory.locate(&self.current, path) {
-            Some(location) => memory.forget(&location.dir),
+            Some(location) => {
+                if let Some(known) = memory.dirs.remove(location.dir.as_os_str()) {
+                    let listed = known.listed.and_then(Result::ok);
+                    let listed = listed.map_or(0, |listing| listing.entries.len());
+                    memory.names = memory.names.saturating_sub(known.kinds.len() + listed);
+                }
+            }
             // Through a link it may be any directory.
-            None => *memory = Memory::keeping(std::mem::take(&mut memory.private)),
+            None => {
+                *memory = Memory {
+                    private: std::mem::take(&mut memory.private),
+                    ..Memory::default()
+                };
+            }
         }
     }
 }
 
 impl Memory {
-    fn keeping(private: Vec<PathBuf>) -> Self {
-        Self {
-            private,
-            ..Self::default()
-        }
-    }
-
     /// Makes one key of all spellings of a path. Returns nothing if links could give it another meaning, or
     /// nothing may be remembered of it.
     fn locate(&self, current: &Path, path: &Path) -> Option<PathKey> {
@@ -227,14 +231,6 @@ impl Memory {
             self.names = total;
         }
         is_within
-    }
-
-    fn forget(&mut self, dir: &Path) {
-        if let Some(known) = self.dirs.remove(dir.as_os_str()) {
-            let listed = known.listed.and_then(Result::ok);
-            let count = known.kinds.len() + listed.map_or(0, |listing| listing.entries.len());
-            self.names = self.names.saturating_sub(count);
-        }
     }
 }
 

@@ -74,7 +74,7 @@ pub enum HttpError {
         reason: String,
     },
     /// A time limit of the request was exceeded.
-    #[error("no answer within {} s", tenths(*limit))]
+    #[error("no answer within {} s", (limit.as_secs_f32() * 10.0).round() / 10.0)]
     Timeout {
         /// The limit that was passed.
         limit: Duration,
@@ -120,11 +120,6 @@ pub trait Clock: Sync {
 
     /// Waits for at least `duration`.
     fn sleep(&self, duration: Duration);
-}
-
-/// Spells a duration in seconds, rounded to tenths.
-fn tenths(duration: Duration) -> f32 {
-    (duration.as_secs_f32() * 10.0).round() / 10.0
 }
 
 fn through(proxy: Option<&str>) -> String {

@@ -118,8 +118,12 @@ impl<'a> ModuleCache<'a> {
             return None;
         }
         let key = key(kind, question);
-        match self.load(&key, question) {
-            Ok(answer) => answer.filter(|answer| !self.is_old(answer.since)),
+        let answer = match self.objects.get(&key, MAX_OBJECT_BYTES) {
+            Ok(bytes) => object::read(&bytes?, question),
+            Err(error) => Err(error.into()),
+        };
+        match answer {
+            Ok(answer) => Some(answer).filter(|answer| !self.is_old(answer.since)),
             Err(why) => {
                 self.note(&format!("{key} was ignored"), &why);
                 None
@@ -235,13 +239,6 @@ impl<'a> ModuleCache<'a> {
             count -= 1;
         }
         Ok(())
-    }
-
-    fn load(&self, key: &str, question: &str) -> Result<Option<CachedAnswer>, CachedObjectError> {
-        let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
-            return Ok(None);
-        };
-        object::read(&bytes, question).map(Some)
     }
 
     /// Returns whether something was kept too long, or since a time to come.

@@ -299,7 +299,20 @@ fn text_of(path: &Path) -> io::Result<String> {
 /// Makes the error of a command that failed to talk to a server.
 pub(super) fn unreachable(address: &GitAddress, ended: &Ended) -> GitFailure {
     let url = address.shown().to_owned();
-    let message = address.veil(&message_of(ended));
+    let text = String::from_utf8_lossy(&ended.stderr);
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.clone().next();
+    let line = lines
+        .find_map(|line| line.strip_prefix("fatal: "))
+        .or(first)
+        .unwrap_or("git says nothing");
+    // A server may send control characters, which would change the terminal of the user.
+    let line: String = line
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(MAX_SHOWN_CHARS)
+        .collect();
+    let message = address.veil(&line);
     // git reports all failures by one exit code, so the kind has to be read from its words, with `LC_ALL=C`.
     let is_missing = [
         "not found",
@@ -313,23 +326,4 @@ pub(super) fn unreachable(address: &GitAddress, ended: &Ended) -> GitFailure {
     } else {
         GitFailure::Unreachable { url, message }
     }
-}
-
-/// Returns the line in which git reports its failure, without control characters of a server.
-fn message_of(ended: &Ended) -> String {
-    let text = String::from_utf8_lossy(&ended.stderr);
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    lines
-        .iter()
-        .find_map(|line| line.strip_prefix("fatal: "))
-        .or_else(|| lines.first().copied())
-        .unwrap_or("git says nothing")
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(MAX_SHOWN_CHARS)
-        .collect()
 }

@@ -83,8 +83,21 @@ impl RemoteRefs {
             }
         }
         // Old servers state the id of HEAD, but not its branch.
-        if refs.default_branch.is_none() {
-            refs.default_branch = refs.guess_default_branch();
+        // It is guessed as git does: `master` first, then the first branch of that id.
+        if refs.default_branch.is_none()
+            && let Some(head) = refs.ids.get("HEAD")
+        {
+            const MASTER: &str = "refs/heads/master";
+            let is_head = |name: &str| refs.ids.get(name).is_some_and(|ids| ids.id == head.id);
+            let mut branches = refs
+                .ids
+                .keys()
+                .filter(|name| name.starts_with("refs/heads/"));
+            refs.default_branch = if is_head(MASTER) {
+                Some(MASTER.to_owned())
+            } else {
+                branches.find(|name| is_head(name)).cloned()
+            };
         }
         Some(refs)
     }
@@ -186,20 +199,6 @@ impl RemoteRefs {
             id: ids.peeled.as_ref().unwrap_or(&ids.id).clone(),
             steps: steps.to_owned(),
         })
-    }
-
-    /// Guesses the branch that HEAD names, as git does where an old server does not state it.
-    fn guess_default_branch(&self) -> Option<String> {
-        let head = &self.ids.get("HEAD")?.id;
-        let is_head = |name: &str| self.ids.get(name).is_some_and(|ids| ids.id == *head);
-        if is_head("refs/heads/master") {
-            return Some("refs/heads/master".to_owned());
-        }
-        self.ids
-            .keys()
-            .filter(|name| name.starts_with("refs/heads/"))
-            .find(|name| is_head(name))
-            .cloned()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Making a package of its entries, one by one, within limits.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::{
     Directory, FileContent, MAX_ENTRIES, MAX_KEPT_BYTES, MAX_PATH_BYTES, PackageError, PackageTree,
@@ -52,12 +51,31 @@ impl PackageBuilder {
     /// # Errors
     /// As [`PackageBuilder::directory`].
     pub fn file(&mut self, path: &[u8], content: FileContent) -> Result<(), PackageError> {
-        let content = match content {
-            FileContent::Kept(bytes) if is_kept(path, bytes.len() as u64) => self.keep(path, bytes),
-            FileContent::Kept(bytes) => FileContent::Passed(bytes.len() as u64),
-            FileContent::Passed(bytes) => FileContent::Passed(bytes),
+        let FileContent::Kept(bytes) = content else {
+            return self.put(path, TreeNode::File(content));
         };
-        self.put(path, TreeNode::File(content))
+        let size = bytes.len() as u64;
+        let passed = TreeNode::File(FileContent::Passed(size));
+        if !is_kept(path, size) {
+            return self.put(path, passed);
+        }
+        let is_configuration = is_configuration_name(path);
+        // Configuration takes the room of other files (rules 1.3): without it the module could not be read
+        // at all.
+        while self.kept_bytes + size > MAX_KEPT_BYTES && is_configuration {
+            let Some(other) = self.others.pop_last() else {
+                break;
+            };
+            self.give_up(&other);
+        }
+        if self.kept_bytes + size > MAX_KEPT_BYTES {
+            return self.put(path, passed);
+        }
+        self.kept_bytes += size;
+        if !is_configuration {
+            self.others.insert(path.into());
+        }
+        self.put(path, TreeNode::File(FileContent::Kept(bytes)))
     }
 
     /// Adds a symbolic link with its target as it is written.
@@ -158,28 +176,6 @@ impl PackageBuilder {
             return Err(PackageError::PathsTooLong { limit });
         }
         Ok(())
-    }
-
-    /// Keeps a content if there is room for it; configuration takes the room of other files.
-    fn keep(&mut self, path: &[u8], bytes: Arc<[u8]>) -> FileContent {
-        let size = bytes.len() as u64;
-        let is_configuration = is_configuration_name(path);
-        // Configuration takes the room of other files (rules 1.3): without it the module could not be read
-        // at all.
-        while self.kept_bytes + size > MAX_KEPT_BYTES && is_configuration {
-            let Some(other) = self.others.pop_last() else {
-                break;
-            };
-            self.give_up(&other);
-        }
-        if self.kept_bytes + size > MAX_KEPT_BYTES {
-            return FileContent::Passed(size);
-        }
-        self.kept_bytes += size;
-        if !is_configuration {
-            self.others.insert(path.into());
-        }
-        FileContent::Kept(bytes)
     }
 
     /// Forgets the content of a file, if it is still kept.

@@ -79,11 +79,23 @@ impl PackageTree {
         let mut builder = PackageBuilder::new();
         while !rest.is_empty() {
             let at = bytes.len() - rest.len();
-            let row = take_row(&mut rest).ok_or(StoredTreeError::Damaged { at })?;
-            match row {
-                StoredEntry::Directory(path) => builder.directory(path)?,
-                StoredEntry::File(path, content) => builder.file(path, content)?,
-                StoredEntry::Link(path, target) => builder.link(path, target)?,
+            let damaged = || StoredTreeError::Damaged { at };
+            let (kind, behind) = rest.split_first().ok_or_else(damaged)?;
+            rest = behind;
+            let path = take_bytes(&mut rest).ok_or_else(damaged)?;
+            let bytes = match *kind {
+                KEPT | LINK => take_bytes(&mut rest).ok_or_else(damaged)?,
+                _ => &[],
+            };
+            match *kind {
+                DIRECTORY => builder.directory(path)?,
+                KEPT => builder.file(path, FileContent::Kept(Arc::from(bytes)))?,
+                PASSED => {
+                    let size = take_number(&mut rest).ok_or_else(damaged)?;
+                    builder.file(path, FileContent::Passed(size))?;
+                }
+                LINK => builder.link(path, bytes)?,
+                _ => return Err(damaged()),
             }
         }
         Ok(builder.finish())
@@ -107,26 +119,6 @@ fn rows_below<'t>(dir: &'t Directory, at: &[u8], rows: &mut Vec<(Vec<u8>, &'t Tr
             rows_below(below, &path, rows);
         }
     }
-}
-
-/// One entry, as it is stored.
-enum StoredEntry<'b> {
-    Directory(&'b [u8]),
-    File(&'b [u8], FileContent),
-    Link(&'b [u8], &'b [u8]),
-}
-
-fn take_row<'b>(rest: &mut &'b [u8]) -> Option<StoredEntry<'b>> {
-    let (kind, behind) = rest.split_first()?;
-    *rest = behind;
-    let path = take_bytes(rest)?;
-    Some(match *kind {
-        DIRECTORY => StoredEntry::Directory(path),
-        KEPT => StoredEntry::File(path, FileContent::Kept(Arc::from(take_bytes(rest)?))),
-        PASSED => StoredEntry::File(path, FileContent::Passed(take_number(rest)?)),
-        LINK => StoredEntry::Link(path, take_bytes(rest)?),
-        _ => return None,
-    })
 }
 
 fn take_bytes<'b>(rest: &mut &'b [u8]) -> Option<&'b [u8]> {

@@ -128,32 +128,6 @@ impl<'a> NetworkMirror<'a> {
         }
     }
 
-    fn listed(&self, provider: &ProviderAddr) -> Shared<Arc<BTreeSet<Version>>> {
-        self.versions.get(provider, || {
-            let answer = self.ask(provider, "index.json", MAX_INDEX_BYTES)?;
-            let unknown = |answer: &Answer| MirrorError::UnknownProvider {
-                mirror: self.access.url.clone(),
-                provider: provider.clone(),
-                is_listed: answer.status != 404,
-            };
-            if answer.status == 404 {
-                return Err(Arc::new(unknown(&answer)));
-            }
-            let index: Index = read(&answer)?;
-            // Unlike those of a registry, names that are no version hide nothing else (rules 8.2).
-            let versions: BTreeSet<Version> = index
-                .versions
-                .iter()
-                .flatten()
-                .filter_map(|(name, _)| name.parse().ok())
-                .collect();
-            if versions.is_empty() {
-                return Err(Arc::new(unknown(&answer)));
-            }
-            Ok(Arc::new(versions))
-        })
-    }
-
     fn listing(&self, provider: &ProviderAddr, version: &Version) -> Shared<Arc<ArchiveListing>> {
         let question = (provider.clone(), version.clone());
         self.archives.get(&question, || {
@@ -247,7 +221,29 @@ impl std::fmt::Debug for NetworkMirror<'_> {
 
 impl Source for NetworkMirror<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
-        let versions = self.listed(provider)?;
+        let versions = self.versions.get(provider, || {
+            let answer = self.ask(provider, "index.json", MAX_INDEX_BYTES)?;
+            let unknown = |answer: &Answer| MirrorError::UnknownProvider {
+                mirror: self.access.url.clone(),
+                provider: provider.clone(),
+                is_listed: answer.status != 404,
+            };
+            if answer.status == 404 {
+                return Err(Arc::new(unknown(&answer)));
+            }
+            let index: Index = read(&answer)?;
+            // Unlike those of a registry, names that are no version hide nothing else (rules 8.2).
+            let versions: BTreeSet<Version> = index
+                .versions
+                .iter()
+                .flatten()
+                .filter_map(|(name, _)| name.parse().ok())
+                .collect();
+            if versions.is_empty() {
+                return Err(Arc::new(unknown(&answer)));
+            }
+            Ok(Arc::new(versions))
+        })?;
         Ok(Offer {
             versions: versions.iter().cloned().collect(),
             warnings: Vec::new(),

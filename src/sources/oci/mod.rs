@@ -99,36 +99,6 @@ impl<'a> OciMirror<'a> {
         })
     }
 
-    fn listed(&self, provider: &ProviderAddr) -> Shared<Arc<BTreeSet<Version>>> {
-        self.versions.get(provider, || {
-            let repository = self.repository(provider)?;
-            let unknown = |is_there| {
-                Arc::new(OciError::UnknownProvider {
-                    repository: repository.clone(),
-                    provider: provider.clone(),
-                    is_there,
-                })
-            };
-            let tags = match self.tags(&repository) {
-                Ok(Some(tags)) => tags,
-                // Registries answer for a repository that does not exist in one of two ways: at `/v2/`, or
-                // at the tags (rules 14.4).
-                Ok(None) => return Err(unknown(false)),
-                Err(error) if is_absent(&error, &repository) => return Err(unknown(false)),
-                Err(error) => return Err(error),
-            };
-            // A tag has no `+`, and a tag that is no version hides nothing else (rules 14.3).
-            let versions: BTreeSet<Version> = tags
-                .iter()
-                .filter_map(|tag| tag.replace('_', "+").parse().ok())
-                .collect();
-            if versions.is_empty() {
-                return Err(unknown(true));
-            }
-            Ok(Arc::new(versions))
-        })
-    }
-
     /// Lists all tags; `None` if there is no such repository.
     fn tags(&self, repository: &RepositoryAddr) -> Shared<Option<Vec<String>>> {
         let first = below(repository, &["tags", "list"]);
@@ -269,7 +239,33 @@ impl std::fmt::Debug for OciMirror<'_> {
 
 impl Source for OciMirror<'_> {
     fn versions(&self, provider: &ProviderAddr) -> Result<Offer, SourceError> {
-        let versions = self.listed(provider)?;
+        let versions = self.versions.get(provider, || {
+            let repository = self.repository(provider)?;
+            let unknown = |is_there| {
+                Arc::new(OciError::UnknownProvider {
+                    repository: repository.clone(),
+                    provider: provider.clone(),
+                    is_there,
+                })
+            };
+            let tags = match self.tags(&repository) {
+                Ok(Some(tags)) => tags,
+                // Registries answer for a repository that does not exist in one of two ways: at `/v2/`, or
+                // at the tags (rules 14.4).
+                Ok(None) => return Err(unknown(false)),
+                Err(error) if is_absent(&error, &repository) => return Err(unknown(false)),
+                Err(error) => return Err(error),
+            };
+            // A tag has no `+`, and a tag that is no version hides nothing else (rules 14.3).
+            let versions: BTreeSet<Version> = tags
+                .iter()
+                .filter_map(|tag| tag.replace('_', "+").parse().ok())
+                .collect();
+            if versions.is_empty() {
+                return Err(unknown(true));
+            }
+            Ok(Arc::new(versions))
+        })?;
         Ok(Offer {
             versions: versions.iter().cloned().collect(),
             warnings: Vec::new(),
