@@ -210,12 +210,15 @@ impl FileContents {
                 _ => self.unknown_argument(name, &["token"]),
             }
         }
+        // Within one file a second block of a host adds to the first (rules 1.5), so one without a token does not
+        // remove the token of the other.
         let of_host = self.tokens.entry(host).or_default();
         *of_host = token.or_else(|| of_host.take());
     }
 
     fn cache_dir(&mut self, entry: &ConfigEntry) {
         match &entry.value {
+            // The first path that is not empty counts, of all files (rules 2.1).
             ConfigValue::Text(dir) if dir.reveal().is_empty() => {}
             ConfigValue::Text(dir) => self.cache_dir = Some(dir.reveal().to_owned()),
             _ => self.found.push(
@@ -235,6 +238,7 @@ impl FileContents {
         };
         match written {
             "true" => self.cache_may_break = true,
+            // It does not turn off what another file has turned on (rules 2.2).
             "false" => {}
             _ => {
                 let title = format!("Invalid {}", entry.key.text);

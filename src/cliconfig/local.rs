@@ -25,6 +25,7 @@ impl CliConfig {
     /// `provider_installation` blocks, or the implied ones if there is no block.
     #[must_use]
     pub fn local_mirrors(&self) -> Vec<LocalMirror> {
+        // A block replaces the implied mirrors, even if it is empty (rules 5.1).
         if self.installations.is_empty() {
             return self
                 .implied

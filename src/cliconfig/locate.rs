@@ -52,6 +52,7 @@ pub(super) struct ConfigPlace<'a> {
 /// Finds the files: the one that the caller names, else the one that a variable names, else the
 /// default ones with the configuration directory.
 pub(super) fn locate(place: ConfigPlace<'_>, flavor: Flavor, named: Option<&Path>) -> ConfigPaths {
+    // Only where no file is named, the configuration directory is read as well (rules 1.2).
     let only = |path: PathBuf, missing| ConfigPaths {
         main: Some((path, missing)),
         directory: None,
@@ -61,7 +62,7 @@ pub(super) fn locate(place: ConfigPlace<'_>, flavor: Flavor, named: Option<&Path
     if let Some(path) = named {
         return only(path.to_owned(), MissingFile::Fault);
     }
-    // An empty variable counts as none.
+    // An empty variable counts as none; `TERRAFORM_CONFIG` is the older name (rules 1.1).
     let variables = ["TF_CLI_CONFIG_FILE", "TERRAFORM_CONFIG"];
     if let Some(path) = variables.iter().find_map(|name| place.path(name)) {
         return only(path, MissingFile::Remark);
@@ -112,7 +113,8 @@ impl ConfigPlace<'_> {
             Habits::Unix => self.path("HOME")?.join(".terraform.d"),
             Habits::Windows => self.path("APPDATA")?.join("terraform.d"),
         };
-        // An empty directory hides the other one too.
+        // OpenTofu goes by whether Terraform's directory exists (rules 1.2): an empty one hides its own
+        // as well.
         if flavor.is_opentofu() && !self.exists(&usual) {
             self.xdg("").or(Some(usual))
         } else {
@@ -122,6 +124,7 @@ impl ConfigPlace<'_> {
 
     /// Returns a path in the directory of OpenTofu below `XDG_CONFIG_HOME`.
     fn xdg(&self, name: &str) -> Option<PathBuf> {
+        // There everything is in the directory of application data (rules 1.3).
         if self.habits == Habits::Windows {
             return None;
         }

@@ -192,6 +192,7 @@ fn read_at(
     config.implied = place.implied_mirrors(wanted.flavor);
     // The variable beats all files, and nothing in it is expanded (rules 2.1).
     config.cache_dir = place.path("TF_PLUGIN_CACHE_DIR").or(config.cache_dir);
+    // Every value but the empty one and `0` turns it on, `false` as well (rules 2.2).
     let may_break = place
         .env
         .var("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE");
@@ -263,6 +264,7 @@ impl ConfigReader<'_> {
             let error = format!("more than {MAX_DIRECTORY_FILES} configuration files");
             return self.unreadable(directory, &io::Error::other(error));
         }
+        // The files are listed by name; of two that state the same host the later one counts (rules 1.5).
         for name in names {
             let path = directory.join(name);
             match self.place.files.read(&path, MAX_FILE_BYTES) {
@@ -278,6 +280,7 @@ impl ConfigReader<'_> {
         self.config.files.push(path.to_owned());
         let entries = match parsed.tree {
             Ok(entries) => entries,
+            // A syntax error drops the whole file (rules 1.4), so nothing of what was understood counts.
             Err(faults) => {
                 let flavor = self.flavor;
                 let broken = faults.into_iter().map(|fault| broken(file, fault, flavor));
@@ -351,6 +354,7 @@ impl ConfigReader<'_> {
 
     fn oci_defaults(&mut self, defaults: OciDefaults, file: FileId) {
         let title = "No more than one oci_default_credentials block may be specified";
+        // The label of `oci_credentials` is never empty, so the empty one is free for this block.
         if self.is_first("", (file, defaults.span), title.to_owned()) {
             self.config.oci_defaults = Some(defaults);
         }

@@ -208,6 +208,7 @@ impl NativeWalk<'_> {
                 self.write(token, " = ");
                 self.top().state = ItemState::Value;
             }
+            // HCL 2 has blocks in bodies only; inside of an object a brace begins the value of the word before it.
             (NativeFrame::Body, _, TokenKind::OpenBrace) => {
                 return self.open(token, NativeFrame::Body, " {\n");
             }
@@ -267,6 +268,7 @@ impl NativeWalk<'_> {
                 self.name(token);
                 self.top().state = ItemState::Key;
             }
+            // HCL 1 lets a comma follow an item, HCL 2 not in a body; so none goes into the structure.
             TokenKind::Comma if state == ItemState::Done => {
                 self.show(token);
                 self.top().state = ItemState::Start;

@@ -255,6 +255,7 @@ fn one_of(label: &str, all: OciArguments) -> Result<OciLogin, &'static str> {
             _ => Err("username and password belong together"),
         },
         (false, true, None) => match (all.access_token, all.refresh_token) {
+            // The program requires both, and never uses the second one (rules 7.4).
             (Some(token), Some(_)) => Ok(OciLogin::Token(token)),
             _ => Err("access_token and refresh_token belong together"),
         },

@@ -116,6 +116,7 @@ impl OciLogins {
         let bytes = match files.read(path, MAX_FILE_BYTES) {
             Ok(bytes) => bytes,
             Err(error) => {
+                // A file that the configuration lists has to be there; the usual ones need not (rules 7.5).
                 let is_fine = ABSENT.contains(&error.kind()) || is_outside(&error);
                 if !(may_be_absent && is_fine) {
                     self.faults.push(fault(format!("cannot be read: {error}")));
@@ -185,6 +186,7 @@ impl ConfigPlace<'_> {
             Habits::Windows => self.path("USERPROFILE"),
         };
         let below_home = |path: &str| home.as_ref().map(|home| home.join(path));
+        // Only Linux has the runtime directory; elsewhere the program looks below `~/.config` (rules 7.5).
         let is_linux = self.habits == Habits::Unix && !cfg!(target_os = "macos");
         let runtime_dir = if is_linux {
             self.path("XDG_RUNTIME_DIR")

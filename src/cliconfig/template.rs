@@ -131,6 +131,7 @@ impl RepositoryTemplate {
                 .zip(values)
                 .map(|(name, value)| ((*name).to_owned(), Typed::string(value).into()))
                 .collect(),
+            // Templates have no functions (rules 7.1).
             functions: None,
         };
         let value = expr::evaluate(FileId::ALONE, &self.expr()?, &scope, &mut Budget::default())

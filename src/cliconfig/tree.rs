@@ -46,6 +46,7 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed {
 fn json(text: &str) -> Result<Vec<ConfigEntry>, Vec<ConfigFault>> {
     match json::parse(text.as_bytes()).map(|value| value.kind) {
         Ok(ValueKind::Object(members)) => Ok(entries(members)),
+        // A text that begins with `{` is an object or no JSON.
         Ok(_) => Ok(Vec::new()),
         Err(mut faults) => {
             // Behind the first end of the text, the others say the same.

@@ -216,6 +216,7 @@ impl Memory {
             let known = self.dirs.get(parent.as_os_str());
             match known.and_then(|known| known.of(name)) {
                 Some(Err(code)) if code.kind() == ErrorKind::NotFound => return Some(Err(code)),
+                // A directory above that exists says nothing about what is in it.
                 Some(_) => return None,
                 None => {}
             }
@@ -331,6 +332,7 @@ impl Files for CachedDisk<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.refuse_missing(path)?;
         // The content is read each time: a user may edit a file while a command asks registries.
+        // Other errors are not remembered: whether a file is too large depends on the limit of the caller.
         let bytes = self.disk.read(path, limit);
         if let Err(error) = &bytes
             && error.kind() == ErrorKind::NotFound
@@ -346,6 +348,7 @@ impl Files for CachedDisk<'_> {
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        // The memory is not locked while the disk lists, so that other threads go on meanwhile.
         let location = {
             let memory = self.memory();
             let location = memory.locate(&self.current, dir);
@@ -375,6 +378,8 @@ impl Files for CachedDisk<'_> {
         };
         let answer = match &listed {
             Ok(entries) => {
+                // A directory may be readable and yet refuse every name in it. Any one of its names shows that;
+                // where it is empty, `.` does.
                 let probe = entries.first().map_or(OsStr::new("."), |entry| &entry.name);
                 let probed = self.disk.kind(&dir.join(probe));
                 let is_refused =
@@ -447,6 +452,7 @@ impl Disk for CachedDisk<'_> {
         old: Option<&[u8]>,
         new: &[u8],
     ) -> io::Result<Replaced> {
+        // Forgotten behind the step and not before: another thread may list the directory in between.
         let replaced = self.disk.replace_held(held, path, old, new);
         self.forget_beside(path);
         replaced
@@ -466,6 +472,7 @@ impl Disk for CachedDisk<'_> {
     fn make_directory(&self, path: &Path) -> io::Result<()> {
         let made = self.disk.make_directory(path);
         // Directories above may be new, too.
+        // `_` stands for any name, so that the names in the directory itself are forgotten, too.
         for dir in path.join("_").ancestors() {
             self.forget_beside(dir);
         }

@@ -115,6 +115,7 @@ impl<'a> Confined<'a> {
     /// Returns the path with links followed up to its last part, if that directory is inside;
     /// nothing if there is no last part.
     fn inside_itself(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        // The last part is not followed: it may be a link that leads outside, and is read or removed as a link.
         let dir = path.parent().unwrap_or(Path::new(""));
         match path.file_name() {
             Some(name) => Ok(Some(self.inside(dir)?.join(name))),
@@ -130,6 +131,7 @@ impl<'a> Confined<'a> {
         let mut links = 0;
         while let Some(part) = left.pop_front() {
             match part {
+                // The target of a link may be absolute; it starts from the top again.
                 PathPart::Root(root) => at = PathBuf::from(root),
                 // Above the root is the root.
                 PathPart::Up => drop(at.pop()),

@@ -66,6 +66,8 @@ pub struct ObjectSize {
 /// Returns whether a text can be one word of a key.
 #[must_use]
 pub fn is_key_word(word: &str) -> bool {
+    // Keys become paths: no `..` may come of them, nor two names that differ in case alone, which are one file
+    // on macOS and Windows.
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     !word.is_empty() && word.bytes().all(is_plain)
 }
