@@ -268,7 +268,18 @@ fn check_crc(
 ) -> Result<bool, ArchiveError> {
     let wrong = |stated| damaged(entry, Damage::Checksum { stated, found });
     if entry.has_descriptor() {
-        let stated = read_descriptor(reader, entry, place)?;
+        let cut_off = |e| match e {
+            ArchiveError::NotAZip { .. } => damaged(entry, Damage::CutOff),
+            other => other,
+        };
+        let first: [u8; 12] = read_at(reader, place.end).map_err(cut_off)?;
+        // A descriptor may begin with a signature or directly with the checksum (APPNOTE 4.3.9.3).
+        let stated = if u32_at(&first, 0) == DESCRIPTOR_SIGNATURE {
+            let signed: [u8; 16] = read_at(reader, place.end).map_err(cut_off)?;
+            u32_at(&signed, 4)
+        } else {
+            u32_at(&first, 0)
+        };
         if stated != entry.crc {
             return Err(wrong(stated));
         }
@@ -280,24 +291,6 @@ fn check_crc(
         return Err(wrong(entry.crc));
     }
     Ok(false)
-}
-
-/// Reads the checksum behind the content: with or without a signature before it.
-fn read_descriptor(
-    reader: &mut (impl Read + Seek),
-    entry: &ZipEntry,
-    place: ContentSpan,
-) -> Result<u32, ArchiveError> {
-    let cut_off = |e| match e {
-        ArchiveError::NotAZip { .. } => damaged(entry, Damage::CutOff),
-        other => other,
-    };
-    let first: [u8; 12] = read_at(reader, place.end).map_err(cut_off)?;
-    if u32_at(&first, 0) != DESCRIPTOR_SIGNATURE {
-        return Ok(u32_at(&first, 0));
-    }
-    let signed: [u8; 16] = read_at(reader, place.end).map_err(cut_off)?;
-    Ok(u32_at(&signed, 4))
 }
 
 fn damaged(entry: &ZipEntry, damage: Damage) -> ArchiveError {

@@ -180,9 +180,11 @@ impl fmt::Display for RepositoryTemplate {
 
 /// Returns the first problem of a template.
 fn syntax(problems: impl IntoIterator<Item = Diagnostic>) -> TemplateError {
-    let first = problems.into_iter().next();
     TemplateError::Syntax {
-        reason: first.map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
+        reason: problems
+            .into_iter()
+            .next()
+            .map_or_else(|| "it has no value".to_owned(), |problem| problem.title),
     }
 }
 

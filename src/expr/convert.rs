@@ -118,6 +118,8 @@ fn sequence(given: Typed, ty: &Type, item: &Type, shapes: &mut Shapes) -> Fit {
             Value::Tuple(values) => values,
             _ => Vec::new(),
         };
+        // A set of this type is in its order already. Other items are ordered by their new type: numbers as
+        // strings stand elsewhere (rules 2.5).
         if !is_set || from != Type::Set(item_type.clone()) {
             values = as_set(values)?;
         }
@@ -196,13 +198,13 @@ fn common<'t>(
     match unify(&types)? {
         Some(Type::Any) => {
             // Some items are null, and none of the others is primitive.
-            let mut others = types.iter().filter(|ty| ***ty != Type::Any);
-            let Some(first) = others.next() else {
+            let Some(first) = types.iter().find(|ty| ***ty != Type::Any) else {
                 return Ok(Type::Any);
             };
+            let is_like_first = |ty: &&Type| **ty == Type::Any || ty == first;
             // Nulls in a map take the type of the other items; lists refuse them.
             match ty {
-                Type::Map(_) if others.all(|ty| ty == first) => Ok((*first).clone()),
+                Type::Map(_) if types.iter().all(is_like_first) => Ok((*first).clone()),
                 Type::Map(_) => Err(Misfit::Uncertain("a null beside items of several types")),
                 _ => Err(nothing_in_common()),
             }
@@ -225,6 +227,7 @@ fn of_one_type(
     shapes: &mut Shapes,
 ) -> Fit<(Box<Type>, Vec<Typed>)> {
     let Some(first) = items.first() else {
+        // An empty collection keeps the type of its items where the wanted one is open.
         let kept = match (wanted, from) {
             (Type::Any, Type::List(item) | Type::Set(item) | Type::Map(item)) => (**item).clone(),
             _ => shapes.plain(wanted),

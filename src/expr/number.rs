@@ -77,6 +77,8 @@ impl Number {
     /// Returns whether a binary float of 512 bits holds it without rounding. The largest exponent
     /// that is answered with yes keeps numbers below 2^512.
     fn is_exact(self) -> bool {
+        // A decimal with p places ends in binary as well if its digits are divisible by 5^p: n / 10^p is then
+        // (n / 5^p) / 2^p.
         match u32::try_from(-self.exponent) {
             Ok(places) => 5_i128
                 .checked_pow(places)
@@ -125,6 +127,7 @@ impl Number {
         self.no_signed_zero(other)?;
         let (mut a, b, _) = self.certain(other)?.aligned(other)?;
         let mut exponent = 0;
+        // A quotient that does not end runs out of the 38 digits, and then is not certain.
         while a.checked_rem(b)? != 0 {
             a = a.checked_mul(10)?;
             exponent -= 1;

@@ -91,10 +91,14 @@ impl Typed {
     /// Makes a map of items that have this type.
     #[must_use]
     pub fn map(ty: Type, items: BTreeMap<String, Self>) -> Self {
-        let values = items.into_iter().map(|(name, item)| (name, item.value));
         Self {
             ty: Type::Map(Box::new(ty)),
-            value: Value::Object(values.collect()),
+            value: Value::Object(
+                items
+                    .into_iter()
+                    .map(|(name, item)| (name, item.value))
+                    .collect(),
+            ),
         }
     }
 
@@ -189,10 +193,15 @@ impl Typed {
         };
         let typed = |(ty, (name, value))| (name, Self { ty, value });
         match self.ty {
-            Type::Object(types) => {
-                let types = types.values().map(|attribute| attribute.ty.clone());
-                Some(types.zip(items).map(typed).collect())
-            }
+            // Both maps are in the order of the names, so that each value meets its type.
+            Type::Object(types) => Some(
+                types
+                    .values()
+                    .map(|attribute| attribute.ty.clone())
+                    .zip(items)
+                    .map(typed)
+                    .collect(),
+            ),
             Type::Map(item) => Some(std::iter::repeat(*item).zip(items).map(typed).collect()),
             _ => None,
         }

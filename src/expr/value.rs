@@ -166,6 +166,7 @@ impl Value {
 
 /// Normalises text to Unicode NFC, as the programs do with every string.
 pub(super) fn normalised(text: String) -> String {
+    // Nearly every text is normalised already, and is not copied then.
     if is_nfc(&text) {
         text
     } else {

@@ -16,6 +16,7 @@ pub(super) const RAW_FORM: [&str; 10] = [
     "-M",
     "--no-abbrev",
     "--no-relative",
+    // A user may have configured an external program, a text conversion, colours and an order of files.
     "--no-ext-diff",
     "--no-textconv",
     "--no-color",

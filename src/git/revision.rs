@@ -81,6 +81,7 @@ impl Repository<'_> {
     /// # Errors
     /// If something names nothing, if there is no work tree, if two sides have no commit in common.
     pub fn sides(&self, text: &str) -> Result<(Side, Side), GitError> {
+        // As for git, an empty side of `A..` or `...B` is HEAD (gitrevisions(7)).
         let or_head = |text: &str| self.revision(if text.is_empty() { "HEAD" } else { text });
         if !text.contains("..") {
             let old = self.revision(text)?;

@@ -64,6 +64,7 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     #[cfg(unix)]
     if invocation.room.is_some() {
         use std::os::unix::process::CommandExt as _;
+        // Whatever it starts is in the same group, and can be ended with it.
         command.process_group(0);
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped());

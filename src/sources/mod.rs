@@ -281,11 +281,12 @@ fn nowhere(provider: &ProviderAddr, answers: &[SourceError]) -> String {
     if answers.is_empty() {
         return format!("no source of packages is for {provider}");
     }
-    let messages: Vec<String> = answers.iter().map(ToString::to_string).collect();
-    format!(
-        "no source of packages has {provider}: {}",
-        messages.join("; ")
-    )
+    let messages = answers
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("; ");
+    format!("no source of packages has {provider}: {messages}")
 }
 
 /// Maximum number of characters of a server's text in a message.

@@ -35,8 +35,10 @@ pub(super) fn regexall(args: &CallArguments<'_>) -> CallResult {
         Some(first) => first.ty.clone(),
         None => captured(&pattern, None).ty,
     };
-    let values = matches.into_iter().map(|matched| matched.value);
-    Ok(Typed::list(ty, values.collect()))
+    Ok(Typed::list(
+        ty,
+        matches.into_iter().map(|matched| matched.value).collect(),
+    ))
 }
 
 pub(super) fn replace(args: &CallArguments<'_>) -> CallResult {
@@ -81,9 +83,10 @@ fn captured(pattern: &Regex, captures: Option<&Captures<'_>>) -> Typed {
     if names.iter().all(Option::is_none) {
         return Typed::tuple(groups.collect());
     }
-    let named = names.iter().zip(groups);
     Typed::object(
-        named
+        names
+            .iter()
+            .zip(groups)
             .filter_map(|(name, value)| Some(((*name)?.to_owned(), value)))
             .collect(),
     )

@@ -221,8 +221,11 @@ pub(super) fn slice(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn sort(args: &CallArguments<'_>) -> CallResult {
-    let texts: Option<Vec<&str>> = args.texts(0).into_iter().collect();
-    let mut texts = texts.ok_or_else(|| CallFault::call("no item may be null"))?;
+    let mut texts: Vec<&str> = args
+        .texts(0)
+        .into_iter()
+        .collect::<Option<_>>()
+        .ok_or_else(|| CallFault::call("no item may be null"))?;
     texts.sort_unstable();
     Ok(text_list(texts))
 }

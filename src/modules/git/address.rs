@@ -71,7 +71,18 @@ impl GitAddress {
             format!("{base}?{rest}")
         };
         if let Some(reference) = &reference {
-            check_reference(reference)?;
+            // git could take such a ref for something else.
+            let why = if reference.starts_with('-') {
+                Some("it looks like an option")
+            } else if reference.chars().any(char::is_control) {
+                Some("it has a control character")
+            } else {
+                None
+            };
+            if let Some(why) = why {
+                let what = format!("the ref {reference:?}");
+                return Err(GitFailure::Refused { what, why });
+            }
         }
         let (url, shown, password) = check_url(url, origin)?;
         Ok(Self {
@@ -122,21 +133,6 @@ impl GitAddress {
         }
         text.replace(password, "***")
     }
-}
-
-/// Refuses a ref that git could take for something else.
-fn check_reference(text: &str) -> Result<(), GitFailure> {
-    let refused = |why| GitFailure::Refused {
-        what: format!("the ref {text:?}"),
-        why,
-    };
-    if text.starts_with('-') {
-        return Err(refused("it looks like an option"));
-    }
-    if text.chars().any(char::is_control) {
-        return Err(refused("it has a control character"));
-    }
-    Ok(())
 }
 
 /// Checks a URL; returns it with its spelling for messages and its password.

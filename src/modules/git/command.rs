@@ -300,11 +300,10 @@ fn text_of(path: &Path) -> io::Result<String> {
 pub(super) fn unreachable(address: &GitAddress, ended: &Ended) -> GitFailure {
     let url = address.shown().to_owned();
     let text = String::from_utf8_lossy(&ended.stderr);
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.clone().next();
-    let line = lines
-        .find_map(|line| line.strip_prefix("fatal: "))
-        .or(first)
+    let line = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("fatal: "))
+        .or_else(|| text.lines().map(str::trim).find(|line| !line.is_empty()))
         .unwrap_or("git says nothing");
     // A server may send control characters, which would change the terminal of the user.
     let line: String = line

@@ -348,18 +348,17 @@ fn read_batch(
     };
     let mut rest = &ended.stdout[..];
     for (object, size) in batch {
-        let Some(content) = take_content(&mut rest, *size) else {
+        // `SIZE\nCONTENT\n`, of a content that may hold any byte.
+        let content = usize::try_from(*size).ok().and_then(|size| {
+            let behind = rest.strip_prefix(format!("{size}\n").as_bytes())?;
+            let (content, behind) = behind.split_at_checked(size)?;
+            rest = behind.strip_prefix(b"\n")?;
+            Some(content)
+        });
+        let Some(content) = content else {
             return Err(unexpected);
         };
         contents.insert(Box::from(*object), BlobContent::Kept(content.into()));
     }
     Ok(())
-}
-
-/// Takes `SIZE\nCONTENT\n` off the front.
-fn take_content<'b>(rest: &mut &'b [u8], size: u64) -> Option<&'b [u8]> {
-    let behind = rest.strip_prefix(format!("{size}\n").as_bytes())?;
-    let (content, behind) = behind.split_at_checked(usize::try_from(size).ok()?)?;
-    *rest = behind.strip_prefix(b"\n")?;
-    Some(content)
 }

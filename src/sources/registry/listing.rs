@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::documents::{ListedVersion, VersionList};
+use super::documents::VersionList;
 use super::text;
 use crate::flavor::Flavor;
 use crate::platform::Platform;
@@ -40,7 +40,27 @@ pub(super) fn listing(list: VersionList, flavor: Flavor) -> Result<ProviderListi
         match written.parse::<Version>() {
             // `1.0` and `1.0.0` are one version here; what the later entry says of it counts.
             Ok(version) => {
-                versions.insert(version, listed_version(listed));
+                // Names that are no platform are left out.
+                let mut platforms: Vec<Platform> = listed
+                    .platforms
+                    .unwrap_or_default()
+                    .iter()
+                    .take(MAX_PLATFORMS)
+                    .filter_map(|stated| {
+                        let name = format!("{}_{}", text(&stated.os), text(&stated.arch));
+                        name.parse().ok()
+                    })
+                    .collect();
+                // The order of the registry means nothing: `all` and messages list platforms in the order of
+                // their names.
+                platforms.sort();
+                platforms.dedup();
+                let protocols = listed.protocols.unwrap_or_default();
+                let listing = VersionListing {
+                    protocols,
+                    platforms,
+                };
+                versions.insert(version, listing);
             }
             // Terraform from 1.15 on skips it; to the others one such text fails the whole query (rules
             // 2.3).
@@ -57,28 +77,6 @@ pub(super) fn listing(list: VersionList, flavor: Flavor) -> Result<ProviderListi
             .map(|warning| cut(warning))
             .collect(),
     })
-}
-
-/// Reads the entry of a version; names that are no platform are left out.
-fn listed_version(listed: ListedVersion) -> VersionListing {
-    let mut platforms: Vec<Platform> = listed
-        .platforms
-        .unwrap_or_default()
-        .iter()
-        .take(MAX_PLATFORMS)
-        .filter_map(|stated| {
-            let name = format!("{}_{}", text(&stated.os), text(&stated.arch));
-            name.parse().ok()
-        })
-        .collect();
-    // The order of the registry means nothing: `all` and messages list platforms in the order of their
-    // names.
-    platforms.sort();
-    platforms.dedup();
-    VersionListing {
-        protocols: listed.protocols.unwrap_or_default(),
-        platforms,
-    }
 }
 
 /// Returns whether one of the protocols is supported; the error is the text that is no version.
