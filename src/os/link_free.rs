@@ -191,6 +191,8 @@ impl Disk for LinkFreeDisk {
         let dir = path.parent().unwrap_or(Path::new("/"));
         let mut temporary = Temporary::make(&target.dir, dir)?;
         temporary.file.write_all(new)?;
+        // Mode and content are on the disk before the rename: no reader finds the file closed to it, or empty after
+        // a loss of power.
         fs::fchmod(&temporary.file, mode)?;
         temporary.file.sync_all()?;
         if target.current(old.map_or(0, <[u8]>::len))?.as_deref() != old {
@@ -204,6 +206,7 @@ impl Disk for LinkFreeDisk {
         match renamed {
             Ok(()) if held.is_held() => Ok(Replaced::Done),
             Ok(()) => Ok(written_or_changed(target.current(new.len())?, new)),
+            // A program that asks for no lock has made the file since the comparison.
             Err(Errno::EXIST) => Ok(Replaced::Changed),
             Err(error) => Err(error.into()),
         }
@@ -320,6 +323,7 @@ fn rename_to_new(dir: &OwnedFd, from: &OsStr, to: &OsStr) -> rustix::io::Result<
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
         renamed => return renamed,
     }
+    // A second name is refused where there is a file already; `Temporary` removes the first one.
     fs::linkat(dir, from, dir, to, AtFlags::empty())
 }
 

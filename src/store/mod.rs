@@ -19,14 +19,13 @@ pub mod rules {
 }
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash::{Hash, Scheme};
 use crate::package::Fact;
-use crate::world::{Clock, Objects};
+use crate::world::{Clock, NotedObjects, Objects};
 
 pub use export::{MAX_EXPORT_BYTES, export, import};
 pub use text::{FactError, name_of_import};
@@ -43,9 +42,6 @@ pub const MAX_AGE: Duration = Duration::from_secs(2 * 365 * 24 * 60 * 60);
 
 /// Maximum difference between the clocks of machines that share a store, in seconds.
 const MAX_CLOCK_SKEW: u64 = 24 * 60 * 60;
-
-/// Maximum number of notes in one run.
-const MAX_NOTES: usize = 20;
 
 /// Maximum number of answers that are remembered within one run.
 const MAX_REMEMBERED: usize = 20_000;
@@ -91,14 +87,10 @@ pub struct KeepOnly<'a>(pub &'a dyn Facts);
 
 /// The store of a user.
 pub struct Store<'a> {
-    objects: Box<dyn Objects + 'a>,
+    objects: NotedObjects<'a>,
     clock: &'a dyn Clock,
-    /// The objects can be read and written. Determined by the first request.
-    usable: OnceLock<bool>,
     /// The answers so far, by `zh:`.
     answers: Mutex<BTreeMap<Hash, Option<Arc<StoredFact>>>>,
-    /// The objects that could not be used, each once.
-    notes: Mutex<Vec<String>>,
 }
 
 impl Facts for NoFacts {
@@ -140,7 +132,7 @@ impl Facts for Store<'_> {
 
     fn keep(&self, fact: &Fact) {
         if let Err(error) = self.put(fact, FactOrigin::Computed) {
-            self.note("facts could not be kept", &error);
+            self.objects.note("facts could not be kept", &error);
         }
     }
 }
@@ -160,20 +152,16 @@ impl<'a> Store<'a> {
     #[must_use]
     pub fn new(objects: Box<dyn Objects + 'a>, clock: &'a dyn Clock) -> Self {
         Self {
-            objects,
+            objects: NotedObjects::new(objects, "the store"),
             clock,
-            usable: OnceLock::new(),
             answers: Mutex::default(),
-            notes: Mutex::default(),
         }
     }
 
     /// Returns notes on objects that could not be used, sorted.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = lock(&self.notes).clone();
-        notes.sort();
-        notes
+        self.objects.notes()
     }
 
     /// Returns true if a fact has been kept for more than [`MAX_AGE`], or since a time in the future.
@@ -191,7 +179,7 @@ impl<'a> Store<'a> {
     /// # Errors
     /// If the object cannot be written.
     pub fn put(&self, fact: &Fact, origin: FactOrigin) -> io::Result<()> {
-        let Some(key) = key(&fact.zh).filter(|_| self.is_usable()) else {
+        let Some(key) = key(&fact.zh).filter(|_| self.objects.is_usable()) else {
             return Ok(());
         };
         let existing = self.read(&key).filter(|stored| !self.is_old(stored));
@@ -203,7 +191,7 @@ impl<'a> Store<'a> {
             }
             // The zip was hashed again in this run, and the check of an object detects damage only: so
             // the object is the one that is wrong.
-            self.note(
+            self.objects.note(
                 &format!("{key} was replaced"),
                 &"its h1: is not that of the package",
             );
@@ -239,13 +227,13 @@ impl<'a> Store<'a> {
     }
 
     fn read(&self, key: &str) -> Option<StoredFact> {
-        if !self.is_usable() {
+        if !self.objects.is_usable() {
             return None;
         }
         match self.load(key) {
             Ok(stored) => stored.map(|(fact, _)| fact),
             Err(why) => {
-                self.note(&format!("{key} was ignored"), &why);
+                self.objects.note(&format!("{key} was ignored"), &why);
                 None
             }
         }
@@ -262,25 +250,6 @@ impl<'a> Store<'a> {
             return Err(ObjectError::Misplaced);
         }
         Ok(Some((stored, bytes.len() as u64)))
-    }
-
-    /// Returns true if the objects can be used at all; the first time a note gives the reason if not.
-    fn is_usable(&self) -> bool {
-        *self.usable.get_or_init(|| match self.objects.check() {
-            Ok(()) => true,
-            Err(error) => {
-                self.note("the store was ignored", &error);
-                false
-            }
-        })
-    }
-
-    fn note(&self, what: &str, why: &dyn fmt::Display) {
-        let note = format!("{what}: {why}");
-        let mut notes = lock(&self.notes);
-        if notes.len() < MAX_NOTES && !notes.contains(&note) {
-            notes.push(note);
-        }
     }
 
     fn now(&self) -> u64 {

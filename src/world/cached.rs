@@ -226,6 +226,7 @@ impl Memory {
 
     /// Returns true if so many more names may be remembered, and counts them.
     fn reserve(&mut self, names: usize) -> bool {
+        // All names of a listing or none: half of one would make the others look absent.
         let total = self.names + names;
         let is_within = total <= MAX_NAMES;
         if is_within {

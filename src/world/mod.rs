@@ -18,7 +18,7 @@ mod run;
 pub use cached::CachedDisk;
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
-pub use objects::{ObjectSize, Objects, is_key_word};
+pub use objects::{NotedObjects, ObjectSize, Objects, is_key_word};
 pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
 
 /// The kind of a directory entry or of a path.

@@ -1,7 +1,13 @@
 //! Small objects under keys, shared by any number of processes.
 
+use std::fmt;
 use std::io;
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
+
+/// Maximum number of notes in one run.
+const MAX_NOTES: usize = 20;
 
 /// Small objects under keys, shared by any number of processes.
 ///
@@ -61,6 +67,78 @@ pub struct ObjectSize {
     pub bytes: u64,
     /// When it was put.
     pub written: SystemTime,
+}
+
+/// Objects without which a run goes on where they cannot be used; notes give the reasons.
+pub struct NotedObjects<'a> {
+    objects: Box<dyn Objects + 'a>,
+    /// The name of all of them in a note.
+    name: &'static str,
+    /// The objects can be read and written. Determined by the first request.
+    usable: OnceLock<bool>,
+    /// The objects that could not be used, each once.
+    notes: Mutex<Vec<String>>,
+}
+
+impl<'a> NotedObjects<'a> {
+    /// Takes objects that notes call by this name, as in `the store`.
+    #[must_use]
+    pub fn new(objects: Box<dyn Objects + 'a>, name: &'static str) -> Self {
+        Self {
+            objects,
+            name,
+            usable: OnceLock::new(),
+            notes: Mutex::default(),
+        }
+    }
+
+    /// Returns true if the objects can be used at all; the first time a note gives the reason if not.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        *self.usable.get_or_init(|| match self.objects.check() {
+            Ok(()) => true,
+            Err(error) => {
+                self.note(&format!("{} was ignored", self.name), &error);
+                false
+            }
+        })
+    }
+
+    /// Notes what could not be done, and why.
+    pub fn note(&self, what: &str, why: &dyn fmt::Display) {
+        let note = format!("{what}: {why}");
+        let mut notes = self.locked_notes();
+        // Thousands of roots may meet the same damage.
+        if notes.len() < MAX_NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+
+    /// Returns the notes, sorted.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = self.locked_notes().clone();
+        notes.sort();
+        notes
+    }
+
+    fn locked_notes(&self) -> MutexGuard<'_, Vec<String>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<'a> Deref for NotedObjects<'a> {
+    type Target = dyn Objects + 'a;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.objects
+    }
+}
+
+impl fmt::Debug for NotedObjects<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NotedObjects").finish_non_exhaustive()
+    }
 }
 
 /// Returns whether a text can be one word of a key.

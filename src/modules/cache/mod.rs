@@ -14,11 +14,10 @@ mod tests;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash::Sha256Stream;
-use crate::world::{Clock, ObjectSize, Objects};
+use crate::world::{Clock, NotedObjects, ObjectSize, Objects};
 pub use object::CachedObjectError;
 
 /// Directory of all answers. Another format would have another number.
@@ -39,9 +38,6 @@ pub const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
 /// Maximum difference between the clocks of machines that share a cache.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Maximum number of notes in one run.
-const MAX_NOTES: usize = 20;
 
 /// The subject of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,12 +78,8 @@ pub struct CachedAnswer {
 
 /// The cache of a user.
 pub struct ModuleCache<'a> {
-    objects: Box<dyn Objects + 'a>,
+    objects: NotedObjects<'a>,
     clock: &'a dyn Clock,
-    /// The objects can be read and written. Determined by the first request.
-    usable: OnceLock<bool>,
-    /// The objects that could not be used, each once.
-    notes: Mutex<Vec<String>>,
 }
 
 /// The number and size of the objects in a cache.
@@ -104,17 +96,15 @@ impl<'a> ModuleCache<'a> {
     #[must_use]
     pub fn new(objects: Box<dyn Objects + 'a>, clock: &'a dyn Clock) -> Self {
         Self {
-            objects,
+            objects: NotedObjects::new(objects, "the cache of modules"),
             clock,
-            usable: OnceLock::new(),
-            notes: Mutex::default(),
         }
     }
 
     /// Returns the answer to a question, if one is kept that is not too old.
     #[must_use]
     pub fn find(&self, kind: CacheKind, question: &str) -> Option<CachedAnswer> {
-        if !self.is_usable() {
+        if !self.objects.is_usable() {
             return None;
         }
         let key = key(kind, question);
@@ -125,7 +115,7 @@ impl<'a> ModuleCache<'a> {
         match answer {
             Ok(answer) => Some(answer).filter(|answer| !self.is_old(answer.since)),
             Err(why) => {
-                self.note(&format!("{key} was ignored"), &why);
+                self.objects.note(&format!("{key} was ignored"), &why);
                 None
             }
         }
@@ -133,7 +123,7 @@ impl<'a> ModuleCache<'a> {
 
     /// Keeps the answer to a question, if that is possible.
     pub fn keep(&self, kind: CacheKind, question: &str, answer: &[u8]) {
-        if !self.is_usable() {
+        if !self.objects.is_usable() {
             return;
         }
         let bytes = object::write(question, self.clock.now(), answer);
@@ -145,16 +135,14 @@ impl<'a> ModuleCache<'a> {
                 .and_then(|()| self.objects.put(&key(kind, question), &bytes))
         };
         if let Err(error) = kept {
-            self.note("a module could not be kept", &error);
+            self.objects.note("a module could not be kept", &error);
         }
     }
 
     /// Returns notes on objects that could not be used, sorted.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = self.locked_notes().clone();
-        notes.sort();
-        notes
+        self.objects.notes()
     }
 
     /// Counts the objects of each kind.
@@ -246,28 +234,6 @@ impl<'a> ModuleCache<'a> {
         let now = self.clock.now();
         let age = now.duration_since(since).unwrap_or_default();
         since > now + MAX_CLOCK_SKEW || age > MAX_AGE
-    }
-
-    fn is_usable(&self) -> bool {
-        *self.usable.get_or_init(|| match self.objects.check() {
-            Ok(()) => true,
-            Err(error) => {
-                self.note("the cache of modules was ignored", &error);
-                false
-            }
-        })
-    }
-
-    fn note(&self, what: &str, why: &dyn fmt::Display) {
-        let note = format!("{what}: {why}");
-        let mut notes = self.locked_notes();
-        if notes.len() < MAX_NOTES && !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-
-    fn locked_notes(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
