@@ -186,15 +186,9 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
         return Err(at(above + 1 + MAX_FILES, "there are too many files"));
     }
     for (index, file) in files.iter().enumerate() {
-        let packed = file
-            .strip_prefix("file ")
-            .and_then(|file| file.split_once(' '))
-            .and_then(|(digest, name)| {
-                let (name, digest) = (name.to_owned(), digest_of_hex(digest)?);
-                Some(PackedFile { name, digest })
-            });
-        let fault = || at(above + 1 + index, "it does not state a file");
-        fact.files.push(packed.ok_or_else(fault)?);
+        let file =
+            parse_file(file).ok_or_else(|| at(above + 1 + index, "it does not state a file"))?;
+        fact.files.push(file);
     }
     let digests = fact
         .files
@@ -218,6 +212,14 @@ fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
     // The name of an import may have spaces, so it comes last.
     let (since, from) = text.strip_prefix("imported ")?.split_once(' ')?;
     Some((FactOrigin::Imported(from.to_owned()), parsed(since)?))
+}
+
+fn parse_file(text: &str) -> Option<PackedFile> {
+    let (digest, name) = text.strip_prefix("file ")?.split_once(' ')?;
+    Some(PackedFile {
+        name: name.to_owned(),
+        digest: digest_of_hex(digest)?,
+    })
 }
 
 /// Returns the last line of an object with this text before it.
