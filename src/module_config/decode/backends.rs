@@ -2,7 +2,7 @@
 //!
 //! Only those of the root count, so what is wrong about the others is never reported.
 
-use crate::diag::{Diagnostic, rules};
+use crate::diag::rules;
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Block, Body, Item};
@@ -54,7 +54,24 @@ pub(crate) fn decode(kind: &str, block: &Block, contents: &mut Contents, faults:
     if backend.is_some() {
         // Kept apart: in any other module than the root the block is ignored with a warning, whatever
         // is wrong in it (config rules 5.10).
-        let found = found_in(kind, block, faults);
+        let is_newer = matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
+        let has_type = |name| TYPES.contains(&name) || (is_newer && NEWER_TYPES.contains(&name));
+        let found = faults.apart(|faults| match (kind, &*block.labels) {
+            ("cloud", _) => {
+                for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
+                    bodies::check(&nested.body, &language::WORKSPACES, faults);
+                }
+                constants(&block.body, faults);
+            }
+            (_, [label]) if label.text == "local" => local(&block.body, faults),
+            (_, [label]) if has_type(label.text.as_str()) => constants(&block.body, faults),
+            (_, [label]) => {
+                // The title of `init`; `providers` says `Invalid backend type` (config rules 12.7).
+                let remark = format!("{} has no such backend", faults.flavor.program());
+                faults.invalid("Unsupported backend type", label.span, &remark);
+            }
+            _ => {}
+        });
         contents.set_backend(backend, found);
     }
 }
@@ -126,32 +143,6 @@ fn labelled(block: &Block, faults: &Faults) -> Option<Backend> {
             workspace_dir,
         }),
         _ => elsewhere("a backend whose path is computed".to_owned(), block, faults),
-    })
-}
-
-/// Returns what is wrong about a block, without saying it yet.
-fn found_in(kind: &str, block: &Block, faults: &mut Faults) -> Vec<Diagnostic> {
-    let is_newer = matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16);
-    faults.apart(|faults| match (kind, &*block.labels) {
-        ("cloud", _) => {
-            for (_, nested) in bodies::check(&block.body, &language::CLOUD, faults) {
-                bodies::check(&nested.body, &language::WORKSPACES, faults);
-            }
-            constants(&block.body, faults);
-        }
-        (_, [label]) if label.text == "local" => local(&block.body, faults),
-        (_, [label])
-            if TYPES.contains(&label.text.as_str())
-                || (is_newer && NEWER_TYPES.contains(&label.text.as_str())) =>
-        {
-            constants(&block.body, faults);
-        }
-        (_, [label]) => {
-            // The title of `init`; `providers` says `Invalid backend type` (config rules 12.7).
-            let remark = format!("{} has no such backend", faults.flavor.program());
-            faults.invalid("Unsupported backend type", label.span, &remark);
-        }
-        _ => {}
     })
 }
 

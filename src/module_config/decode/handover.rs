@@ -89,7 +89,29 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Handover {
             handover.argument(argument, faults);
         }
     }
-    handover.nested(body, faults);
+    // Which blocks may stand there is checked elsewhere.
+    for block in body.blocks() {
+        match block.kind.text.as_str() {
+            // Inside `_` every name is a variable of the module, also the words of the program.
+            ESCAPE => {
+                for argument in block.body.attributes() {
+                    handover.argument(argument, faults);
+                }
+            }
+            // `enabled` of OpenTofu bans provider blocks below like `count` does (config rules 5.6).
+            "lifecycle" => {
+                let enabled = block.body.attribute("enabled");
+                handover.repetition.enabled =
+                    enabled.map(|argument| faults.place_of(&argument.value));
+            }
+            kind => handover.arguments.push(PassedArgument {
+                name: kind.to_owned(),
+                is_block: true,
+                place: faults.place(block.kind.span),
+                value: None,
+            }),
+        }
+    }
     handover
 }
 
@@ -102,33 +124,6 @@ impl Handover {
             place: faults.place(argument.name.span),
             value: Late::keep(&argument.value, faults),
         });
-    }
-
-    /// Notes what the blocks in a call hand over; which of them may stand there is checked elsewhere.
-    fn nested(&mut self, body: &Body, faults: &Faults) {
-        for block in body.blocks() {
-            match block.kind.text.as_str() {
-                // Inside `_` every name is a variable of the module, also the words of the program.
-                ESCAPE => {
-                    for argument in block.body.attributes() {
-                        self.argument(argument, faults);
-                    }
-                }
-                // `enabled` of OpenTofu bans provider blocks below like `count` does (config rules
-                // 5.6).
-                "lifecycle" => {
-                    let enabled = block.body.attribute("enabled");
-                    self.repetition.enabled =
-                        enabled.map(|argument| faults.place_of(&argument.value));
-                }
-                kind => self.arguments.push(PassedArgument {
-                    name: kind.to_owned(),
-                    is_block: true,
-                    place: faults.place(block.kind.span),
-                    value: None,
-                }),
-            }
-        }
     }
 }
 

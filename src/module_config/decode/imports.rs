@@ -28,7 +28,17 @@ pub(crate) fn decode(block: &Block, contents: &mut Contents, faults: &mut Faults
     };
     // With a computed key it is not known yet which instance it is.
     if parts.is_some_and(|parts| !addresses::is_computed(&parts)) {
-        declare(&address, block, to, contents, faults);
+        let (shown, place) = if faults.flavor.is_opentofu() {
+            (address.with_keys(), block.header)
+        } else {
+            (address.without_keys(), to.value.span)
+        };
+        // There may be only one import of an instance.
+        contents.declared.push(Declaration {
+            kind: "import",
+            labels: vec![shown, address.with_keys()],
+            place: faults.place(place),
+        });
     }
     let Ok(provider) = names::provider_argument(&block.body, faults) else {
         return;
@@ -129,24 +139,4 @@ fn target(address: &Address<'_>) -> Option<ImportTarget> {
         type_name: resource.type_name.to_owned(),
         name: resource.name.to_owned(),
     })
-}
-
-/// Notes what is imported into: there may be only one import of an instance.
-fn declare(
-    address: &Address<'_>,
-    block: &Block,
-    to: &Attribute,
-    contents: &mut Contents,
-    faults: &Faults,
-) {
-    let (shown, place) = if faults.flavor.is_opentofu() {
-        (address.with_keys(), block.header)
-    } else {
-        (address.without_keys(), to.value.span)
-    };
-    contents.declared.push(Declaration {
-        kind: "import",
-        labels: vec![shown, address.with_keys()],
-        place: faults.place(place),
-    });
 }

@@ -192,7 +192,16 @@ fn run(block: &Block, faults: &mut Faults) -> Option<Call> {
     experimental(&block.body, faults);
     once(&blocks, "variables", faults);
     if let Some(options) = once(&blocks, "plan_options", faults) {
-        plan_options(options, faults);
+        bodies::check(&options.body, &language::PLAN_OPTIONS, faults);
+        one_of(options, "mode", &["normal", "refresh-only"], faults);
+        let word = |name| {
+            let argument = options.body.attribute(name)?;
+            references::word(&argument.value)
+        };
+        if let (Some("refresh-only"), Some("false")) = (word("mode"), word("refresh")) {
+            let remark = "refresh-only needs to refresh";
+            faults.invalid("Incompatible plan options", options.header, remark);
+        }
     }
     for (kind, nested) in &blocks {
         match *kind {
@@ -221,21 +230,6 @@ fn one_of(block: &Block, name: &str, words: &[&str], faults: &mut Faults) {
         let title = format!("Invalid \"{name}\" keyword");
         let remark = format!("write {}, without quotes", words.join(" or "));
         faults.invalid(title, argument.value.span, &remark);
-    }
-}
-
-fn plan_options(block: &Block, faults: &mut Faults) {
-    bodies::check(&block.body, &language::PLAN_OPTIONS, faults);
-    one_of(block, "mode", &["normal", "refresh-only"], faults);
-    let word = |name| {
-        block
-            .body
-            .attribute(name)
-            .and_then(|argument| references::word(&argument.value))
-    };
-    if let (Some("refresh-only"), Some("false")) = (word("mode"), word("refresh")) {
-        let remark = "refresh-only needs to refresh";
-        faults.invalid("Incompatible plan options", block.header, remark);
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::diag::rules;
 use crate::expr::Value;
 use crate::flavor::Program;
-use crate::hcl::tree::{Attribute, Block, Body, Expr, ExprKind};
+use crate::hcl::tree::{Attribute, Block, Body};
 use crate::module_config::decode::contents::{Contents, Declaration};
 use crate::module_config::decode::{backends, providers};
 use crate::module_config::faults::Faults;
@@ -125,7 +125,13 @@ pub(crate) fn language(block: &Block, contents: &mut Contents, faults: &mut Faul
         edition(argument, "tofu2024", faults);
     }
     if let Some(argument) = block.body.attribute("experiments") {
-        experiments(&argument.value, faults);
+        for item in references::list(&argument.value, faults) {
+            let title = match references::word(item) {
+                Some(_) => "Unknown experiment keyword",
+                None => "Invalid experiment keyword",
+            };
+            faults.invalid(title, item.span, "there are no experiments");
+        }
     }
     let mut is_stated = false;
     for (_, compatible_with) in nested {
@@ -146,19 +152,5 @@ pub(crate) fn language(block: &Block, contents: &mut Contents, faults: &mut Faul
             // In OpenTofu this counts beside `required_version` (config rules 11.2).
             contents.core_versions.push(version);
         }
-    }
-}
-
-fn experiments(value: &Expr, faults: &mut Faults) {
-    let ExprKind::Tuple(items) = &value.kind else {
-        faults.invalid("Invalid expression", value.span, "a list is needed here");
-        return;
-    };
-    for item in items {
-        let title = match references::word(item) {
-            Some(_) => "Unknown experiment keyword",
-            None => "Invalid experiment keyword",
-        };
-        faults.invalid(title, item.span, "there are no experiments");
     }
 }

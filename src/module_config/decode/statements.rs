@@ -159,7 +159,27 @@ pub(crate) fn removed(block: &Block, faults: &mut Faults) {
         faults.invalid("Invalid connection block", connection.header, WITH_RESOURCE);
     }
     for (_, provisioner) in nested.iter().filter(|(kind, _)| *kind == "provisioner") {
-        removed_provisioner(block, provisioner, of_module, faults);
+        let is_opentofu = faults.flavor.is_opentofu();
+        let when = provisioner.body.attribute("when");
+        let when = when.and_then(|when| references::keyword(&when.value, faults));
+        let (title, place, remark) = match (when, of_module, is_opentofu) {
+            (_, true, false) => (
+                "Invalid provisioner block",
+                provisioner.header,
+                WITH_RESOURCE,
+            ),
+            (Some("destroy"), true, true) => {
+                ("Invalid \"removed\" block", block.header, WITH_RESOURCE)
+            }
+            (Some("destroy"), false, _) => continue,
+            (_, _, true) => (
+                "Invalid \"removed.provisioner\" block",
+                provisioner.header,
+                WHEN,
+            ),
+            (_, _, false) => ("Invalid provisioner block", provisioner.header, WHEN),
+        };
+        faults.invalid(title, place, remark);
     }
 }
 
@@ -186,30 +206,6 @@ fn removed_address<'e>(value: &'e Expr, faults: &mut Faults) -> Option<Address<'
         "nothing of this kind remains in the state",
     );
     None
-}
-
-fn removed_provisioner(removed: &Block, provisioner: &Block, of_module: bool, faults: &mut Faults) {
-    let is_opentofu = faults.flavor.is_opentofu();
-    let when = provisioner.body.attribute("when");
-    let when = when.and_then(|when| references::keyword(&when.value, faults));
-    let (title, place, remark) = match (when, of_module, is_opentofu) {
-        (_, true, false) => (
-            "Invalid provisioner block",
-            provisioner.header,
-            WITH_RESOURCE,
-        ),
-        (Some("destroy"), true, true) => {
-            ("Invalid \"removed\" block", removed.header, WITH_RESOURCE)
-        }
-        (Some("destroy"), false, _) => return,
-        (_, _, true) => (
-            "Invalid \"removed.provisioner\" block",
-            provisioner.header,
-            WHEN,
-        ),
-        (_, _, false) => ("Invalid provisioner block", provisioner.header, WHEN),
-    };
-    faults.invalid(title, place, remark);
 }
 
 const WHEN: &str = "write when = destroy";

@@ -5,7 +5,7 @@
 //! that the type gives it, and whether it must be known early. What only we cannot compute changes no
 //! requirement by itself and is no fault.
 
-use crate::diag::{Diagnostic, Span, rules};
+use crate::diag::{Diagnostic, rules};
 use crate::expr::{self, Misfit, Type, Typed, Value};
 use crate::hcl::tree::{Block, Expr, ExprKind};
 use crate::module_config::decode::late::Late;
@@ -90,7 +90,16 @@ pub(crate) fn decode(block: &Block, faults: &mut Faults) -> Option<Variable> {
         variable.default_of(value, faults)
     });
     variable.const_fits(faults);
-    deprecated(block, name.span, faults);
+    if faults.flavor.has_newer_variables()
+        && let Some(argument) = block.body.attribute("deprecated")
+    {
+        let text = bodies::text(&argument.value, faults);
+        // Terraform takes a text that says nothing.
+        if faults.flavor.is_opentofu() && text.is_some_and(|text| text.trim().is_empty()) {
+            let remark = "say in its argument deprecated what to use instead";
+            faults.invalid("Invalid `deprecated` value", name.span, remark);
+        }
+    }
     for (_, validation) in validations {
         self::validation(&name.text, validation, faults);
         // Only Terraform evaluates conditions early (config rules 9.6).
@@ -144,22 +153,6 @@ fn type_of(value: &Expr, faults: &mut Faults) -> Option<Type> {
             faults.add(error.refused);
             Some(Type::Any)
         }
-    }
-}
-
-/// Checks the remark on a variable that is no longer to be used.
-fn deprecated(block: &Block, name: Span, faults: &mut Faults) {
-    let Some(argument) = block.body.attribute("deprecated") else {
-        return;
-    };
-    if !faults.flavor.has_newer_variables() {
-        return;
-    }
-    let text = bodies::text(&argument.value, faults);
-    // Terraform takes a text that says nothing.
-    if faults.flavor.is_opentofu() && text.is_some_and(|text| text.trim().is_empty()) {
-        let remark = "say in its argument deprecated what to use instead";
-        faults.invalid("Invalid `deprecated` value", name, remark);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Expr, ExprKind};
+use crate::hcl::tree::ExprKind;
 use crate::module_config::language::{self, Effect, Merging, Schema};
 use crate::module_config::merge::merged::MergedAttribute;
 use crate::module_config::syntax::references;
@@ -25,8 +25,16 @@ pub(super) fn counts(
         Effect::Replaces => true,
         Effect::ReplacesUnlessNull => constant(given) != Some(Value::Null),
         Effect::ReplacesUnlessEmpty => !is_empty(given),
-        // `ignore_changes = all` stays, whatever an override lists (config rules 3.10).
-        Effect::Grows => !is_empty(given) && !base.is_some_and(is_settled),
+        Effect::Grows => {
+            // In JSON a word is a string.
+            let word = base.and_then(|base| match &base.written.value.kind {
+                ExprKind::String(text) => Some(text.as_str()),
+                _ => references::word(&base.written.value),
+            });
+            // `ignore_changes = all` stays, whatever an override lists (config rules 3.10), and so does
+            // `true` in `enforced` of `encryption`.
+            !is_empty(given) && !word.is_some_and(|word| ["all", "true"].contains(&word))
+        }
         Effect::Stays => false,
     }
 }
@@ -45,15 +53,4 @@ fn is_empty(argument: &MergedAttribute) -> bool {
             _ => false,
         },
     }
-}
-
-fn is_settled(argument: &MergedAttribute) -> bool {
-    let value: &Expr = &argument.written.value;
-    // In JSON a word is a string.
-    let word = match &value.kind {
-        ExprKind::String(text) => Some(text.as_str()),
-        _ => references::word(value),
-    };
-    // `all` in `ignore_changes`, `true` in `enforced` of `encryption`.
-    word.is_some_and(|word| ["all", "true"].contains(&word))
 }

@@ -13,7 +13,6 @@ use crate::module_config::decode::contents::{
     Call, CallVersion, Contents, Declaration, ProviderBlock, RequiredProvider, Resource, Source,
 };
 use crate::module_config::decode::duplicates;
-use crate::module_config::decode::handover::Handover;
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
 use crate::module_config::merge::standing::EffectivePlaces;
@@ -145,8 +144,21 @@ impl<'a> OverrideMerge<'a> {
             place,
         } in declared
         {
-            let Some(title) = missing_title(kind, labels, self.flavor) else {
-                continue;
+            let title = match *kind {
+                "provider" if labels.len() > 1 => {
+                    "Missing base provider configuration for override"
+                }
+                "resource" | "action" => "Missing resource to override",
+                "data" => "Missing data resource to override",
+                "ephemeral" if self.flavor.is_opentofu() => {
+                    "Missing ephemeral resource to override"
+                }
+                "variable" => "Missing base variable declaration to override",
+                "local" => "Missing base local value definition to override",
+                "output" => "Missing base output definition to override",
+                "module" => "Missing module call to override",
+                // The others need no base.
+                _ => continue,
             };
             if !self.declared.contains(&(*kind, labels.clone())) {
                 flood::push(
@@ -232,33 +244,28 @@ impl<'a> OverrideMerge<'a> {
             base.version_late = call.version_late;
             base.version_place = call.version_place;
         }
-        hand_over(&mut base.handover, call.handover, self.standing);
+        let standing = self.standing;
+        let (base, over) = (&mut base.handover, call.handover);
+        // `providers` replaces the base as a whole, `count` and `for_each` each on its own (config rules
+        // 3.12).
+        let passed = over.providers.first();
+        if passed.is_some_and(|passed| standing.has(passed.parent.place)) {
+            base.providers = over.providers;
+        }
+        let repetition = &mut base.repetition;
+        for (base, over) in [
+            (&mut repetition.count, over.repetition.count),
+            (&mut repetition.for_each, over.repetition.for_each),
+            (&mut repetition.enabled, over.repetition.enabled),
+            (&mut repetition.depends_on, over.repetition.depends_on),
+        ] {
+            *base = over.filter(|place| standing.has(*place)).or(*base);
+        }
+        base.arguments.extend(over.arguments);
+        // Blocks that a module cannot take are reported wherever they stand.
+        base.arguments
+            .retain(|argument| argument.is_block || standing.has(argument.place));
     }
-}
-
-/// Moves what the `module` block of an override file hands over.
-fn hand_over(base: &mut Handover, over: Handover, standing: &EffectivePlaces) {
-    // `providers` replaces the base as a whole, `count` and `for_each` each on its own (config rules 3.12).
-    if over
-        .providers
-        .first()
-        .is_some_and(|passed| standing.has(passed.parent.place))
-    {
-        base.providers = over.providers;
-    }
-    let repetition = &mut base.repetition;
-    for (base, over) in [
-        (&mut repetition.count, over.repetition.count),
-        (&mut repetition.for_each, over.repetition.for_each),
-        (&mut repetition.enabled, over.repetition.enabled),
-        (&mut repetition.depends_on, over.repetition.depends_on),
-    ] {
-        *base = over.filter(|place| standing.has(*place)).or(*base);
-    }
-    base.arguments.extend(over.arguments);
-    // Blocks that a module cannot take are reported wherever they stand.
-    base.arguments
-        .retain(|argument| argument.is_block || standing.has(argument.place));
 }
 
 /// Maps the key of each declaration to its index.
@@ -296,19 +303,4 @@ fn versions_without_registry(base: &Contents, flavor: Flavor, found: &mut Vec<Di
                 .at(place.file, place.span, remark),
         );
     }
-}
-
-/// Returns the title of the error if there is no base, for declarations that need one.
-fn missing_title(kind: &str, labels: &[String], flavor: Flavor) -> Option<&'static str> {
-    Some(match kind {
-        "provider" if labels.len() > 1 => "Missing base provider configuration for override",
-        "resource" | "action" => "Missing resource to override",
-        "data" => "Missing data resource to override",
-        "ephemeral" if flavor.is_opentofu() => "Missing ephemeral resource to override",
-        "variable" => "Missing base variable declaration to override",
-        "local" => "Missing base local value definition to override",
-        "output" => "Missing base output definition to override",
-        "module" => "Missing module call to override",
-        _ => return None,
-    })
 }

@@ -153,7 +153,17 @@ pub(crate) fn instance<'e>(
         .iter()
         .filter(|part| part.text != PartText::ComputedKey);
     let parts: Vec<AddressPart<'e>> = known.cloned().collect();
-    read(&parts, &AddressGrammar::of_instances(flavor))
+    let (kinds, reserved) = match flavor {
+        Flavor::OpenTofu1_12 => (&KINDS[..2], &[][..]),
+        Flavor::Terraform1_11 => (&KINDS[..3], RESERVED),
+        Flavor::Terraform1_15 | Flavor::Terraform1_16 => (KINDS, RESERVED),
+    };
+    let grammar = AddressGrammar {
+        kinds,
+        reserved,
+        keys: Keys::Taken,
+    };
+    read(&parts, &grammar)
 }
 
 /// Reads an address that must have no keys: of what a `removed` block means.
@@ -161,13 +171,34 @@ pub(crate) fn object<'e>(
     parts: &[AddressPart<'e>],
     flavor: Flavor,
 ) -> Result<Address<'e>, AddressFault> {
-    read(parts, &AddressGrammar::of_objects(flavor))
+    // A resource is removed with all of its instances (config rules 12.6).
+    let (kinds, keys) = if flavor.is_opentofu() {
+        let keys = Keys::Refused {
+            of_module: "Module instance address with keys is not allowed",
+            of_resource: "Resource instance address with keys is not allowed",
+            beyond: Some(NO_ADDRESS),
+        };
+        (&KINDS[..2], keys)
+    } else {
+        let keys = Keys::Refused {
+            of_module: "Module instance keys not allowed",
+            of_resource: "Resource instance keys not allowed",
+            beyond: None,
+        };
+        (&KINDS[..1], keys)
+    };
+    let grammar = AddressGrammar {
+        kinds,
+        reserved: &[],
+        keys,
+    };
+    read(parts, &grammar)
 }
 
 /// The differences between the addresses of the flavors.
 struct AddressGrammar {
-    /// Words that may stand before a type, and what they make of it.
-    kinds: &'static [(&'static str, &'static str)],
+    /// Words that may stand before a type; each is the kind of the resource.
+    kinds: &'static [&'static str],
     /// Words that cannot be a type.
     reserved: &'static [&'static str],
     keys: Keys,
@@ -185,73 +216,23 @@ enum Keys {
     },
 }
 
-impl AddressGrammar {
-    fn of_instances(flavor: Flavor) -> Self {
-        const BOTH: &[(&str, &str)] = &[("data", "data"), ("ephemeral", "ephemeral")];
-        const TERRAFORM: &[(&str, &str)] = &[
-            ("data", "data"),
-            ("ephemeral", "ephemeral"),
-            ("resource", "resource"),
-        ];
-        const NEWER: &[(&str, &str)] = &[
-            ("data", "data"),
-            ("ephemeral", "ephemeral"),
-            ("resource", "resource"),
-            ("list", "list"),
-        ];
-        const RESERVED: &[&str] = &[
-            "arg",
-            "count",
-            "each",
-            "lazy",
-            "local",
-            "module",
-            "path",
-            "self",
-            "template",
-            "terraform",
-            "var",
-        ];
-        let (kinds, reserved) = match flavor {
-            Flavor::OpenTofu1_12 => (BOTH, &[][..]),
-            Flavor::Terraform1_11 => (TERRAFORM, RESERVED),
-            Flavor::Terraform1_15 | Flavor::Terraform1_16 => (NEWER, RESERVED),
-        };
-        Self {
-            kinds,
-            reserved,
-            keys: Keys::Taken,
-        }
-    }
+/// All kinds of resources; addresses of a flavor and use know the first ones.
+const KINDS: &[&str] = &["data", "ephemeral", "resource", "list"];
 
-    fn of_objects(flavor: Flavor) -> Self {
-        // A resource is removed with all of its instances (config rules 12.6).
-        let (kinds, keys): (&[_], _) = if flavor.is_opentofu() {
-            (
-                &[("data", "data"), ("ephemeral", "ephemeral")],
-                Keys::Refused {
-                    of_module: "Module instance address with keys is not allowed",
-                    of_resource: "Resource instance address with keys is not allowed",
-                    beyond: Some(NO_ADDRESS),
-                },
-            )
-        } else {
-            (
-                &[("data", "data")],
-                Keys::Refused {
-                    of_module: "Module instance keys not allowed",
-                    of_resource: "Resource instance keys not allowed",
-                    beyond: None,
-                },
-            )
-        };
-        Self {
-            kinds,
-            reserved: &[],
-            keys,
-        }
-    }
-}
+/// Words that are no type of a resource to Terraform.
+const RESERVED: &[&str] = &[
+    "arg",
+    "count",
+    "each",
+    "lazy",
+    "local",
+    "module",
+    "path",
+    "self",
+    "template",
+    "terraform",
+    "var",
+];
 
 const NO_ADDRESS: &str = "Invalid address";
 const NO_MODULE: &str = "Invalid address operator";
@@ -313,9 +294,9 @@ fn resource<'e>(
     if grammar.reserved.contains(&first) {
         return Err((NO_ADDRESS, whole));
     }
-    let prefix = grammar.kinds.iter().find(|(word, _)| *word == first);
+    let prefix = grammar.kinds.iter().find(|word| **word == first);
     let (kind, rest) = match prefix {
-        Some((_, kind)) => (*kind, &parts[1..]),
+        Some(kind) => (*kind, &parts[1..]),
         None => ("resource", parts),
     };
     let [type_part, name_part, rest @ ..] = rest else {

@@ -173,7 +173,7 @@ fn templates(expr: &Expr, faults: &Faults, depth: usize) -> Expr {
 fn expression(text: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnostic>> {
     // Line ends mean nothing in an expression on its own.
     let source = format!("_ = {}", text.replace(['\n', '\r'], " "));
-    let (body, found) = hcl::parse(faults.file, source.as_bytes());
+    let (body, mut found) = hcl::parse(faults.file, source.as_bytes());
     let mut attributes = body.attributes();
     match (attributes.next(), attributes.next(), found.is_empty()) {
         (Some(only), None, true) => {
@@ -181,10 +181,19 @@ fn expression(text: &str, at: Span, faults: &Faults) -> Result<Expr, Vec<Diagnos
             put(&mut read, at);
             Ok(read)
         }
-        _ => Err(found
-            .into_iter()
-            .map(|diagnostic| moved(diagnostic, at))
-            .collect()),
+        _ => {
+            for diagnostic in &mut found {
+                // The title that the fault has in a text on its own.
+                if diagnostic.title == "Missing newline after argument" {
+                    "Extra characters after expression".clone_into(&mut diagnostic.title);
+                }
+                if let Some(label) = &mut diagnostic.primary {
+                    label.span = at;
+                }
+                diagnostic.related.clear();
+            }
+            Err(found)
+        }
     }
 }
 
@@ -196,18 +205,6 @@ fn template(text: &str, at: Span, faults: &Faults) -> Option<Expr> {
     let mut read = hcl::template(faults.file, text).ok()?;
     put(&mut read, at);
     Some(read)
-}
-
-/// Puts a fault at the string, under the title that it has in a text on its own.
-fn moved(mut diagnostic: Diagnostic, at: Span) -> Diagnostic {
-    if diagnostic.title == "Missing newline after argument" {
-        "Extra characters after expression".clone_into(&mut diagnostic.title);
-    }
-    if let Some(label) = &mut diagnostic.primary {
-        label.span = at;
-    }
-    diagnostic.related.clear();
-    diagnostic
 }
 
 /// Puts an expression with all its parts at a place.

@@ -2,7 +2,7 @@
 
 use crate::expr::{self, Value};
 use crate::flavor::Flavor;
-use crate::hcl::tree::{Attribute, Block};
+use crate::hcl::tree::Block;
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
 use crate::module_config::syntax::references;
@@ -19,7 +19,17 @@ pub(crate) fn call(block: &Block, faults: &mut Faults) {
         // To the other flavors the name is a variable of the module.
         && matches!(faults.flavor, Flavor::Terraform1_15 | Flavor::Terraform1_16)
     {
-        ignore_nested_deprecations(argument, faults);
+        let wrong = match expr::constant(faults.file, &argument.value) {
+            Ok(Value::Bool(_)) => None,
+            Ok(_) => Some("type"),
+            // What only lockctl cannot compute is no fault.
+            Err(error) if error.refused.is_empty() => None,
+            Err(_) => Some("value"),
+        };
+        if let Some(wrong) = wrong {
+            let title = format!("Invalid {wrong} for ignore_nested_deprecations");
+            faults.invalid(title, argument.value.span, "write true or false");
+        }
     }
     let blocks = known_blocks(block, "module", &language::CALL, faults);
     let lifecycle = blocks
@@ -30,16 +40,4 @@ pub(crate) fn call(block: &Block, faults: &mut Faults) {
     if let Some(lifecycle) = lifecycle {
         bodies::check(&lifecycle.body, &language::CALL_LIFECYCLE, faults);
     }
-}
-
-/// Checks an argument that newer versions of Terraform keep from the module.
-fn ignore_nested_deprecations(argument: &Attribute, faults: &mut Faults) {
-    let kind = match expr::constant(faults.file, &argument.value) {
-        Ok(Value::Bool(_)) => return,
-        Ok(_) => "type",
-        Err(error) if error.refused.is_empty() => return,
-        Err(_) => "value",
-    };
-    let title = format!("Invalid {kind} for ignore_nested_deprecations");
-    faults.invalid(title, argument.value.span, "write true or false");
 }

@@ -1,12 +1,14 @@
 //! `lifecycle` blocks of resources.
 
 use crate::expr::{self, Value};
-use crate::hcl::tree::{Attribute, Block, Expr};
+use crate::hcl::tree::{Block, Expr};
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
 use crate::module_config::syntax::references::{self, ReferenceSubject};
 use crate::module_config::validate::conditions::{self, Owner};
 use crate::module_config::validate::{bodies, triggers};
+
+const MISPLACED: &str = "only a resource block may set this";
 
 /// Checks the `lifecycle` block of a resource, data source or ephemeral resource.
 pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
@@ -29,7 +31,14 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
                     replace_triggered_by(item, faults);
                 }
             }
-            _ => misplaced(owner.kind, argument, block, faults),
+            ("ephemeral", _) if faults.flavor.is_opentofu() => {
+                let title = "Invalid lifecycle configuration for ephemeral resource";
+                faults.invalid(title, block.header, MISPLACED);
+            }
+            (kind, _) => {
+                let title = format!("Invalid {} lifecycle argument", noun(kind));
+                faults.invalid(title, argument.name.span, MISPLACED);
+            }
         }
     }
     for (kind, nested) in blocks {
@@ -43,17 +52,6 @@ pub(super) fn check(owner: Owner<'_>, block: &Block, faults: &mut Faults) {
             _ => conditions::check(owner, nested, faults),
         }
     }
-}
-
-/// Reports an argument that only a managed resource has.
-fn misplaced(kind: &str, argument: &Attribute, lifecycle: &Block, faults: &mut Faults) {
-    let remark = "only a resource block may set this";
-    if kind == "ephemeral" && faults.flavor.is_opentofu() {
-        let title = "Invalid lifecycle configuration for ephemeral resource";
-        return faults.invalid(title, lifecycle.header, remark);
-    }
-    let title = format!("Invalid {} lifecycle argument", noun(kind));
-    faults.invalid(title, argument.name.span, remark);
 }
 
 fn noun(kind: &str) -> &'static str {

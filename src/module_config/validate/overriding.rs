@@ -14,7 +14,21 @@ pub(crate) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
         "removed" if faults.flavor.is_opentofu() => "Cannot override 'Removed' blocks",
         "language" => "Language selections in override file",
         _ => {
-            unsupported(kind, block, faults);
+            // Terraform passes over ephemeral resources in override files.
+            let merged = match kind {
+                "resource" | "data" | "output" | "module" => true,
+                "ephemeral" => faults.flavor.is_opentofu(),
+                _ => false,
+            };
+            let argument = block.body.attribute("depends_on").filter(|_| merged);
+            let value = argument.map(|argument| &argument.value.kind);
+            // What is no list, or no reference, is reported as such.
+            if let Some(ExprKind::Tuple(items)) = value
+                && let Some(first) = items.iter().find(|item| references::is_reference(item))
+            {
+                let remark = "depends_on cannot be overridden";
+                faults.invalid("Unsupported override", first.span, remark);
+            }
             return true;
         }
     };
@@ -24,23 +38,4 @@ pub(crate) fn allows(kind: &str, block: &Block, faults: &mut Faults) -> bool {
         "an override file only changes what others declare",
     );
     false
-}
-
-/// Reports dependencies, which no override may have; their place is the first of them.
-fn unsupported(kind: &str, block: &Block, faults: &mut Faults) {
-    // Terraform passes over ephemeral resources in override files.
-    let merged = match kind {
-        "resource" | "data" | "output" | "module" => true,
-        "ephemeral" => faults.flavor.is_opentofu(),
-        _ => false,
-    };
-    let argument = block.body.attribute("depends_on").filter(|_| merged);
-    let value = argument.map(|argument| &argument.value.kind);
-    // What is no list, or no reference, is reported as such.
-    if let Some(ExprKind::Tuple(items)) = value
-        && let Some(first) = items.iter().find(|item| references::is_reference(item))
-    {
-        let remark = "depends_on cannot be overridden";
-        faults.invalid("Unsupported override", first.span, remark);
-    }
 }

@@ -9,54 +9,40 @@ use crate::module_config::validate::bodies::known_blocks;
 /// Those that no version has any more.
 const REMOVED: &[&str] = &["chef", "habitat", "puppet", "salt-masterless"];
 
-/// When a provisioner runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ProvisionerPhase {
-    Create,
-    Destroy,
-}
-
 /// Checks the provisioners of a resource, and the connection that they share.
 pub(super) fn check(provisioners: &[&Block], connection: Option<&Block>, faults: &mut Faults) {
     let mut at_destroy = false;
     for block in provisioners {
-        at_destroy |= provisioner(block, faults) == ProvisionerPhase::Destroy;
+        let removed = block.labels.first();
+        if let Some(name) = removed.filter(|name| REMOVED.contains(&&*name.text)) {
+            let title = format!("The {:?} provisioner has been removed", name.text);
+            faults.invalid(title, name.span, "");
+            // Nothing else is reported about a provisioner that no version runs.
+            continue;
+        }
+        let when = keyword(block, "when", &["create", "destroy"], faults);
+        let runs_at_destroy = when == Some("destroy");
+        keyword(block, "on_failure", &["continue", "fail"], faults);
+        if runs_at_destroy {
+            // These are keywords of the program, and no values of the provisioner.
+            let meta = ["when", "on_failure"];
+            let arguments = block.body.attributes();
+            own_values(
+                arguments.filter(|argument| !meta.contains(&&*argument.name.text)),
+                faults,
+            );
+        }
+        for (kind, inner) in known_blocks(block, "provisioner", &language::PROVISIONER, faults) {
+            if kind == "connection" && runs_at_destroy {
+                own_values(inner.body.attributes(), faults);
+            }
+        }
+        at_destroy |= runs_at_destroy;
     }
     // The connection of the resource serves all its provisioners, so one at destruction binds it.
     if let Some(connection) = connection.filter(|_| at_destroy) {
         own_values(connection.body.attributes(), faults);
     }
-}
-
-fn provisioner(block: &Block, faults: &mut Faults) -> ProvisionerPhase {
-    let removed = block.labels.first();
-    if let Some(name) = removed.filter(|name| REMOVED.contains(&&*name.text)) {
-        let title = format!("The {:?} provisioner has been removed", name.text);
-        faults.invalid(title, name.span, "");
-        // Nothing else is reported about a provisioner that no version runs.
-        return ProvisionerPhase::Create;
-    }
-    let when = keyword(block, "when", &["create", "destroy"], faults);
-    let when = match when {
-        Some("destroy") => ProvisionerPhase::Destroy,
-        _ => ProvisionerPhase::Create,
-    };
-    keyword(block, "on_failure", &["continue", "fail"], faults);
-    if when == ProvisionerPhase::Destroy {
-        // These are keywords of the program, and no values of the provisioner.
-        let meta = ["when", "on_failure"];
-        let arguments = block.body.attributes();
-        own_values(
-            arguments.filter(|argument| !meta.contains(&&*argument.name.text)),
-            faults,
-        );
-    }
-    for (kind, inner) in known_blocks(block, "provisioner", &language::PROVISIONER, faults) {
-        if kind == "connection" && when == ProvisionerPhase::Destroy {
-            own_values(inner.body.attributes(), faults);
-        }
-    }
-    when
 }
 
 /// Reads an argument that is one of a few words.

@@ -1,6 +1,5 @@
 //! `resource`, `data`, `ephemeral` and `action` blocks.
 
-use crate::flavor::Flavor;
 use crate::hcl::tree::Block;
 use crate::module_config::faults::Faults;
 use crate::module_config::language;
@@ -28,7 +27,19 @@ pub(crate) fn resource(
         return false;
     };
     // Both names are checked, so that two faults are reported at once.
-    let titles = name_titles(kind, faults.flavor);
+    let titles = match kind {
+        "data" => ["Invalid data source name", "Invalid data resource name"],
+        "ephemeral" if faults.flavor.is_opentofu() => [
+            "Invalid ephemeral resource type name",
+            "Invalid ephemeral resource name",
+        ],
+        "ephemeral" => [
+            "Invalid ephemeral resource type",
+            "Invalid ephemeral resource name",
+        ],
+        "action" => ["Invalid action type name", "Invalid action name"],
+        _ => ["Invalid resource type name", "Invalid resource name"],
+    };
     let mut are_names = true;
     for (word, title) in [type_name, name].into_iter().zip(titles) {
         if !words::is_identifier(&word.text) {
@@ -43,27 +54,18 @@ pub(crate) fn resource(
         name: &name.text,
     };
     match kind {
-        "action" => action(block, faults),
+        "action" => {
+            let configs = bodies::check(&block.body, &language::ACTION, faults);
+            repetition::check(block, None, faults);
+            // The provider's part of an action is a block of its own.
+            if let [_, (_, second), ..] = &*configs {
+                let remark = "only one is allowed here";
+                faults.invalid("Duplicate config block", second.header, remark);
+            }
+        }
         _ => body(owner, block, inside, faults),
     }
     are_names
-}
-
-/// Titles for a bad type and for a bad name.
-fn name_titles(kind: &str, flavor: Flavor) -> [&'static str; 2] {
-    match kind {
-        "data" => ["Invalid data source name", "Invalid data resource name"],
-        "ephemeral" => {
-            let type_title = if flavor.is_opentofu() {
-                "Invalid ephemeral resource type name"
-            } else {
-                "Invalid ephemeral resource type"
-            };
-            [type_title, "Invalid ephemeral resource name"]
-        }
-        "action" => ["Invalid action type name", "Invalid action name"],
-        _ => ["Invalid resource type name", "Invalid resource name"],
-    }
 }
 
 fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
@@ -83,7 +85,19 @@ fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
     match inside {
         Inside::Module => repetition::check(block, lifecycle, faults),
         // A check has one data source, without `count` and its like (config rules 12.6).
-        Inside::Check => governed_by_check(block, faults),
+        Inside::Check => {
+            let remark = "not in a check block";
+            for name in ["count", "for_each"] {
+                if let Some(argument) = block.body.attribute(name) {
+                    let title = format!("Invalid {name:?} attribute");
+                    faults.invalid(title, argument.name.span, remark);
+                }
+            }
+            let nested_blocks = block.body.blocks();
+            for nested in nested_blocks.filter(|nested| nested.kind.text == "lifecycle") {
+                faults.invalid("Invalid lifecycle block", nested.header, remark);
+            }
+        }
     }
     if let Some(lifecycle) = lifecycle {
         lifecycle::check(owner, lifecycle, faults);
@@ -98,29 +112,4 @@ fn body(owner: Owner<'_>, block: &Block, inside: Inside, faults: &mut Faults) {
         first("connection").map(|(_, block)| *block),
         faults,
     );
-}
-
-/// Reports what a data source in a `check` block leaves to that block.
-fn governed_by_check(block: &Block, faults: &mut Faults) {
-    let remark = "not in a check block";
-    for name in ["count", "for_each"] {
-        if let Some(argument) = block.body.attribute(name) {
-            let title = format!("Invalid {name:?} attribute");
-            faults.invalid(title, argument.name.span, remark);
-        }
-    }
-    let blocks = block.body.blocks();
-    for lifecycle in blocks.filter(|nested| nested.kind.text == "lifecycle") {
-        faults.invalid("Invalid lifecycle block", lifecycle.header, remark);
-    }
-}
-
-/// Checks an action, in which the provider's part is a block of its own.
-fn action(block: &Block, faults: &mut Faults) {
-    let configs = bodies::check(&block.body, &language::ACTION, faults);
-    repetition::check(block, None, faults);
-    if let [_, (_, second), ..] = &*configs {
-        let remark = "only one is allowed here";
-        faults.invalid("Duplicate config block", second.header, remark);
-    }
 }

@@ -23,7 +23,26 @@ pub(super) fn check(block: &Block, faults: &mut Faults) {
     for argument in bodies::known(&language::TRIGGER, &block.body, faults.flavor) {
         let value = &argument.value;
         match &*argument.name.text {
-            "events" => events = count_events(value, faults),
+            "events" => {
+                let known = match faults.flavor {
+                    Flavor::Terraform1_16 => &EVENTS[..],
+                    _ => &EVENTS[..4],
+                };
+                let mut seen: Vec<&str> = Vec::new();
+                for item in references::list(value, faults) {
+                    let event = references::word(item).unwrap_or_default();
+                    if !known.contains(&event) {
+                        let title = format!("Invalid \"event\" value {event}");
+                        let remark = format!("the events are {}", known.join(", "));
+                        faults.invalid(title.trim_end(), item.span, &remark);
+                    } else if seen.contains(&event) {
+                        faults.invalid(format!("Duplicate {event:?} event"), item.span, "");
+                    } else {
+                        seen.push(event);
+                    }
+                }
+                events = seen.len();
+            }
             "actions" => {
                 let items = references::list(value, faults);
                 actions = items.len();
@@ -45,29 +64,6 @@ pub(super) fn check(block: &Block, faults: &mut Faults) {
     if events == 0 {
         faults.invalid("No events specified", block.header, "name an event");
     }
-}
-
-/// Checks the events, and counts those that are some.
-fn count_events(value: &Expr, faults: &mut Faults) -> usize {
-    let known = if faults.flavor == Flavor::Terraform1_16 {
-        &EVENTS[..]
-    } else {
-        &EVENTS[..4]
-    };
-    let mut seen: Vec<&str> = Vec::new();
-    for item in references::list(value, faults) {
-        let event = references::word(item).unwrap_or_default();
-        if !known.contains(&event) {
-            let title = format!("Invalid \"event\" value {event}");
-            let remark = format!("the events are {}", known.join(", "));
-            faults.invalid(title.trim_end(), item.span, &remark);
-        } else if seen.contains(&event) {
-            faults.invalid(format!("Duplicate {event:?} event"), item.span, "");
-        } else {
-            seen.push(event);
-        }
-    }
-    seen.len()
 }
 
 /// Checks that an item names one action of this module.
