@@ -270,6 +270,14 @@ impl<'a> Evaluation<'a> {
         in_file(&instance.document.faults, instance.file)
     }
 
+    /// Stops at the first syntax error of a file.
+    pub(super) fn check_syntax(&self, at: usize) -> Outcome<()> {
+        match self.faults(at).into_iter().next() {
+            Some(fault) => Err(Stop::of_fault(fault)),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the blocks and arguments of a file that Terragrunt refuses, at their places.
     pub(super) fn misfits(&self, at: usize) -> Vec<Diagnostic> {
         let instance = &self.instances[at];

@@ -62,6 +62,7 @@ impl Wanted<'_> {
         match self {
             Self::Everything => true,
             Self::Section(wanted) => wanted == section,
+            // Inputs and dependencies decide no file: an error in them changes nothing (rules 2.4).
             Self::Unit => {
                 ["terraform", "generate", "remote_state", "terraform_binary"].contains(&section)
             }

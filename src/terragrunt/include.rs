@@ -137,9 +137,7 @@ impl Evaluation<'_> {
             .map_err(|failure| failure.stop(PARENT_NOT_FOUND, path, place))?;
         let is_nested = block(&document, "include").is_some();
         let parent = self.add(document, file, FileRole::Parent(at));
-        if let Some(fault) = self.faults(parent).into_iter().next() {
-            return Err(Stop::of_fault(fault));
-        }
+        self.check_syntax(parent)?;
         // A parent includes nothing (rules 3.1).
         if is_nested {
             let note = format!("{} includes another file", path.display());

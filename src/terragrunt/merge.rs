@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::evaluation::{Evaluation, FileRole, MergeStrategy, ReadFailure, Sharing};
 use super::file_config::{Arguments, FileConfig, Wanted, same_name};
-use super::outcome::{Outcome, Slot, Stop};
+use super::outcome::{Outcome, Slot};
 use super::values::{deep, shallow};
 use crate::expr::{Type, Typed, Value};
 
@@ -26,34 +26,28 @@ impl Evaluation<'_> {
             let parent = self.file_config(include.parent, wanted);
             config = over(config, parent, include.strategy);
         }
-        if let Some(upper) = self.autoinclude(at)? {
-            // Locals are never merged: those of the unit stay (rules 3.3).
-            let locals = std::mem::take(&mut config.locals);
-            let upper = self.file_config(upper, wanted);
-            config = over(upper, config, MergeStrategy::Shallow);
-            config.locals = locals;
-        }
-        Ok(config)
-    }
-
-    fn autoinclude(&mut self, at: usize) -> Outcome<Option<usize>> {
         let instance = &self.instances[at];
         // Files that `read_terragrunt_config` reads under another name have none (rules 3.4).
         if !self.around.is_unit_file(&instance.document.path) {
-            return Ok(None);
+            return Ok(config);
         }
         let path = instance.unit_dir.join(AUTOINCLUDE);
-        let place = self.place(at, Default::default());
         match self.document(&path, Sharing::Own) {
             Ok((document, file)) => {
                 let upper = self.add(document, file, FileRole::Autoinclude);
-                match self.faults(upper).into_iter().next() {
-                    Some(fault) => Err(Stop::of_fault(fault)),
-                    None => Ok(Some(upper)),
-                }
+                self.check_syntax(upper)?;
+                // Locals are never merged: those of the unit stay (rules 3.3).
+                let locals = std::mem::take(&mut config.locals);
+                let upper = self.file_config(upper, wanted);
+                config = over(upper, config, MergeStrategy::Shallow);
+                config.locals = locals;
+                Ok(config)
             }
-            Err(ReadFailure::Missing) => Ok(None),
-            Err(failure) => Err(failure.stop("File cannot be read", &path, place)),
+            Err(ReadFailure::Missing) => Ok(config),
+            Err(failure) => {
+                let place = self.place(at, Default::default());
+                Err(failure.stop("File cannot be read", &path, place))
+            }
         }
     }
 }

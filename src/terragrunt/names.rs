@@ -221,30 +221,27 @@ impl Evaluation<'_> {
             Demand::Cycle => return Ok(None),
             Demand::Begun => {}
         }
-        let values = self.read_values(at);
+        let path = directory(&self.instances[at].document.path).join(VALUES_FILE);
+        let values = match self.document(&path, Sharing::Own) {
+            Ok((document, file)) => {
+                let inner = self.add(document, file, FileRole::Unit);
+                // A file of values has none beside itself.
+                self.values.finish(inner, Ok(None));
+                self.values_of(inner).map(|value| Some(Arc::new(value)))
+            }
+            Err(ReadFailure::Missing) => Ok(None),
+            Err(failure) => {
+                let place = self.place(at, Default::default());
+                Err(failure.stop("Values cannot be read", &path, place))
+            }
+        };
         self.values.finish(at, values.clone());
         values
     }
 
-    fn read_values(&mut self, at: usize) -> Outcome<Option<Arc<Typed>>> {
-        let path = directory(&self.instances[at].document.path).join(VALUES_FILE);
-        let place = self.place(at, Default::default());
-        let (document, file) = match self.document(&path, Sharing::Own) {
-            Ok(document) => document,
-            Err(ReadFailure::Missing) => return Ok(None),
-            Err(failure) => return Err(failure.stop("Values cannot be read", &path, place)),
-        };
-        let values = self.add(document, file, FileRole::Unit);
-        // A file of values has none beside itself.
-        self.values.finish(values, Ok(None));
-        self.values_of(values).map(|value| Some(Arc::new(value)))
-    }
-
     /// Evaluates all attributes of a file of values.
     pub(super) fn values_of(&mut self, at: usize) -> Outcome<Typed> {
-        if let Some(fault) = self.faults(at).into_iter().next() {
-            return Err(Stop::of_fault(fault));
-        }
+        self.check_syntax(at)?;
         let document = Arc::clone(&self.instances[at].document);
         let mut items = BTreeMap::new();
         for attribute in document.body.attributes() {

@@ -9,23 +9,54 @@ use crate::expr::{Type, Typed};
 
 type Attributes = BTreeMap<String, Typed>;
 
-/// Attributes that are texts, and empty where they are not set.
-const TEXTS: [&str; 7] = [
-    "download_dir",
-    "iam_assume_role_session_name",
-    "iam_role",
-    "iam_web_identity_token",
-    "terraform_binary",
-    "terraform_version_constraint",
-    "terragrunt_version_constraint",
+/// The value of an argument that is not set.
+#[derive(Clone, Copy)]
+enum DefaultValue {
+    False,
+    Null,
+    Text(&'static str),
+}
+
+use DefaultValue::{False, Null, Text};
+
+/// Arguments that the object has in any case, with their values where they are not set.
+type Defaults = &'static [(&'static str, DefaultValue)];
+
+const TOP: Defaults = &[
+    ("download_dir", Text("")),
+    ("iam_assume_role_session_name", Text("")),
+    ("iam_role", Text("")),
+    ("iam_web_identity_token", Text("")),
+    ("terraform_binary", Text("")),
+    ("terraform_version_constraint", Text("")),
+    ("terragrunt_version_constraint", Text("")),
+    ("dependencies", Null),
+    ("iam_assume_role_duration", Null),
+    ("inputs", Null),
+    ("locals", Null),
 ];
 
-/// Attributes that are null where they are not set.
-const NULLS: [&str; 4] = [
-    "dependencies",
-    "iam_assume_role_duration",
-    "inputs",
-    "locals",
+const GENERATE: Defaults = &[
+    ("disable_signature", False),
+    ("disable", False),
+    ("comment_prefix", Text("# ")),
+    ("if_disabled", Text("skip")),
+    ("contents", Text("")),
+];
+
+const REMOTE_STATE: Defaults = &[
+    ("disable_init", False),
+    ("disable_dependency_optimization", False),
+    ("generate", Null),
+    ("config", Null),
+    ("encryption", Null),
+];
+
+const TERRAFORM: Defaults = &[
+    ("source", Null),
+    ("include_in_copy", Null),
+    ("exclude_from_copy", Null),
+    ("copy_terraform_lock_file", Null),
 ];
 
 impl Evaluation<'_> {
@@ -58,12 +89,7 @@ pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
     if let Some(stop) = config.refused.first() {
         return Err(stop.clone());
     }
-    let mut sections = Attributes::new();
-    for name in TEXTS {
-        sections.insert(name.to_owned(), Typed::string(""));
-    }
-    set_defaults(&mut sections, &NULLS, &Typed::null(Type::Any));
-    sections.extend(values(&config.attributes)?);
+    let mut sections = with_defaults(&config.attributes, TOP)?;
     let mut set = |name: &str, value: Typed| sections.insert(name.to_owned(), value);
     if !config.locals.is_empty() {
         set("locals", Typed::object(values(&config.locals)?));
@@ -77,7 +103,8 @@ pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
     }
     let mut generate = Attributes::new();
     for (label, block) in &config.generate {
-        generate.insert(label.clone(), generated(&block.arguments)?);
+        let file = with_defaults(&block.arguments, GENERATE)?;
+        generate.insert(label.clone(), Typed::object(file));
     }
     set("generate", Typed::object(generate));
     let mut dependencies = Attributes::new();
@@ -99,7 +126,8 @@ pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
         set("terraform", terraform(arguments, config)?);
     }
     if let Some(remote_state) = &config.remote_state {
-        set("remote_state", backend(&remote_state.arguments.clone()?)?);
+        let arguments = with_defaults(&remote_state.arguments.clone()?, REMOTE_STATE)?;
+        set("remote_state", Typed::object(arguments));
     }
     for (kind, arguments) in &config.others {
         // The nested blocks of the others are not read, so that not all of these is known.
@@ -112,34 +140,8 @@ pub(super) fn object(config: &FileConfig) -> Outcome<Attributes> {
     Ok(sections)
 }
 
-fn generated(arguments: &Arguments) -> Outcome<Typed> {
-    let mut attributes = values(arguments)?;
-    let flags = ["disable_signature", "disable"];
-    set_defaults(&mut attributes, &flags, &Typed::bool(false));
-    set_defaults(&mut attributes, &["comment_prefix"], &Typed::string("# "));
-    set_defaults(&mut attributes, &["if_disabled"], &Typed::string("skip"));
-    set_defaults(&mut attributes, &["contents"], &Typed::string(""));
-    Ok(Typed::object(attributes))
-}
-
-fn backend(arguments: &Arguments) -> Outcome<Typed> {
-    let mut attributes = values(arguments)?;
-    let flags = ["disable_init", "disable_dependency_optimization"];
-    set_defaults(&mut attributes, &flags, &Typed::bool(false));
-    let objects = ["generate", "config", "encryption"];
-    set_defaults(&mut attributes, &objects, &Typed::null(Type::Any));
-    Ok(Typed::object(attributes))
-}
-
 fn terraform(arguments: &Arguments, config: &FileConfig) -> Outcome<Typed> {
-    let mut attributes = values(arguments)?;
-    let optional = [
-        "source",
-        "include_in_copy",
-        "exclude_from_copy",
-        "copy_terraform_lock_file",
-    ];
-    set_defaults(&mut attributes, &optional, &Typed::null(Type::Any));
+    let mut attributes = with_defaults(arguments, TERRAFORM)?;
     let kinds = ["extra_arguments", "before_hook", "after_hook", "error_hook"];
     let mut commands: BTreeMap<String, Attributes> = kinds
         .map(|kind| (kind.to_owned(), Attributes::new()))
@@ -155,12 +157,18 @@ fn terraform(arguments: &Arguments, config: &FileConfig) -> Outcome<Typed> {
     Ok(Typed::object(attributes))
 }
 
-fn set_defaults(attributes: &mut Attributes, names: &[&str], default: &Typed) {
-    for name in names {
+fn with_defaults(arguments: &Arguments, defaults: Defaults) -> Outcome<Attributes> {
+    let mut attributes = values(arguments)?;
+    for (name, default) in defaults {
         attributes
             .entry((*name).to_owned())
-            .or_insert_with(|| default.clone());
+            .or_insert_with(|| match default {
+                False => Typed::bool(false),
+                Null => Typed::null(Type::Any),
+                Text(text) => Typed::string(*text),
+            });
     }
+    Ok(attributes)
 }
 
 /// Returns the values of a block's arguments, and its label as `name`.

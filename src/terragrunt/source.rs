@@ -7,6 +7,9 @@ use crate::diag::Label;
 use crate::version::Version;
 use crate::world::clean;
 
+/// Beginnings of addresses that have a short form (rules 6.5).
+const SHORT_FORMS: [&str; 3] = ["github.com/", "gitlab.com/", "git@"];
+
 /// The source of the module of a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitSource {
@@ -69,8 +72,7 @@ pub(super) fn understand(
         return Ok((UnitPackage::Own, None));
     };
     let (base, subdirectory) = split(&text);
-    let package = detect(&base, unit_dir, program, around)?;
-    let package = match package {
+    let package = match detect(&base, unit_dir, program, around)? {
         // A path to the unit is the unit itself, with the rules for its cache (rules 9.4).
         UnitPackage::Local(path) if path == clean(unit_dir) => UnitPackage::Own,
         package => package,
@@ -144,11 +146,16 @@ fn detect(
         (Some(getter), None) => UnitPackage::Remote(format!("{getter}::{address}")),
         (None, _) => UnitPackage::Remote(address),
     };
-    let rest = without_scheme(rest);
+    // These are understood without `https://` as well (rules 6.5).
+    let rest = rest
+        .strip_prefix("https://")
+        .or_else(|| rest.strip_prefix("http://"))
+        .filter(|plain| SHORT_FORMS.iter().any(|start| plain.starts_with(start)))
+        .unwrap_or(rest);
     if let Some((scheme, path)) = rest.split_once("://") {
         return match (forced, scheme) {
             // Without a getter a file URL is a path of this machine (rules 6.5).
-            (None, "file") => Ok(UnitPackage::Local(clean(Path::new(without_query(path))))),
+            (None, "file") => Ok(UnitPackage::Local(clean(Path::new(split_query(path).0)))),
             (None, "tfr") => registry(rest, path, program, around),
             _ => Ok(with_getter(rest.to_owned())),
         };
@@ -175,48 +182,23 @@ fn detect(
         return Err(SourceFault::Unknown(reason));
     }
     let host = rest.split('/').next().unwrap_or_default();
-    if host.ends_with(".amazonaws.com") || rest.starts_with("www.googleapis.com/storage/") {
-        let is_s3 = host.ends_with(".amazonaws.com");
+    let is_s3 = host.ends_with(".amazonaws.com");
+    if is_s3 || rest.starts_with("www.googleapis.com/storage/") {
         let getter = if is_s3 { "s3" } else { "gcs" };
         return Ok(with_getter(format!("{getter}::https://{rest}")));
     }
+    let (path, query) = split_query(rest);
+    let path = clean(&unit_dir.join(path));
     match forced {
         // Anything else is a path relative to the unit, whose query is ignored (rules 6.7).
-        None => Ok(UnitPackage::Local(clean(
-            &unit_dir.join(without_query(rest)),
-        ))),
-        Some(_) => {
-            let (path, query) = split_query(rest);
-            let path = clean(&unit_dir.join(path));
-            Ok(with_getter(format!("file://{}{query}", path.display())))
-        }
+        None => Ok(UnitPackage::Local(path)),
+        Some(_) => Ok(with_getter(format!("file://{}{query}", path.display()))),
     }
 }
 
 /// Splits an address before its query, which keeps the question mark.
 fn split_query(text: &str) -> (&str, &str) {
     text.split_at(text.find('?').unwrap_or(text.len()))
-}
-
-fn without_query(text: &str) -> &str {
-    split_query(text).0
-}
-
-/// Strips `https://` from addresses that are understood without it (rules 6.5).
-fn without_scheme(text: &str) -> &str {
-    let plain = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"));
-    match plain {
-        Some(plain)
-            if ["github.com/", "gitlab.com/", "git@"]
-                .iter()
-                .any(|start| plain.starts_with(start)) =>
-        {
-            plain
-        }
-        _ => text,
-    }
 }
 
 /// Parses an address such as `github.com/OWNER/REPOSITORY`.
@@ -241,6 +223,7 @@ fn registry(
 ) -> Result<UnitPackage, SourceFault> {
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let (host, path) = path.split_once('/').unwrap_or((path, ""));
+    // Without a host the variable counts, then the default registry of the program (rules 6.9).
     let host = match (host, &around.registry_host) {
         ("", Some(host)) => host.clone(),
         ("", None)

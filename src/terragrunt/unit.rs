@@ -118,6 +118,7 @@ pub(super) fn of_config(
     let copies_lock_file = if terraform.contains_key("copy_terraform_lock_file") {
         generate::truth(terraform, "copy_terraform_lock_file")
     } else {
+        // A run copies the lock file beside the unit file unless that is turned off (rules 9.2).
         Ok(true)
     };
     // With two `terraform` blocks it is open which source counts.
@@ -151,13 +152,11 @@ pub(super) fn of_config(
         unit.add_file(part, generate::file(label, block));
     }
     if let Some(state) = &config.remote_state {
-        match (generate::backend(state), &state.arguments) {
-            (Some(file), _) => unit.add_file(UnitPart::Backend, file),
-            (None, Ok(arguments)) => {
-                // Without a generated file the module must declare the backend (rules 8.11).
-                unit.declared_backend = generate::text(arguments, "backend").ok().flatten();
-            }
-            (None, Err(_)) => {}
+        if let Some(file) = generate::backend(state).transpose() {
+            unit.add_file(UnitPart::Backend, file);
+        } else if let Ok(arguments) = &state.arguments {
+            // Without a generated file the module must declare the backend (rules 8.11).
+            unit.declared_backend = generate::text(arguments, "backend").ok().flatten();
         }
     }
     unit

@@ -275,8 +275,13 @@ impl<'f> Assembled<'f> {
         // The file may come from the package, from the unit or from another block (rules 8.8).
         let present = self.read(&path, MAX_FILE_BYTES);
         let is_there = present.is_ok();
-        let is_ours = present.is_ok_and(|bytes| is_signed(&bytes));
+        // The first line of a file that Terragrunt has written ends with the signature (rules 8.4).
+        let is_ours = present.is_ok_and(|bytes| {
+            let first_line = bytes.split(|byte| *byte == b'\n').next();
+            first_line.is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
+        });
         let mut stops = false;
+        // A disabled block writes nothing, whatever its `if_exists` says (rules 8.6).
         match (file.disabled, file.if_exists) {
             (Some(IfDisabled::Skip), _) => return,
             (Some(IfDisabled::Remove), _) => drop(self.generated.insert(path.clone(), None)),
@@ -304,9 +309,14 @@ impl<'f> Assembled<'f> {
 
     /// Notes a backend that the module does not declare, there or below (rules 8.11).
     fn check_backend(&mut self, backend: &str) {
+        let name = format!("\"{backend}\"");
+        // Terragrunt, too, searches the text for `backend "NAME"`, also in comments.
         let is_declared = |path: &Path| {
             let bytes = self.read(path, MAX_FILE_BYTES).unwrap_or_default();
-            declares(&String::from_utf8_lossy(&bytes), backend)
+            String::from_utf8_lossy(&bytes)
+                .split("backend")
+                .skip(1)
+                .any(|behind| behind.trim_start().starts_with(&name))
         };
         if !self.has_file(is_configuration, is_declared) {
             let title = "Terragrunt stops at this unit: the module declares no backend";
@@ -346,22 +356,6 @@ impl<'f> Assembled<'f> {
 fn is_configuration(name: &str) -> bool {
     let endings = [".tf", ".tofu", ".tf.json", ".tofu.json"];
     endings.iter().any(|ending| name.ends_with(ending))
-}
-
-/// Returns true if a text has a block `backend "NAME"`. Terragrunt, too, looks at the text alone.
-fn declares(text: &str, backend: &str) -> bool {
-    let name = format!("\"{backend}\"");
-    text.split("backend")
-        .skip(1)
-        .any(|behind| behind.trim_start().starts_with(&name))
-}
-
-/// Returns true if Terragrunt has written a file: its first line ends with the signature.
-fn is_signed(bytes: &[u8]) -> bool {
-    bytes
-        .split(|byte| *byte == b'\n')
-        .next()
-        .is_some_and(|line| line.trim_ascii_end().ends_with(SIGNATURE.as_bytes()))
 }
 
 /// Returns a path from a directory on, with slashes; `None` if it is not below, or no text.

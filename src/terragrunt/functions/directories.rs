@@ -1,7 +1,6 @@
 //! Functions about directories: of the unit, of its parents, of its repository.
 
 use std::io::ErrorKind;
-use std::path::Path;
 
 use super::{Answer, path};
 use crate::expr::{ExtraFault, Typed};
@@ -33,8 +32,18 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
     for above in dir.ancestors().skip(1).take(MAX_PARENTS) {
         for name in &names {
             let candidate = clean(&above.join(name.trim_start_matches('/')));
-            if is_there(evaluation, &candidate)? {
-                return Ok(path(&candidate));
+            match evaluation.files.kind(&candidate) {
+                Ok(FileKind::File | FileKind::Directory) => return Ok(path(&candidate)),
+                Ok(_) => {}
+                // A name that may exist outside of the known files leaves the result open.
+                Err(error) if is_outside(&error) => {
+                    let reason = format!("{} may not be looked at", candidate.display());
+                    return Err(ExtraFault::Uncertain(reason));
+                }
+                Err(error) => match error.kind() {
+                    ErrorKind::NotFound | ErrorKind::NotADirectory => {}
+                    _ => return Err(ExtraFault::Uncertain(error.to_string())),
+                },
             }
         }
     }
@@ -46,21 +55,6 @@ pub(super) fn find(evaluation: &mut Evaluation<'_>, at: usize, args: &[&str]) ->
             if name.is_empty() { UNIT_FILE } else { name },
             dir.display()
         ))),
-    }
-}
-
-fn is_there(evaluation: &Evaluation<'_>, path: &Path) -> Result<bool, ExtraFault> {
-    match evaluation.files.kind(path) {
-        Ok(FileKind::File | FileKind::Directory) => Ok(true),
-        Ok(_) => Ok(false),
-        Err(error) if is_outside(&error) => Err(ExtraFault::Uncertain(format!(
-            "{} may not be looked at",
-            path.display()
-        ))),
-        Err(error) => match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(false),
-            _ => Err(ExtraFault::Uncertain(error.to_string())),
-        },
     }
 }
 

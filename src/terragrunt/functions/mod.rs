@@ -68,63 +68,62 @@ impl ExtraFunctions for Calls<'_, '_> {
     }
 
     fn call(&self, call: ExtraCall<'_>) -> Answer {
-        let mut guard = self.evaluation.borrow_mut();
-        dispatch(&mut guard, self.at, &call)
-    }
-}
-
-fn dispatch(evaluation: &mut Evaluation<'_>, at: usize, call: &ExtraCall<'_>) -> Answer {
-    match call.name {
-        // These two take values of any type; all others take texts (rules 5.1).
-        "read_terragrunt_config" => return read::configuration(evaluation, at, call),
-        "deep_merge" => return texts::deep_merge(evaluation, call),
-        _ => {}
-    }
-    let Some(args) = strings(call)? else {
-        return Ok(Typed::unknown(Type::Any));
-    };
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let without_args = |value: Typed| {
-        if call.args.is_empty() {
-            return Ok(value);
+        let evaluation = &mut **self.evaluation.borrow_mut();
+        let at = self.at;
+        match call.name {
+            // These two take values of any type; all others take texts (rules 5.1).
+            "read_terragrunt_config" => return read::configuration(evaluation, at, &call),
+            "deep_merge" => return texts::deep_merge(evaluation, &call),
+            _ => {}
         }
-        let reason = format!("{} takes no arguments", call.name);
-        Err(ExtraFault::Call(reason))
-    };
-    match call.name {
-        "find_in_parent_folders" => directories::find(evaluation, at, &args),
-        "path_relative_to_include" | "path_relative_from_include" | "get_parent_terragrunt_dir" => {
-            directories::of_include(evaluation, at, call.name, &args)
+        let Some(args) = strings(&call)? else {
+            return Ok(Typed::unknown(Type::Any));
+        };
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let without_args = |value: Typed| {
+            if call.args.is_empty() {
+                return Ok(value);
+            }
+            let reason = format!("{} takes no arguments", call.name);
+            Err(ExtraFault::Call(reason))
+        };
+        match call.name {
+            "find_in_parent_folders" => directories::find(evaluation, at, &args),
+            "path_relative_to_include"
+            | "path_relative_from_include"
+            | "get_parent_terragrunt_dir" => {
+                directories::of_include(evaluation, at, &call.name, &args)
+            }
+            // In a parent this is the directory of the unit (rules 3.2).
+            "get_terragrunt_dir" => without_args(path(&evaluation.instances[at].unit_dir)),
+            "get_original_terragrunt_dir" => without_args(path(&evaluation.instances[0].unit_dir)),
+            "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => without_args(
+                Typed::string(directories::of_repository(evaluation, at, &call.name)?),
+            ),
+            "get_platform" => without_args(Typed::string(evaluation.around.platform)),
+            "get_working_dir" => {
+                let reason = "the directory in the cache depends on the machine";
+                without_args(unknown(evaluation, at, &call, reason))
+            }
+            "get_env" => variable(evaluation, at, &call, &args),
+            // Options of Terragrunt itself stand before the command.
+            "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
+                Err(ExtraFault::Call("run_cmd needs a command".to_owned()))
+            }
+            "run_cmd" => Ok(unknown(evaluation, at, &call, "run_cmd runs a program")),
+            // No program is run and no network used to evaluate a unit (rules 5.6).
+            "sops_decrypt_file" => {
+                let reason = "sops_decrypt_file needs keys";
+                Ok(unknown(evaluation, at, &call, reason))
+            }
+            name if name.starts_with("get_aws_") => {
+                let reason = "AWS is not asked";
+                Ok(unknown(evaluation, at, &call, reason))
+            }
+            "read_tfvars_file" => read::variables(evaluation, at, &args),
+            "mark_glob_as_read" => read::glob(evaluation, at, &args),
+            _ => command(evaluation, at, &call, &args),
         }
-        // In a parent this is the directory of the unit (rules 3.2).
-        "get_terragrunt_dir" => without_args(path(&evaluation.instances[at].unit_dir)),
-        "get_original_terragrunt_dir" => without_args(path(&evaluation.instances[0].unit_dir)),
-        "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => without_args(
-            Typed::string(directories::of_repository(evaluation, at, call.name)?),
-        ),
-        "get_platform" => without_args(Typed::string(evaluation.around.platform)),
-        "get_working_dir" => {
-            let reason = "the directory in the cache depends on the machine";
-            without_args(unknown(evaluation, at, call, reason))
-        }
-        "get_env" => variable(evaluation, at, call, &args),
-        // Options of Terragrunt itself stand before the command.
-        "run_cmd" if args.iter().all(|arg| arg.starts_with("--terragrunt-")) => {
-            Err(ExtraFault::Call("run_cmd needs a command".to_owned()))
-        }
-        "run_cmd" => Ok(unknown(evaluation, at, call, "run_cmd runs a program")),
-        // No program is run and no network used to evaluate a unit (rules 5.6).
-        "sops_decrypt_file" => {
-            let reason = "sops_decrypt_file needs keys";
-            Ok(unknown(evaluation, at, call, reason))
-        }
-        name if name.starts_with("get_aws_") => {
-            let reason = "AWS is not asked";
-            Ok(unknown(evaluation, at, call, reason))
-        }
-        "read_tfvars_file" => read::variables(evaluation, at, &args),
-        "mark_glob_as_read" => read::glob(evaluation, at, &args),
-        _ => command(evaluation, at, call, &args),
     }
 }
 

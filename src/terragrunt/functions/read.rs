@@ -112,9 +112,7 @@ fn answer((outcome, causes): &Traced, call: &ExtraCall<'_>) -> Answer {
 /// Evaluates a whole file by its kind.
 fn whole(evaluation: &mut Evaluation<'_>, at: usize, path: &Path) -> Outcome<Typed> {
     let name = path.file_name().unwrap_or_default();
-    if let Some(fault) = evaluation.faults(at).into_iter().next() {
-        return Err(Stop::of_fault(fault));
-    }
+    evaluation.check_syntax(at)?;
     // A file of values has no blocks (rules 5.8).
     if name == VALUES_FILE {
         return evaluation.values_of(at);
