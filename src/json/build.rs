@@ -95,6 +95,8 @@ impl Build {
         else {
             return;
         };
+        // The name is decoded: `"\u0076ersion"` is the member `version` as well (RFC 8259 section 8.3), and
+        // must not be skipped.
         let wanted: Option<&'static Members> = match wanted {
             Members::All => Some(&Members::All),
             Members::Only(names) => names

@@ -99,8 +99,29 @@ impl<R: BufRead> JsonReader<R> {
                 let comma = Span::new(self.comma, self.comma + 1);
                 self.stop("Trailing comma in object", comma, "")
             }
-            Expected::FirstKey | Expected::Key => self.key(token),
-            Expected::Colon => self.colon(token),
+            Expected::FirstKey | Expected::Key if token.kind != JsonTokenKind::String => {
+                let remark = "a name needs double quotes";
+                self.stop("Invalid object property name", token.span, remark)
+            }
+            Expected::FirstKey | Expected::Key => {
+                let name = self.string(token.span);
+                self.tree.name(name, token.span);
+                self.state = Expected::Colon;
+                ControlFlow::Continue(())
+            }
+            Expected::Colon => match token.kind {
+                JsonTokenKind::Sign(b':') => {
+                    self.state = Expected::Value;
+                    ControlFlow::Continue(())
+                }
+                JsonTokenKind::Sign(b'}' | b',') => {
+                    self.stop("Missing object value", token.span, "")
+                }
+                _ => {
+                    let remark = "a colon must separate name and value";
+                    self.stop("Missing property value colon", token.span, remark)
+                }
+            },
             Expected::Comma => self.comma(token),
         }
     }
@@ -171,7 +192,8 @@ impl<R: BufRead> JsonReader<R> {
 
     /// Stops at what begins no value.
     fn no_value(&mut self, at: Span) -> ControlFlow<()> {
-        // The title is the same for all of these; the remark names the usual slip.
+        // The title is the same for all of these; the remark names the usual slip. JSON is UTF-8 without a
+        // byte-order mark (RFC 8259 section 8.1).
         let marks: [(&[u8], &str); 5] = [
             (
                 b"\xEF\xBB\xBF",
@@ -190,31 +212,6 @@ impl<R: BufRead> JsonReader<R> {
             at,
             mark.map_or("", |(_, remark)| remark),
         )
-    }
-
-    fn key(&mut self, token: JsonToken) -> ControlFlow<()> {
-        if token.kind != JsonTokenKind::String {
-            let remark = "a name needs double quotes";
-            return self.stop("Invalid object property name", token.span, remark);
-        }
-        let name = self.string(token.span);
-        self.tree.name(name, token.span);
-        self.state = Expected::Colon;
-        ControlFlow::Continue(())
-    }
-
-    fn colon(&mut self, token: JsonToken) -> ControlFlow<()> {
-        match token.kind {
-            JsonTokenKind::Sign(b':') => {
-                self.state = Expected::Value;
-                ControlFlow::Continue(())
-            }
-            JsonTokenKind::Sign(b'}' | b',') => self.stop("Missing object value", token.span, ""),
-            _ => {
-                let remark = "a colon must separate name and value";
-                self.stop("Missing property value colon", token.span, remark)
-            }
-        }
     }
 
     fn comma(&mut self, token: JsonToken) -> ControlFlow<()> {

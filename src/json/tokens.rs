@@ -148,6 +148,7 @@ impl<R: BufRead> JsonTokens<R> {
                 return false;
             }
             closed = byte == b'"' && !escaped && !first;
+            // The second of two backslashes escapes nothing, so that a quote behind it ends the string.
             escaped = byte == b'\\' && !escaped;
             first = false;
             true
