@@ -295,7 +295,11 @@ impl TokenWalk<'_> {
                 HclTokenKind::CloseQuote => break,
                 HclTokenKind::Literal => self.literal(token, HclTokenKind::CloseQuote).err(),
                 HclTokenKind::OpenInterpolation | HclTokenKind::OpenDirective => {
-                    self.skip_sequence(token);
+                    // A template sequence has no business here: the walk goes behind its end.
+                    self.skip_inside(token);
+                    if self.tokens[self.at].kind == HclTokenKind::CloseSequence {
+                        self.at += 1;
+                    }
                     Some(fault("Invalid string literal", token.span()))
                 }
                 _ => {
@@ -314,15 +318,12 @@ impl TokenWalk<'_> {
         Ok(())
     }
 
-    /// Goes behind the end of a template sequence that has no business here.
-    fn skip_sequence(&mut self, open: HclToken) {
+    /// Goes to the end of what an opening token encloses.
+    fn skip_inside(&mut self, open: HclToken) {
         let inside =
             |token: &&HclToken| token.kind != HclTokenKind::End && token.depth > open.depth;
         let rest = &self.tokens[self.at..];
         self.at += rest.iter().take_while(inside).count();
-        if self.tokens[self.at].kind == HclTokenKind::CloseSequence {
-            self.at += 1;
-        }
     }
 
     /// Walks from the opening brace of a block to behind the closing one.
@@ -332,7 +333,16 @@ impl TokenWalk<'_> {
             HclTokenKind::Newline => self.body(open.depth + 1),
             HclTokenKind::CloseBrace | HclTokenKind::End => {}
             // Without a line end behind its brace a block holds one argument at most.
-            _ => self.single_argument(open),
+            _ => {
+                if let Err(fault) = self.single_argument() {
+                    self.found.faults.push(fault);
+                    // The fault may be inside of brackets, where line ends do not count.
+                    self.lines_count = true;
+                    self.skip_inside(open);
+                    let close = self.tokens[self.at].start;
+                    self.patch(Span::new(open.end, close), Fill::Blank);
+                }
+            }
         }
         if self.peek().kind == HclTokenKind::End {
             // Like the programs: of blocks in each other only the innermost is reported, and nothing
@@ -368,23 +378,8 @@ impl TokenWalk<'_> {
         }
     }
 
-    /// Walks over the argument of a block on one line; a fault blanks all between the braces.
-    fn single_argument(&mut self, open: HclToken) {
-        let Err(fault) = self.try_single_argument() else {
-            return;
-        };
-        self.found.faults.push(fault);
-        // The fault may be inside of brackets, where line ends do not count.
-        self.lines_count = true;
-        let rest = &self.tokens[self.at..];
-        let inside =
-            |token: &&HclToken| token.kind != HclTokenKind::End && token.depth > open.depth;
-        self.at += rest.iter().take_while(inside).count();
-        let close = self.tokens[self.at].start;
-        self.patch(Span::new(open.end, close), Fill::Blank);
-    }
-
-    fn try_single_argument(&mut self) -> Checked {
+    /// Walks over the argument of a block on one line.
+    fn single_argument(&mut self) -> Checked {
         let name = self.take();
         let next = self.peek();
         match (name.kind, next.kind) {

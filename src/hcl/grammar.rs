@@ -224,13 +224,9 @@ impl<'t> TokenWalk<'t> {
                 return Err(self.unexpected(token, "Missing open parenthesis"));
             }
         }
-        match self.peek().kind {
-            HclTokenKind::OpenParen => self.arguments(),
-            _ => Ok(()),
+        if self.peek().kind != HclTokenKind::OpenParen {
+            return Ok(());
         }
-    }
-
-    fn arguments(&mut self) -> Checked {
         let open = self.take();
         self.with_lines(false, |walk| {
             while !walk.skip(HclTokenKind::CloseParen) {
@@ -339,7 +335,14 @@ impl<'t> TokenWalk<'t> {
         if self.with_lines(false, |walk| walk.is_word("for")) {
             let first = self.at;
             self.with_lines(false, |walk| walk.for_expr(HclTokenKind::CloseBrace))?;
-            self.join_lines(first, open.depth + 1);
+            // `hcl_edit` does not expect the line ends of a `for` object everywhere, so they go.
+            for at in first.max(1)..self.at {
+                let token = self.tokens[at];
+                if token.kind == HclTokenKind::Newline && token.depth == open.depth + 1 {
+                    let span = Span::new(self.tokens[at - 1].end, self.tokens[at + 1].start);
+                    self.patch(span, Fill::Join);
+                }
+            }
             return Ok(());
         }
         self.with_lines(true, |walk| walk.object_items(open))
@@ -420,17 +423,6 @@ impl<'t> TokenWalk<'t> {
             text.push(' ');
         }
         text
-    }
-
-    /// Takes the line ends out of a `for` object: `hcl_edit` does not expect them everywhere.
-    fn join_lines(&mut self, first: usize, depth: usize) {
-        for at in first.max(1)..self.at {
-            let token = self.tokens[at];
-            if token.kind == HclTokenKind::Newline && token.depth == depth {
-                let span = Span::new(self.tokens[at - 1].end, self.tokens[at + 1].start);
-                self.patch(span, Fill::Join);
-            }
-        }
     }
 
     fn for_expr(&mut self, close: HclTokenKind) -> Checked {

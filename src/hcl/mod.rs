@@ -156,32 +156,27 @@ fn decode_utf8(bytes: &[u8]) -> Decoded {
     while let Some(chunk) = bytes[text.len()..].utf8_chunks().next() {
         text.push_str(chunk.valid());
         let rest = &bytes[text.len()..];
-        let (list, len) = match sequence_len(rest) {
-            Some(len) => (&mut decoded.replaced, len),
-            None => (&mut decoded.broken, rest.len().min(1)),
+        // A leading byte with as many others as it announces has the form of UTF-8, whatever they
+        // encode.
+        let announced = match rest.first() {
+            Some(0xC0..=0xDF) => 2,
+            Some(0xE0..=0xEF) => 3,
+            Some(0xF0..=0xF7) => 4,
+            _ => 0,
         };
+        let others = rest.get(1..announced);
+        let (list, len) =
+            if others.is_some_and(|others| others.iter().all(|b| (0x80..=0xBF).contains(b))) {
+                (&mut decoded.replaced, announced)
+            } else {
+                (&mut decoded.broken, rest.len().min(1))
+            };
         for _ in 0..len {
             list.push(text.len());
             text.push(BROKEN);
         }
     }
     decoded
-}
-
-/// Measures a sequence that has the form of UTF-8: a leading byte with as many others as it announces,
-/// whatever they encode.
-fn sequence_len(bytes: &[u8]) -> Option<usize> {
-    let len = match bytes.first()? {
-        0xC0..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF7 => 4,
-        _ => return None,
-    };
-    let others = bytes.get(1..len)?;
-    others
-        .iter()
-        .all(|byte| (0x80..=0xBF).contains(byte))
-        .then_some(len)
 }
 
 /// A text with the bytes of it that mean U+FFFD in strings.
@@ -238,7 +233,21 @@ fn read_chunks(
             }
             // What was reported already is not reported again.
             Err(_) if !chunk.found.faults.is_empty() => {}
-            Err(refusal) => problems.push(refused(file, chunk.span, &refusal)),
+            // The walk over the tokens did not foresee this refusal.
+            Err(refusal) => {
+                // Its limits are known by their message alone; a test holds on to it.
+                let message = refusal.message();
+                let is_limit =
+                    message.contains("nested levels") || message.contains("chained binary");
+                let start = chunk.span.start + refusal.location().offset();
+                let start = start.min(chunk.span.end);
+                let fault = if is_limit {
+                    findings::too_deep(Span::new(start, start))
+                } else {
+                    findings::fault("Invalid expression", Span::new(start, start))
+                };
+                problems.push(error(file, &fault));
+            }
         }
     }
     items
@@ -286,18 +295,4 @@ fn note(file: FileId, key: Overruled) -> Diagnostic {
     Diagnostic::note(diag::rules::DUPLICATE_KEY, "Duplicate object key")
         .at(file, key.later, "this one counts")
         .see(file, key.earlier, "this one is ignored")
-}
-
-/// Words a refusal of `hcl_edit` that the walk over the tokens did not foresee.
-fn refused(file: FileId, around: Span, refusal: &hcl_edit::parser::Error) -> Diagnostic {
-    // Its limits are known by their message alone; a test holds on to it.
-    let message = refusal.message();
-    let is_limit = message.contains("nested levels") || message.contains("chained binary");
-    let start = (around.start + refusal.location().offset()).min(around.end);
-    let fault = if is_limit {
-        findings::too_deep(Span::new(start, start))
-    } else {
-        findings::fault("Invalid expression", Span::new(start, start))
-    };
-    error(file, &fault)
 }

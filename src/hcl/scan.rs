@@ -206,7 +206,17 @@ impl<'t> Scanner<'t> {
             b'\r' if bytes.get(1) == Some(&b'\n') => self.push(HclTokenKind::Newline, 2),
             b'#' => self.skip_line(),
             b'/' if rest.starts_with("//") => self.skip_line(),
-            b'/' if rest.starts_with("/*") => self.comment(),
+            b'/' if rest.starts_with("/*") => {
+                let close = rest[2..].find("*/").filter(|_| self.comments_close);
+                match close {
+                    Some(len) => self.at += len + 4,
+                    // An unclosed comment is none: its `/` and `*` are operators.
+                    None => {
+                        self.comments_close = false;
+                        self.push(HclTokenKind::Operator, 1);
+                    }
+                }
+            }
             b'"' => self.open(HclTokenKind::OpenQuote, EnclosureKind::Quote, 1),
             b'{' => self.open(HclTokenKind::OpenBrace, EnclosureKind::Brace, 1),
             b'(' => self.open(HclTokenKind::OpenParen, EnclosureKind::Paren, 1),
@@ -223,8 +233,16 @@ impl<'t> Scanner<'t> {
             b')' => self.close(HclTokenKind::CloseParen, EnclosureKind::Paren),
             b']' => self.close(HclTokenKind::CloseBracket, EnclosureKind::Bracket),
             b'0'..=b'9' => self.push(HclTokenKind::Number, number_len(bytes)),
-            b'<' if heredoc_marker(rest).is_some() => self.open_heredoc(),
-            _ => self.word_or_operator(),
+            _ => match heredoc_marker(rest) {
+                Some((intro, marker)) => {
+                    let start = self.at + intro;
+                    let marker = Span::new(start, start + marker);
+                    let line = rest.find('\n').map_or(rest.len(), |at| at + 1);
+                    let kind = EnclosureKind::Heredoc(marker);
+                    self.open(HclTokenKind::OpenHeredoc, kind, line);
+                }
+                None => self.word_or_operator(),
+            },
         }
     }
 
@@ -279,22 +297,6 @@ impl<'t> Scanner<'t> {
         // The line feed of CRLF ends the line, its carriage return is part of that end.
         if self.text[..self.at].ends_with('\r') && self.at < self.text.len() {
             self.at -= 1;
-        }
-    }
-
-    /// Skips a comment; an unclosed one is none, its `/` and `*` are operators.
-    fn comment(&mut self) {
-        let close = if self.comments_close {
-            self.rest()[2..].find("*/")
-        } else {
-            None
-        };
-        match close {
-            Some(len) => self.at += len + 4,
-            None => {
-                self.comments_close = false;
-                self.push(HclTokenKind::Operator, 1);
-            }
         }
     }
 
@@ -354,23 +356,6 @@ impl<'t> Scanner<'t> {
             self.frames.truncate(at);
         }
         self.push(kind, 1);
-    }
-
-    fn open_heredoc(&mut self) {
-        let Some((intro, marker)) = heredoc_marker(self.rest()) else {
-            return;
-        };
-        let start = self.at + intro;
-        let marker = Span::new(start, start + marker);
-        let line = self
-            .rest()
-            .find('\n')
-            .map_or(self.rest().len(), |at| at + 1);
-        self.open(
-            HclTokenKind::OpenHeredoc,
-            EnclosureKind::Heredoc(marker),
-            line,
-        );
     }
 
     /// Scans one token of a quoted string.

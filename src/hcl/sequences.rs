@@ -18,31 +18,29 @@ impl TokenWalk<'_> {
     pub(super) fn template(&mut self, close: HclTokenKind) -> Checked {
         let depth = self.depth;
         self.take();
-        let result = self.with_lines(true, |walk| walk.template_parts(close));
+        let result = self.with_lines(true, |walk| {
+            let mut open = Vec::new();
+            loop {
+                let token = walk.take();
+                match token.kind {
+                    HclTokenKind::Literal => walk.literal(token, close)?,
+                    HclTokenKind::OpenInterpolation => {
+                        walk.with_lines(false, |walk| walk.interpolation(token, close))?;
+                    }
+                    HclTokenKind::OpenDirective => {
+                        walk.with_lines(false, |walk| walk.directive(&mut open))?;
+                    }
+                    kind if kind == close && open.is_empty() => return Ok(()),
+                    kind if kind == close => {
+                        return Err(fault("Unexpected end of template", token.span()));
+                    }
+                    _ => return Err(walk.unexpected(token, "Unterminated template string")),
+                }
+            }
+        });
         // A fault may leave directives open, each of which counts as a level.
         self.depth = depth;
         result
-    }
-
-    fn template_parts(&mut self, close: HclTokenKind) -> Checked {
-        let mut open = Vec::new();
-        loop {
-            let token = self.take();
-            match token.kind {
-                HclTokenKind::Literal => self.literal(token, close)?,
-                HclTokenKind::OpenInterpolation => {
-                    self.with_lines(false, |walk| walk.interpolation(token, close))?;
-                }
-                HclTokenKind::OpenDirective => {
-                    self.with_lines(false, |walk| walk.directive(&mut open))?;
-                }
-                kind if kind == close && open.is_empty() => return Ok(()),
-                kind if kind == close => {
-                    return Err(fault("Unexpected end of template", token.span()));
-                }
-                _ => return Err(self.unexpected(token, "Unterminated template string")),
-            }
-        }
     }
 
     pub(super) fn literal(&self, token: HclToken, close: HclTokenKind) -> Checked {
