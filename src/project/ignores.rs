@@ -79,6 +79,8 @@ impl Ignores {
     pub(super) fn ignore(&self, dir: &Path) -> bool {
         // The nearest file decides; within a file the last pattern that matches, as in git.
         for matcher in self.matchers.iter().rev() {
+            // Only directories are asked about: a pattern that ends with a slash matches nothing else
+            // (gitignore(5)).
             match matcher.matched(dir, true) {
                 Match::None => {}
                 Match::Ignore(_) => return true,

@@ -174,7 +174,16 @@ impl<'t> ListReader<'t> {
                 return node.ok_or_else(syntax);
             }
             Event::Scalar(text, _, anchor, _) => (anchor, YamlValue::Scalar(text.into_owned())),
-            Event::SequenceStart(anchor, _) => (anchor, self.sequence(depth)?),
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                loop {
+                    match self.next()? {
+                        (Event::SequenceEnd | Event::StreamEnd, _) => break,
+                        (item, line) => items.push(self.node(item, line, depth + 1)?),
+                    }
+                }
+                (anchor, YamlValue::Sequence(items))
+            }
             Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
             _ => (0, YamlValue::Scalar(String::new())),
         };
@@ -183,18 +192,6 @@ impl<'t> ListReader<'t> {
             self.anchored.insert(anchor, Rc::clone(&node));
         }
         Ok(node)
-    }
-
-    fn sequence(&mut self, depth: usize) -> Result<YamlValue, ListError> {
-        let mut items = Vec::new();
-        loop {
-            match self.next()? {
-                (Event::SequenceEnd | Event::StreamEnd, _) => {
-                    return Ok(YamlValue::Sequence(items));
-                }
-                (item, line) => items.push(self.node(item, line, depth + 1)?),
-            }
-        }
     }
 
     fn mapping(&mut self, depth: usize) -> Result<YamlValue, ListError> {

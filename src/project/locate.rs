@@ -1,6 +1,6 @@
 //! The project file that governs a directory: the nearest one, up to the top of the repository.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
@@ -207,6 +207,7 @@ impl<'a> Projects<'a> {
                 next = here.parent();
             }
         }
+        // All directories on the way have the same file; for the next root below them nothing is read again.
         for dir in passed {
             self.by_dir.insert(dir, Arc::clone(&file));
         }
@@ -239,7 +240,14 @@ fn understood(
     let file = texts.add(path.display().to_string(), bytes);
     let (mut project, mut diagnostics) = read::read(file, texts.bytes(file));
     if let Some(from) = &project.roots_from {
-        match listed_dirs(files, &base.file(&from.path)) {
+        let listed = files
+            .read(&base.file(&from.path), MAX_LIST_BYTES)
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| {
+                let text = String::from_utf8_lossy(&bytes);
+                lists::directories(&text).map_err(|error| error.to_string())
+            });
+        match listed {
             Ok(dirs) => project.roots.add(dirs),
             Err(reason) => diagnostics.push(
                 Diagnostic::error(rules::PROJECT_INVALID, "Roots of another tool not read")
@@ -256,14 +264,6 @@ fn understood(
     }
 }
 
-/// Reads the directories that the file of another tool lists.
-fn listed_dirs(files: &dyn Files, path: &Path) -> Result<BTreeSet<PathBuf>, String> {
-    let bytes = files
-        .read(path, MAX_LIST_BYTES)
-        .map_err(|error| error.to_string())?;
-    lists::directories(&String::from_utf8_lossy(&bytes)).map_err(|error| error.to_string())
-}
-
 fn unreadable(
     texts: &mut Texts,
     path: &Path,
@@ -274,6 +274,7 @@ fn unreadable(
     let help = match error.kind() {
         kind if ABSENT.contains(&kind) => "correct the path",
         ErrorKind::FileTooLarge => "this is hardly a project file; make it smaller",
+        // `Files::read` refuses a device or a pipe as `InvalidInput`.
         ErrorKind::IsADirectory | ErrorKind::InvalidInput => "put a file in its place",
         _ => "make it readable",
     };

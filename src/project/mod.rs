@@ -53,7 +53,7 @@ pub struct Project {
     pub roots_from: Option<RootsFrom>,
     /// Settings for single providers.
     pub providers: Vec<ProviderSetting>,
-    /// Levels of rules.
+    /// Levels that rules have in project files.
     pub rules: Vec<RuleSetting>,
     /// Statements that count as proof.
     pub trust: Trust,

@@ -23,6 +23,7 @@ pub fn visit(files: &dyn Files, top: &ProjectPlace, data_dir: &Path, look: &mut 
     let mut walk = NeighbourWalk {
         files,
         data_dir,
+        // A `.gitignore` that cannot be read is reported by the search for roots, not here.
         ignores: Ignores::above(files, top).unwrap_or_default(),
         left: MAX_NEIGHBOURS,
     };

@@ -60,6 +60,7 @@ impl RootPatterns {
     /// If the text is no pattern.
     pub(super) fn pattern(text: &str) -> Result<Glob, RootPatternError> {
         let text = checked(text)?;
+        // Without this `*` would pass slashes, and `modules/*` would match every directory below.
         let glob = GlobBuilder::new(text).literal_separator(true).build();
         glob.map_err(|error| malformed(&error))
     }
@@ -70,6 +71,7 @@ impl RootPatterns {
     /// If the text is no such path.
     pub(super) fn directory(text: &str) -> Result<PathBuf, RootPatternError> {
         let parts = checked(text)?.split('/');
+        // `.` is the directory of the file itself, whose path is empty.
         Ok(parts.filter(|part| !["", "."].contains(part)).collect())
     }
 

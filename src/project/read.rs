@@ -248,6 +248,8 @@ fn own_name(
 ) -> Option<ProviderName> {
     let label = reader.label(block, EXAMPLE)?;
     let name = provider(&label.text, label.span, reader)?;
+    // A name without a host means another registry to each program, so texts are not compared: two blocks
+    // are about one provider if they are for any flavor.
     match named.iter().find(|(other, _)| other.overlaps(&name)) {
         Some((_, first)) => {
             reader.twice("Duplicate provider block", block.header, *first);
@@ -388,6 +390,7 @@ fn trust(body: &Body, flavor: FlavorChoice, reader: &mut ProjectReader) -> Trust
     Trust {
         h1,
         h1_from,
+        // `false` asks for nothing; only `true` needs a place, which findings point at.
         require_signature: reader
             .flag(body, "require_signature")
             .filter(|wanted| *wanted)
@@ -471,6 +474,7 @@ fn key(block: &Block, reader: &mut ProjectReader) -> Option<KeyId> {
     }
     let text = reader.text(&block.body, "key_id")?;
     let key = KeyId::parse(&text.value);
+    // A fingerprint of version 4 has 20 bytes, and the ID of the key is its last 8 (RFC 4880 section 12.2).
     if key.is_none() {
         let remark = "this is neither the ID of a key nor its fingerprint";
         let help = "write 16 or 40 hexadecimal digits, as in 34365D9472D7468F";

@@ -250,6 +250,7 @@ impl<'s> RootWalk<'s, '_> {
             Ok(entered) => {
                 self.visit(place, depth, &entries);
                 for entry in entries {
+                    // A link is listed as a link, so that links to directories are passed over (rules 1.2).
                     if entry.kind != FileKind::Directory {
                         continue;
                     }
@@ -284,6 +285,7 @@ impl<'s> RootWalk<'s, '_> {
             file: self.projects.of(place, self.texts),
             is_top: depth == 0,
             has_lock: holds(entries, LOCK_FILE),
+            // With the file of a stack beside it a directory is no unit (rules 1.4).
             is_unit: holds(entries, UNIT_FILE) && !holds(entries, STACK_FILE),
             may_be_configured: entries.iter().any(may_be_configuration),
         });
@@ -349,6 +351,7 @@ impl VisitedDirectory {
             DirectoryKind::Broken
         } else if is_broken {
             DirectoryKind::Unknown
+        // A lock file is enough: configuration that is not here counts as not seen (rules 1.1, 3.2).
         } else if self.has_lock || (self.is_unit && (matches || search.units == UnitRoots::All)) {
             DirectoryKind::Locked
         } else if glance.found && (matches || glance.has_backend) {
@@ -406,6 +409,7 @@ impl CallGraph<'_> {
         for (path, dir) in &self.dirs {
             if dir.kind == DirectoryKind::Broken || roots.contains(path) {
                 found.roots.push(dir.shown.clone());
+            // A broken project file may have named the directory as a root: nothing is said of it (rules 2.1).
             } else if dir.kind != DirectoryKind::Unknown
                 && (dir.glance.found || dir.is_unit)
                 && !covered.contains(path)
@@ -445,6 +449,7 @@ impl CallGraph<'_> {
         if let Some(calls) = self.outside.get(dir) {
             return calls.clone();
         }
+        // Calls may lead to any number of directories that the search does not reach; these count, too.
         if self.listed == MAX_DIRECTORIES {
             return Vec::new();
         }
@@ -465,6 +470,7 @@ pub(super) fn holds(entries: &[DirEntry], name: &str) -> bool {
 
 /// Returns true for a directory of a program's own records, and for the inside of a repository.
 pub(super) fn is_skipped(place: &ProjectPlace, data_dir: &Path) -> bool {
+    // `TF_DATA_DIR` may give the records another name than `.terraform`.
     let name = place.absolute().file_name();
     SKIPPED.iter().any(|skipped| name == Some(skipped.as_ref()))
         || place.absolute().ends_with(data_dir)

@@ -25,7 +25,15 @@ pub fn missing(files: &dyn Files, top: &ProjectPlace) -> Vec<ProjectPlace> {
     String::from_utf8_lossy(&bytes)
         .lines()
         .filter_map(path)
-        .filter_map(|path| below(top, Path::new(path)))
+        .filter_map(|path| {
+            let mut parts = Path::new(path).components();
+            parts.try_fold(top.clone(), |place, part| match part {
+                Component::Normal(name) => Some(place.child(name)),
+                Component::CurDir => Some(place),
+                // A path that leads out of the repository was not written by git.
+                _ => None,
+            })
+        })
         .filter(|place| is_empty(files, place))
         .collect()
 }
@@ -35,17 +43,6 @@ fn path(line: &str) -> Option<&str> {
     let (name, value) = line.split_once('=')?;
     let value = value.trim().trim_matches('"');
     (name.trim() == "path" && !value.is_empty()).then_some(value)
-}
-
-/// Finds the place of a path that leads nowhere but down.
-fn below(top: &ProjectPlace, path: &Path) -> Option<ProjectPlace> {
-    path.components()
-        // A path that leads out of the repository was not written by git.
-        .try_fold(top.clone(), |place, part| match part {
-            Component::Normal(name) => Some(place.child(name)),
-            Component::CurDir => Some(place),
-            _ => None,
-        })
 }
 
 fn is_empty(files: &dyn Files, place: &ProjectPlace) -> bool {

@@ -164,30 +164,6 @@ impl ProjectReader {
 
     /// Reads an argument that is a list of texts, each once; one that is no text is left out.
     pub(super) fn texts(&mut self, body: &Body, name: &str) -> Option<Vec<Located<String>>> {
-        let mut texts = self.elements(body, name)?;
-        if let Some(first) = texts.get(MAX_ITEMS) {
-            self.flood(&format!("Too many elements of {name}"), first.span);
-            texts.truncate(MAX_ITEMS);
-        }
-        let mut distinct: BTreeMap<String, Span> = BTreeMap::new();
-        texts.retain(|text| match distinct.entry(text.value.clone()) {
-            Entry::Occupied(first) => {
-                let error = Diagnostic::error(rules::PROJECT_INVALID, "Duplicate element")
-                    .at(self.file, text.span, "stated again")
-                    .see(self.file, *first.get(), "first stated here")
-                    .help("delete one of the two; was another one meant?");
-                self.push(error);
-                false
-            }
-            Entry::Vacant(new) => {
-                new.insert(text.span);
-                true
-            }
-        });
-        Some(texts)
-    }
-
-    fn elements(&mut self, body: &Body, name: &str) -> Option<Vec<Located<String>>> {
         let argument = body.attribute(name)?;
         let expr = &argument.value;
         let values: Vec<Located<Value>> = match &expr.kind {
@@ -209,7 +185,27 @@ impl ProjectReader {
             Value::String(value) => Some(located(value, item.span)),
             other => self.misfit(name, &other, item.span, "a text in quotes"),
         };
-        Some(values.into_iter().filter_map(text_of).collect())
+        let mut texts: Vec<Located<String>> = values.into_iter().filter_map(text_of).collect();
+        if let Some(first) = texts.get(MAX_ITEMS) {
+            self.flood(&format!("Too many elements of {name}"), first.span);
+            texts.truncate(MAX_ITEMS);
+        }
+        let mut distinct: BTreeMap<String, Span> = BTreeMap::new();
+        texts.retain(|text| match distinct.entry(text.value.clone()) {
+            Entry::Occupied(first) => {
+                let error = Diagnostic::error(rules::PROJECT_INVALID, "Duplicate element")
+                    .at(self.file, text.span, "stated again")
+                    .see(self.file, *first.get(), "first stated here")
+                    .help("delete one of the two; was another one meant?");
+                self.push(error);
+                false
+            }
+            Entry::Vacant(new) => {
+                new.insert(text.span);
+                true
+            }
+        });
+        Some(texts)
     }
 
     /// As [`ProjectReader::texts`], for a list that says nothing without an element.
