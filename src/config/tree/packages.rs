@@ -63,11 +63,19 @@ impl<'a> Packages<'a> {
         // Only where a link is on the way does the resolved path count: messages show paths as the user
         // wrote them.
         let (real_root, real) = (self.disk.resolve(root)?, self.disk.resolve(path)?);
-        Ok(if clean(&real_root.join(dir)) == real {
-            dir.to_owned()
-        } else {
-            path_between(&real_root, &real)
-        })
+        if clean(&real_root.join(dir)) == real {
+            return Ok(dir.to_owned());
+        }
+        // The way from the root to the directory, by the nearest directory above both.
+        let mut up = PathBuf::new();
+        for above in real_root.ancestors() {
+            if let Ok(down) = real.strip_prefix(above) {
+                return Ok(up.join(down));
+            }
+            up.push("..");
+        }
+        // On another drive of Windows no way leads there.
+        Ok(real)
     }
 
     /// Returns the package that a path leads into, with the path inside.
@@ -95,18 +103,6 @@ impl<'a> Packages<'a> {
             None => act(self.disk, path),
         }
     }
-}
-
-/// Returns the way from one directory to another, both without links; the other itself if there is none.
-fn path_between(from: &Path, to: &Path) -> PathBuf {
-    let mut up = PathBuf::new();
-    for above in from.ancestors() {
-        if let Ok(down) = to.strip_prefix(above) {
-            return up.join(down);
-        }
-        up.push("..");
-    }
-    to.to_owned()
 }
 
 impl Files for Packages<'_> {

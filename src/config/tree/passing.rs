@@ -25,6 +25,9 @@ use crate::requirement::PathStep;
 /// The remark on a name that only looks like that of a provider.
 const UNDEFINED: &str = "Reference to undefined provider";
 
+/// The title for a configuration that a module needs and does not get.
+const NOT_PASSED: &str = "Missing required provider configuration";
+
 /// Checks all modules that were seen, each of which comes before those that it calls.
 pub(in crate::config) fn check(
     nodes: &[ModuleNode],
@@ -298,7 +301,19 @@ impl PassingChecks<'_> {
             .iter()
             .map(|passed| (name_of(&passed.child), passed))
             .collect();
-        self.missing(child, &passed, call);
+        let is_there =
+            |name: &Name<'_>| child.configured.contains(name) || passed.contains_key(name);
+        // What a module lists in `configuration_aliases` must be passed (rules 5.7).
+        for name in child.aliases.iter().filter(|name| !is_there(name)) {
+            let remark = format!("the module needs {}", shown(*name));
+            self.error(NOT_PASSED, call.header, &remark);
+        }
+        for name in &child.handed_on {
+            if child.required.contains_key(name) && !is_there(&(name, None)) {
+                let remark = format!("the module hands {name} on, but gets none");
+                self.odd(NOT_PASSED, call.header, &remark);
+            }
+        }
         for (name, passed) in &passed {
             // A provider block with arguments in a child excludes what the caller passes (rules 5.6).
             if child.configured.contains(name) {
@@ -364,24 +379,6 @@ impl PassingChecks<'_> {
             };
             let remark = "a module down from here has provider blocks of its own";
             self.error(title, ban, remark);
-        }
-    }
-
-    /// Checks that a module gets what it says it needs, and what it passes on.
-    fn missing(&mut self, child: &Declared<'_>, passed: &BTreeMap<Name<'_>, &Passed>, call: &Call) {
-        const TITLE: &str = "Missing required provider configuration";
-        let is_there =
-            |name: &Name<'_>| child.configured.contains(name) || passed.contains_key(name);
-        // What a module lists in `configuration_aliases` must be passed (rules 5.7).
-        for name in child.aliases.iter().filter(|name| !is_there(name)) {
-            let remark = format!("the module needs {}", shown(*name));
-            self.error(TITLE, call.header, &remark);
-        }
-        for name in &child.handed_on {
-            if child.required.contains_key(name) && !is_there(&(name, None)) {
-                let remark = format!("the module hands {name} on, but gets none");
-                self.odd(TITLE, call.header, &remark);
-            }
         }
     }
 

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::tree::reader::Reader;
-use crate::config::tree::values::{ExprRole, Outcome, REFUSED, Values, refuse, uncertain};
+use crate::config::tree::resolve::Module;
+use crate::config::tree::values::{ExprRole, Outcome, REFUSED, Stop, Values, refuse, uncertain};
 use crate::expr::{Typed, UsedNames};
 use crate::hcl::tree::Step;
 use crate::module_config::decode::variables::Given;
@@ -87,21 +88,17 @@ impl Values {
         reader: &mut Reader<'_>,
     ) -> Outcome {
         let is_opentofu = self.flavor.is_opentofu();
-        let module = self.modules.get(&node);
-        let module = module.map(|module| Rc::clone(&module.module));
+        let module = self.declarations(node);
         let variable = module
             .iter()
             .flat_map(|module| &module.contents.variables)
             .find(|variable| variable.name == name);
         let Some(variable) = variable else {
-            let title = if is_opentofu {
-                "Undefined variable"
-            } else {
-                "Reference to undeclared input variable"
-            };
-            let remark = format!("this module has no variable {name:?}");
-            refuse(title, place, &remark, reader);
-            return Err(REFUSED);
+            let titles = [
+                "Undefined variable",
+                "Reference to undeclared input variable",
+            ];
+            return Err(self.undefined(titles, &format!("variable {name:?}"), place, reader));
         };
         let constant = variable.constant.as_ref();
         // Terraform computes only variables that say `const = true` (rules 9.2).
@@ -125,25 +122,42 @@ impl Values {
         place: SourcePlace,
         reader: &mut Reader<'_>,
     ) -> Outcome {
-        let module = self.modules.get(&node);
-        let module = module.map(|module| Rc::clone(&module.module));
+        let module = self.declarations(node);
         let local = module
             .iter()
             .flat_map(|module| &module.contents.locals)
             .find(|local| local.name == name);
         let Some(local) = local else {
-            let title = if self.flavor.is_opentofu() {
-                "Undefined local"
-            } else {
-                "Reference to undeclared local value"
-            };
-            let remark = format!("this module has no local value {name:?}");
-            refuse(title, place, &remark, reader);
-            return Err(REFUSED);
+            let titles = ["Undefined local", "Reference to undeclared local value"];
+            return Err(self.undefined(titles, &format!("local value {name:?}"), place, reader));
         };
         let value = self.local(node, local, reader);
         self.report_use(&value, place, reader);
         value
+    }
+
+    fn declarations(&self, node: usize) -> Option<Rc<Module>> {
+        self.modules
+            .get(&node)
+            .map(|module| Rc::clone(&module.module))
+    }
+
+    /// Refuses a name that its module does not declare, under the title of OpenTofu or of Terraform.
+    fn undefined(
+        &self,
+        [of_opentofu, of_terraform]: [&str; 2],
+        subject: &str,
+        place: SourcePlace,
+        reader: &mut Reader<'_>,
+    ) -> Stop {
+        let title = if self.flavor.is_opentofu() {
+            of_opentofu
+        } else {
+            of_terraform
+        };
+        let remark = format!("this module has no {subject}");
+        refuse(title, place, &remark, reader);
+        REFUSED
     }
 
     /// Returns the value of `path.NAME`, relative to the root except for `path.cwd`.

@@ -7,6 +7,7 @@ use crate::config::tree::resolve::Module;
 use crate::config::tree::run_types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
+use std::iter;
 use std::mem;
 use std::ops::ControlFlow;
 use std::path::{Component, Path, PathBuf};
@@ -225,7 +226,7 @@ impl TreeWalk<'_> {
             // Runs are compared with what their modules declare only when all of them are read.
             let mut called = BTreeMap::new();
             for call in &contents.calls {
-                self.step(call.place)?;
+                self.step(call.place, 0)?;
                 // Should the call lead to a module, that becomes the next in the list.
                 let node = self.instances.len();
                 self.call(CallSite {
@@ -275,7 +276,7 @@ impl TreeWalk<'_> {
     fn require(&mut self, path: &ModulePath, needs: &Needs) -> ControlFlow<()> {
         for (addr, requirement) in needs {
             let Requirement { file, span, .. } = *requirement;
-            self.step(SourcePlace { file, span })?;
+            self.step(SourcePlace { file, span }, 0)?;
             let requirement = Requirement {
                 module: path.clone(),
                 ..requirement.clone()
@@ -298,8 +299,7 @@ impl TreeWalk<'_> {
         self.require(&path, &module.needs)?;
         self.prepare(&path, &module.contents.calls);
         for (at, call) in module.contents.calls.iter().enumerate() {
-            self.step(call.place)?;
-            self.path_steps(call.place, path.steps().len() + 1)?;
+            self.step(call.place, path.steps().len() + 1)?;
             self.call(CallSite {
                 call,
                 at: Some(at),
@@ -311,35 +311,22 @@ impl TreeWalk<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Counts one more requirement or call.
-    fn step(&mut self, place: SourcePlace) -> ControlFlow<()> {
-        match self.steps_left.checked_sub(1) {
-            Some(left) => {
-                self.steps_left = left;
-                ControlFlow::Continue(())
+    /// Counts one more requirement or call, and the calls in the path of its module.
+    fn step(&mut self, place: SourcePlace, path_steps: usize) -> ControlFlow<()> {
+        let steps_left = self.steps_left.checked_sub(1);
+        let path_steps_left = self.path_steps_left.checked_sub(path_steps);
+        let remark = match (steps_left, path_steps_left) {
+            (Some(steps_left), Some(path_steps_left)) => {
+                (self.steps_left, self.path_steps_left) = (steps_left, path_steps_left);
+                return ControlFlow::Continue(());
             }
-            None => {
-                let remark = format!("{MAX_STEPS} requirements and calls came before this one");
-                self.unreadable(place, TOO_LARGE, &remark);
-                ControlFlow::Break(())
+            (None, _) => format!("{MAX_STEPS} requirements and calls came before this one"),
+            (_, None) => {
+                format!("the modules before this one are reached by {MAX_PATH_STEPS} calls")
             }
-        }
-    }
-
-    /// Counts the calls in the path of one more module.
-    fn path_steps(&mut self, place: SourcePlace, steps: usize) -> ControlFlow<()> {
-        match self.path_steps_left.checked_sub(steps) {
-            Some(left) => {
-                self.path_steps_left = left;
-                ControlFlow::Continue(())
-            }
-            None => {
-                let remark =
-                    format!("the modules before this one are reached by {MAX_PATH_STEPS} calls");
-                self.unreadable(place, TOO_LARGE, &remark);
-                ControlFlow::Break(())
-            }
-        }
+        };
+        self.unreadable(place, TOO_LARGE, &remark);
+        ControlFlow::Break(())
     }
 
     /// Follows a call to its module, if that can be seen.
@@ -434,8 +421,12 @@ impl TreeWalk<'_> {
         // A run starts anew, and the manifest has an end, as has a circle that leads through it.
         let is_run = matches!(way.path.steps().last(), Some(PathStep::Run(_)));
         let is_start = is_run || way.is_computed();
+        let mut callers = iter::successors(Some(way.caller), |number| {
+            let node = &self.nodes[*number];
+            node.caller.filter(|_| !self.starts.contains(number))
+        });
         // The programs do not notice a circle: installing fails when paths become too long (rules 5.9).
-        if !is_start && self.is_on_the_way(way.caller, &dir) {
+        if !is_start && callers.any(|number| self.nodes[number].dir.as_ref() == Some(&dir)) {
             let remark = "the chain of calls to this one already contains this directory";
             self.unreadable(place, "Module calls itself without end", remark);
         } else if let Some(remark) = way.too_deep() {
@@ -480,20 +471,6 @@ impl TreeWalk<'_> {
         self.values
             .trace(way.caller, way.at?, &result, &self.nodes, texts)
             .map(Arc::new)
-    }
-
-    /// Returns whether a directory is that of a module or of one that leads to it, as far as that
-    /// makes an endless circle.
-    fn is_on_the_way(&self, node: usize, dir: &Path) -> bool {
-        let mut at = Some(node);
-        while let Some(number) = at {
-            let node = &self.nodes[number];
-            if node.dir.as_deref() == Some(dir) {
-                return true;
-            }
-            at = node.caller.filter(|_| !self.starts.contains(&number));
-        }
-        false
     }
 
     fn unseen(
