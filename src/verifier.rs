@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
-use crate::config::{BackendUse, ConfigSources, Loaded, Unreached};
+use crate::config::{BackendUse, ConfigSources, Loaded};
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
 use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
@@ -129,20 +129,16 @@ impl Verifier {
                 errors.map(|error| line(&texts, error)).collect(),
             ));
         };
-        let reading = Reading {
-            test_directory: None,
-            strict_modules: false,
-            reads_state: true,
-            backend: BackendUse::SetUp,
-            values: Vec::new(),
-            traces_values: false,
-            unreached: Unreached::Unseen,
-        };
         let outside = ConfigSources {
             files: &RealDisk,
             modules: &InstalledOnly,
         };
-        let loaded = root.load(outside, &RealEnv, &reading, &mut texts);
+        let reading = Reading {
+            reads_state: true,
+            backend: BackendUse::SetUp,
+            ..Reading::new(outside, &RealEnv)
+        };
+        let loaded = root.load(&reading, &mut texts);
         // A directory with nothing but a lock file is checked without configuration.
         let configuration = loaded.found.then_some(&loaded);
         let (project_file, advice) = (root.project_name(), Advice::here());

@@ -21,7 +21,7 @@ use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 use super::{RealDisk, absent_as_none, beginning, read_limited, refuse_other, written_or_changed};
 use crate::world::{
     DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Scratch,
+    Replacement, Scratch,
 };
 
 /// The files of this machine, by absolute paths without links and without `..`.
@@ -172,13 +172,8 @@ impl Disk for LinkFreeDisk {
         OpenedParent::find(path)?.exclusive()
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
+        let Replacement { path, old, new } = file;
         let target = OpenedParent::find(path)?;
         if held.is_held() {
             remove_orphans(&target.dir);

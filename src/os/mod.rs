@@ -42,7 +42,7 @@ pub use run::RealRun;
 
 use crate::world::{
     Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
-    Replaced, Scratch, Stream,
+    Replaced, Replacement, Scratch, Stream,
 };
 
 /// The files of this machine.
@@ -144,13 +144,8 @@ impl Disk for RealDisk {
         exclusive::of_directory(directory_of(&follow_links(path)?))
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
+        let Replacement { path, old, new } = file;
         let target = follow_links(path)?;
         let dir = directory_of(&target);
         if held.is_held() {

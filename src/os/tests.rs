@@ -78,7 +78,12 @@ fn without_a_lock_a_file_is_looked_at_after_the_step() {
     let dir = dir();
     let path = dir.path().join("lock");
     let held = Exclusive::unsupported();
-    let replaced = RealDisk.replace_held(&held, &path, None, b"one");
+    let file = Replacement {
+        path: &path,
+        old: None,
+        new: b"one",
+    };
+    let replaced = RealDisk.replace_held(&held, file);
     assert_eq!(replaced.expect("works"), Replaced::Done);
     let found = |bytes: &[u8]| written_or_changed(Some(bytes.to_vec()), b"one");
     assert_eq!(found(b"one"), Replaced::Done);

@@ -1,37 +1,44 @@
-//! The trait of a job over roots.
+//! The trait of a job over roots, and the inputs of its run.
 
 use std::num::NonZeroUsize;
 
+use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::parallel;
 use crate::report::{Failure, RootResult};
+use crate::run::World;
+use crate::run::options::{RootChoice, RunOptions};
 use crate::run::root::Root;
+use crate::workspace::Reading;
 use crate::world::{Exclusive, Replaced};
+
+/// The inputs of the run of a job.
+#[derive(Clone, Copy)]
+pub(crate) struct RunInputs<'a> {
+    pub(crate) choice: &'a RootChoice,
+    pub(crate) options: &'a RunOptions,
+    /// The sources of configuration; `None` if the job needs nothing but lock files.
+    pub(crate) reading: Option<Reading<'a>>,
+    /// The number of roots that are read at once.
+    pub(crate) jobs: NonZeroUsize,
+    pub(crate) world: World<'a>,
+}
 
 /// A job over roots.
 ///
-/// Roots are loaded side by side, opened in their order, worked on together, and finished in their order.
-pub(crate) trait Job: Sync {
-    /// Files of a root that are read beside its lock file.
-    type Loaded: Send;
+/// Roots are read side by side, opened in their order, worked on together, and finished in their order.
+pub(crate) trait Job {
     /// A root that is ready for the work.
     type Opened;
     /// A root after the work.
     type Done;
 
-    /// Returns how many roots are loaded at once.
-    fn threads(&self) -> NonZeroUsize {
-        parallel::cores()
-    }
-
-    /// Reads what the job needs beside the lock file; changes nothing.
-    fn load(&self, root: &Root, texts: &mut Texts) -> Self::Loaded;
-
     /// Prepares a root for the work, or finishes it.
+    ///
+    /// `loaded` is its configuration, if the run reads any.
     fn open(
         &mut self,
         root: Root,
-        loaded: Self::Loaded,
+        loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<Self::Opened>, Failure>;
@@ -41,19 +48,25 @@ pub(crate) trait Job: Sync {
         Vec::new()
     }
 
-    /// Works on all roots; returns them in their order.
-    fn work(&mut self, roots: Vec<Self::Opened>) -> Vec<Self::Done>;
+    /// Works on all roots, each with its result so far; returns them in their order.
+    fn work(
+        &mut self,
+        roots: Vec<(Self::Opened, &mut RootResult)>,
+        texts: &Texts,
+    ) -> Vec<Self::Done>;
 
-    /// Writes and reports what came of a root.
+    /// Writes and reports what came of a root; a job that writes nothing reports with its work.
     ///
     /// `held` is the exclusive right to write its lock file, if the run has it.
     fn finish(
         &mut self,
-        root: Self::Done,
-        held: Option<&Exclusive>,
-        texts: &Texts,
-        result: &mut RootResult,
-    ) -> Result<Replaced, Failure>;
+        _root: Self::Done,
+        _held: Option<&Exclusive>,
+        _texts: &Texts,
+        _result: &mut RootResult,
+    ) -> Result<Replaced, Failure> {
+        Ok(Replaced::Done)
+    }
 }
 
 /// The state of a root after [`Job::open`].

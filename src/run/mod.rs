@@ -8,19 +8,22 @@
 
 pub(crate) mod commands;
 mod driver;
+mod each;
 pub(crate) mod facts;
 mod failure;
 mod job;
-mod opening;
 pub(crate) mod options;
 pub(crate) mod platforms;
+mod results;
 pub(crate) mod root;
 pub(crate) mod unseen;
 pub(crate) mod user;
 
 use crate::world::{Clock, Disk, Env, Http, Run};
-pub(crate) use driver::{RootResults, each, over_roots};
-pub(crate) use job::{Job, OpenResult};
+pub(crate) use driver::over_roots;
+pub(crate) use each::each;
+pub(crate) use job::{Job, OpenResult, RunInputs};
+pub(crate) use results::RootResults;
 
 /// The outside that commands act on.
 #[derive(Clone, Copy)]

@@ -1,5 +1,6 @@
 //! One root as commands use it: opened, with the commands that help.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,36 @@ pub(crate) struct Root {
     root: workspace::Root,
     /// The commands that advice names for the root.
     pub(crate) advice: Advice,
+}
+
+/// The remarks on flavors that were made in a run: once is enough.
+#[derive(Default)]
+pub(crate) struct FlavorRemarks(BTreeSet<String>);
+
+impl FlavorRemarks {
+    /// Says which program's rules apply to a root and how to state that, where nothing in the root shows it.
+    pub(crate) fn add(&mut self, root: &Root, result: &mut RootResult) {
+        // The same lock file has other registries, header and hashes by the rules of the other program.
+        let program = root.flavor.program();
+        let why = match root.sign {
+            FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return,
+            FlavorSign::Neighbours => "as in the other roots of the repository",
+            FlavorSign::Mixed => "because the other roots of the repository do not agree",
+            FlavorSign::Nothing => "because nothing shows which program is used",
+        };
+        let other = match program {
+            Program::Terraform => "opentofu",
+            Program::OpenTofu => "terraform",
+        };
+        let remark = format!(
+            "the rules of {program} apply, {why}; to change that, use `--flavor {other}`, or write \
+             `flavor = {other:?}` to {}",
+            root.project_name()
+        );
+        if self.0.insert(remark.clone()) {
+            result.remark(remark);
+        }
+    }
 }
 
 impl Deref for Root {
@@ -122,27 +153,6 @@ impl Root {
     /// Returns the failure of a lock file that would be too large to be read again.
     pub(crate) fn too_large(&self, bytes: usize) -> Failure {
         self.root.too_large(bytes).into()
-    }
-
-    /// Says which program's rules apply and how to state that, where nothing in the root shows it.
-    pub(crate) fn flavor_remark(&self) -> Option<String> {
-        // The same lock file has other registries, header and hashes by the rules of the other program.
-        let program = self.flavor.program();
-        let why = match self.sign {
-            FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return None,
-            FlavorSign::Neighbours => "as in the other roots of the repository",
-            FlavorSign::Mixed => "because the other roots of the repository do not agree",
-            FlavorSign::Nothing => "because nothing shows which program is used",
-        };
-        let other = match program {
-            Program::Terraform => "opentofu",
-            Program::OpenTofu => "terraform",
-        };
-        Some(format!(
-            "the rules of {program} apply, {why}; to change that, use `--flavor {other}`, or write \
-             `flavor = {other:?}` to {}",
-            self.project_name()
-        ))
     }
 
     /// Returns the failure of a root without any configuration.

@@ -7,6 +7,7 @@ use crate::requirement::StateSeen;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
 use crate::run::user::modules::UserModules;
+use crate::workspace::Reading;
 
 /// Number of names of a list that are spelled out; of a list with one name more, all are.
 const NAMES: usize = 3;
@@ -41,7 +42,11 @@ pub(crate) fn load(
     texts: &mut Texts,
     result: &mut RootResult,
 ) -> Result<Option<Loaded>, Failure> {
-    let loaded = modules.load_with_traces(root, configuration, BackendUse::LeftAlone, texts);
+    let reading = Reading {
+        traces_values: true,
+        ..modules.reading(configuration, BackendUse::LeftAlone)
+    };
+    let loaded = root.load(&reading, texts);
     if !loaded.found || root.is_alone {
         return Err(root.no_configuration());
     }

@@ -1,6 +1,7 @@
 //! One root module directory: its lock file, its project file, its configuration.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
@@ -64,11 +65,15 @@ pub struct LockText {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Options for reading the configuration of a root.
-#[derive(Clone, Debug)]
-pub struct Reading {
+/// The sources and options from which the configuration of roots is read.
+#[derive(Clone, Copy)]
+pub struct Reading<'a> {
+    /// The files of the root, and its remote modules.
+    pub sources: ConfigSources<'a>,
+    /// The place of the program's records, the workspace that counts, and values of variables.
+    pub env: &'a dyn Env,
     /// The directory of test files, if it is not `tests`.
-    pub test_directory: Option<PathBuf>,
+    pub test_directory: Option<&'a Path>,
     /// A module that cannot be seen is an error.
     pub strict_modules: bool,
     /// The state is read, too.
@@ -76,11 +81,39 @@ pub struct Reading {
     /// The use that the command makes of the backend.
     pub backend: BackendUse,
     /// Values of variables from the command line, in their order.
-    pub values: Vec<ValueArgument>,
+    pub values: &'a [ValueArgument],
     /// Notes say how sources and versions of modules got their values.
     pub traces_values: bool,
     /// The meaning of a remote module that could not be fetched.
     pub unreached: Unreached,
+}
+
+impl<'a> Reading<'a> {
+    /// Returns the options of a reading of nothing but configuration: no state, no backend, no values
+    /// from the command line.
+    #[must_use]
+    pub fn new(sources: ConfigSources<'a>, env: &'a dyn Env) -> Self {
+        Self {
+            sources,
+            env,
+            test_directory: None,
+            strict_modules: false,
+            reads_state: false,
+            backend: BackendUse::LeftAlone,
+            values: &[],
+            traces_values: false,
+            unreached: Unreached::Unseen,
+        }
+    }
+}
+
+impl fmt::Debug for Reading<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reading")
+            .field("reads_state", &self.reads_state)
+            .field("backend", &self.backend)
+            .finish_non_exhaustive()
+    }
 }
 
 impl LockText {
@@ -140,19 +173,12 @@ impl Root {
     }
 
     /// Reads the configuration of the root, of its modules and of its state.
-    ///
-    /// `env` says where the program keeps its records and which workspace counts.
-    pub fn load(
-        &self,
-        outside: ConfigSources<'_>,
-        env: &dyn Env,
-        reading: &Reading,
-        texts: &mut Texts,
-    ) -> Loaded {
-        let mut settings = self.settings(env, &reading.values);
+    pub fn load(&self, reading: &Reading<'_>, texts: &mut Texts) -> Loaded {
+        let (outside, env) = (reading.sources, reading.env);
+        let mut settings = self.settings(env, reading.values);
         settings.backend = reading.backend;
         settings.submodules = self.submodules.clone();
-        settings.test_directory = reading.test_directory.clone();
+        settings.test_directory = reading.test_directory.map(Path::to_owned);
         settings.reads_state = reading.reads_state;
         settings.traces_values = reading.traces_values;
         settings.moves_state_hosts =

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{
     DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Scratch,
+    Replacement, Scratch,
 };
 
 /// Number of names that are remembered; with about 120 bytes for each, that is 60 MB. Later ones are looked
@@ -446,16 +446,10 @@ impl Disk for CachedDisk<'_> {
         held
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
         // Forgotten behind the step and not before: another thread may list the directory in between.
-        let replaced = self.disk.replace_held(held, path, old, new);
-        self.forget_beside(path);
+        let replaced = self.disk.replace_held(held, file);
+        self.forget_beside(file.path);
         replaced
     }
 

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::{
     DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Scratch,
+    Replacement, Scratch,
 };
 
 /// Maximum number of links in a row that are followed; Linux has the same limit.
@@ -239,16 +239,10 @@ impl Disk for Confined<'_> {
         self.disk.without_links().exclusive(&path)
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
         // The file is compared and replaced by a path that was checked, and that has no links in it.
-        let (disk, path) = (self.disk.without_links(), self.inside(path)?);
-        disk.replace_held(held, &path, old, new)
+        let (disk, path) = (self.disk.without_links(), &self.inside(file.path)?);
+        disk.replace_held(held, Replacement { path, ..file })
     }
 
     /// A link is an error: what it leads to could become something else before it is removed.

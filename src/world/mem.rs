@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{
     DirEntry, Disk, Env, Exclusive, FileKind, Files, ObjectSize, Objects, PrivateDirectory,
-    ReadSeek, Replaced, Scratch, Stream, clean,
+    ReadSeek, Replaced, Replacement, Scratch, Stream, clean,
 };
 use super::{Ended, Invocation, Run};
 
@@ -182,18 +182,12 @@ impl Disk for MemFiles {
         Ok(Exclusive::held_by(()))
     }
 
-    fn replace_held(
-        &self,
-        _held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
-        let mut files = self.lock();
-        if files.get(&clean(path)).map(Vec::as_slice) != old {
+    fn replace_held(&self, _held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
+        let (mut files, path) = (self.lock(), clean(file.path));
+        if files.get(&path).map(Vec::as_slice) != file.old {
             return Ok(Replaced::Changed);
         }
-        files.insert(clean(path), new.to_vec());
+        files.insert(path, file.new.to_vec());
         Ok(Replaced::Done)
     }
 

@@ -157,6 +157,17 @@ pub trait PrivateDirectory: Send + Sync {
     fn make_directory(&self, path: &Path) -> io::Result<()>;
 }
 
+/// A file whose bytes are to be replaced; see [`Disk::replace`].
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement<'a> {
+    /// The path of the file.
+    pub path: &'a Path,
+    /// The bytes that were read before; `None` for no file.
+    pub old: Option<&'a [u8]>,
+    /// The bytes that take their place.
+    pub new: &'a [u8],
+}
+
 /// Writing files, and reading them as [`Files`] does.
 pub trait Disk: Files {
     /// Returns the same disk for paths whose links have been followed: absolute, without `..`.
@@ -200,20 +211,14 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says; then the old file is as it was.
     fn replace(&self, path: &Path, old: Option<&[u8]>, new: &[u8]) -> io::Result<Replaced> {
-        self.replace_held(&self.exclusive(path)?, path, old, new)
+        self.replace_held(&self.exclusive(path)?, Replacement { path, old, new })
     }
 
     /// Does what [`Disk::replace`] does, for a caller that has the right to write in this directory.
     ///
     /// # Errors
     /// As [`Disk::replace`].
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced>;
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced>;
 
     /// Removes a file that holds `old`, the bytes that were read before.
     ///

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use lockctl::os::RealDisk;
 use lockctl::world::{
     DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Scratch,
+    Replacement, Scratch,
 };
 
 /// What a test changes.
@@ -40,14 +40,8 @@ pub(crate) trait Changes: Sync {
         RealDisk.exclusive(path)
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
-        RealDisk.replace_held(held, path, old, new)
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
+        RealDisk.replace_held(held, file)
     }
 }
 
@@ -96,14 +90,8 @@ impl<T: Changes> Disk for Changed<T> {
         self.0.exclusive(path)
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
-        self.0.replace_held(held, path, old, new)
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
+        self.0.replace_held(held, file)
     }
 
     fn remove(&self, path: &Path, old: &[u8]) -> io::Result<Replaced> {

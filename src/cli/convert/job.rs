@@ -1,9 +1,7 @@
 //! The job that converts roots: each lock file is converted, and then locked.
 
-use std::num::NonZeroUsize;
-
 use super::{failures, report};
-use crate::cli::lock::{LockJob, LockOutcome, OpenRoot, StartingLock, is_sound};
+use crate::cli::lock::{LockJob, LockOutcome, OpenRoot, StartingLock, sound};
 use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::locker::{self, Conversion, LockError, Locked};
@@ -21,28 +19,19 @@ pub(super) struct ConvertJob<'j, 'a> {
 }
 
 impl Job for ConvertJob<'_, '_> {
-    type Loaded = Loaded;
     type Opened = (OpenRoot, Conversion);
     type Done = (OpenRoot, Conversion, LockOutcome);
-
-    fn threads(&self) -> NonZeroUsize {
-        self.lock.threads()
-    }
-
-    fn load(&self, root: &Root, texts: &mut Texts) -> Loaded {
-        self.lock.load(root, texts)
-    }
 
     fn open(
         &mut self,
         root: Root,
-        loaded: Loaded,
+        loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<Self::Opened>, Failure> {
-        if !is_sound(&root, &loaded, result)? {
+        let Some(loaded) = sound(&root, loaded, result)? else {
             return Ok(OpenResult::Finished);
-        }
+        };
         if root.lock.is_none() {
             if self.needs_lock {
                 return Err(root.no_lock());
@@ -72,10 +61,18 @@ impl Job for ConvertJob<'_, '_> {
         })
     }
 
-    fn work(&mut self, roots: Vec<Self::Opened>) -> Vec<Self::Done> {
-        let (opened, conversions): (Vec<OpenRoot>, Vec<Conversion>) = roots.into_iter().unzip();
-        let done = self.lock.work(opened);
-        done.into_iter()
+    fn work(
+        &mut self,
+        roots: Vec<(Self::Opened, &mut RootResult)>,
+        texts: &Texts,
+    ) -> Vec<Self::Done> {
+        let (opened, conversions): (Vec<_>, Vec<Conversion>) = roots
+            .into_iter()
+            .map(|((opened, conversion), result)| ((opened, result), conversion))
+            .unzip();
+        self.lock
+            .work(opened, texts)
+            .into_iter()
             .zip(conversions)
             .map(|((opened, outcome), conversion)| (opened, conversion, outcome))
             .collect()

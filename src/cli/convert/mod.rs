@@ -33,20 +33,14 @@ impl LockCommand for ConvertArgs {
             options: &self.options,
             moves: None,
         };
-        lock::run_with(
-            &common,
-            request,
-            world,
-            stderr,
-            &|lock, choice, options, world| {
-                let mut job = ConvertJob {
-                    lock,
-                    files: world.disk,
-                    needs_lock: !choice.recursive,
-                };
-                run::over_roots(&mut job, choice, options, world)
-            },
-        )
+        lock::run_with(&common, request, world, stderr, &|lock, inputs| {
+            let mut job = ConvertJob {
+                lock,
+                files: world.disk,
+                needs_lock: !inputs.choice.recursive,
+            };
+            run::over_roots(&mut job, inputs)
+        })
     }
 
     fn check_arguments(&self, common: &Common) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cli::World;
 use crate::cli::args::Common;
-use crate::config::{BackendUse, ConfigSources, Loaded, Unreached};
+use crate::config::{ConfigSources, Loaded};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
 use crate::git;
@@ -136,15 +136,10 @@ fn load_root(
         return None;
     }
     let reading = Reading {
-        test_directory: None,
-        strict_modules: false,
         reads_state,
-        backend: BackendUse::LeftAlone,
-        values: Vec::new(),
-        traces_values: false,
-        unreached: Unreached::Unseen,
+        ..Reading::new(outside, env)
     };
-    let loaded = root.load(outside, env, &reading, texts);
+    let loaded = root.load(&reading, texts);
     loaded.found.then_some(loaded)
 }
 

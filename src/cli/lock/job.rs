@@ -1,44 +1,37 @@
-//! The job that locks roots: what it needs of each, and the packages of all.
+//! The job that locks roots: what it needs of each, the packages of all, and the lock files written.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroUsize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::args::LockOptions;
-use super::ending;
+use super::ending::{self, LockEnding};
 use super::in_use::LockedRoots;
 use super::moves::{Moves, NamedInRoots};
+use super::opened::{LockOutcome, OpenRoot, StartingLock, sound};
 use super::rows::EvidenceRows;
 use super::{dropped, remarks};
 use crate::addr::ProviderAddr;
 use crate::cli::args::job_count;
-use crate::config::{BackendUse, Loaded};
-use crate::diag::{Texts, has_errors};
-use crate::hash::Hashes;
-use crate::locker::{
-    self, Contradicted, DOWNLOADS, LockError, LockSettings, Locked, RootRequest, SignatureDemands,
-};
-use crate::lockfile::LockFile;
-use crate::package::{AgePolicy, ClaimPolicy, WantedPlatforms};
-use crate::platform::Platform;
-use crate::project::Policy;
+use crate::config::Loaded;
+use crate::diag::Texts;
+use crate::locker::{self, Contradicted, DOWNLOADS, LockSettings, Locked, RootRequest};
+use crate::lockfile;
+use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult, Sentence};
-use crate::resolve::Goals;
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::ConfigurationOptions;
 use crate::run::platforms::{self, PlatformChoice};
-use crate::run::root::Root;
-use crate::run::unseen::{CallNames, UnseenParts};
+use crate::run::root::{self, FlavorRemarks, Root};
+use crate::run::unseen::UnseenParts;
 use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
-use crate::run::user::modules::UserModules;
-use crate::run::user::sources::Sources;
+use crate::run::user::sources::{self, Sources};
 use crate::run::{Job, OpenResult};
 use crate::store::KeepOnly;
-use crate::verify::packages::{PackageMemo, PackagePlace};
+use crate::verify::packages::PackageMemo;
 use crate::verify::policy;
-use crate::world::{Exclusive, FileKind, Replaced};
+use crate::world::{Exclusive, FileKind, Replaced, Replacement};
 
 /// The remark on a unit of Terragrunt for which no lock file is created.
 const STAYS_IN_CACHE: &str =
@@ -48,65 +41,32 @@ const STAYS_IN_CACHE: &str =
 pub(in crate::cli) struct LockJob<'a> {
     pub(super) options: &'a LockOptions,
     pub(super) user: Arc<UserConfigs<'a>>,
-    moves: Option<&'a Moves>,
-    modules: UserModules<'a>,
-    configuration: ConfigurationOptions,
+    pub(super) moves: Option<&'a Moves>,
+    pub(super) configuration: &'a ConfigurationOptions,
     /// The providers that are named, as far as roots require them.
-    named: NamedInRoots,
-    platforms: PlatformChoice,
-    packages: PackageMemo<'a>,
+    pub(super) named: NamedInRoots,
+    pub(super) platforms: PlatformChoice,
+    pub(super) packages: PackageMemo<'a>,
     pub(super) sources: Sources<'a>,
-    facts: UserFacts<'a>,
+    pub(super) facts: UserFacts<'a>,
     settings: LockSettings,
     pub(super) evidence: EvidenceRows,
-    /// Remarks on the flavor of a root that were made: once is enough.
-    flavor_remarks: BTreeSet<String>,
+    flavor_remarks: FlavorRemarks,
     /// The versions that the roots have locked so far.
     pub(super) locked: LockedRoots,
 }
-
-/// A root that is ready to be locked.
-pub(in crate::cli) struct OpenRoot {
-    pub(in crate::cli) root: Root,
-    pub(in crate::cli) loaded: Loaded,
-    /// The lock file to start from, if it is not that of the root.
-    start: Option<StartingLock>,
-    pub(super) goals: Goals,
-    platforms: WantedPlatforms,
-    demands: SignatureDemands,
-    claims: ClaimPolicy,
-    /// Providers that are run from a directory and need no package, and entries that stay as they are.
-    overridden: Vec<ProviderAddr>,
-    /// The number of its source.
-    pub(super) source: usize,
-}
-
-/// A lock file that a run starts from in place of that of the root.
-#[derive(Debug)]
-pub(in crate::cli) struct StartingLock {
-    pub(in crate::cli) lock: LockFile,
-    /// Hashes that were recorded of its versions on another registry.
-    pub(in crate::cli) elsewhere: BTreeMap<ProviderAddr, Hashes>,
-    /// Entries that stay as they are.
-    pub(in crate::cli) kept: Vec<ProviderAddr>,
-}
-
-/// The outcome of the work for a root.
-pub(in crate::cli) type LockOutcome = Result<Locked, Vec<LockError>>;
 
 impl<'a> LockJob<'a> {
     pub(super) fn new(
         user: Arc<UserConfigs<'a>>,
         options: &'a LockOptions,
         moves: Option<&'a Moves>,
-        modules: UserModules<'a>,
-        configuration: ConfigurationOptions,
+        configuration: &'a ConfigurationOptions,
     ) -> Self {
         let world = user.world;
         Self {
             options,
             moves,
-            modules,
             configuration,
             named: NamedInRoots::default(),
             platforms: platforms::typed(&options.platforms.platforms),
@@ -127,19 +87,19 @@ impl<'a> LockJob<'a> {
             },
             user,
             evidence: EvidenceRows::default(),
-            flavor_remarks: BTreeSet::new(),
+            flavor_remarks: FlavorRemarks::default(),
             locked: LockedRoots::default(),
         }
     }
 
-    /// Warns of facts and modules that are kept and could not be used.
-    pub(super) fn remarks(&self) -> Vec<Sentence> {
-        self.facts.remarks().chain(self.modules.remarks()).collect()
+    /// Warns of facts that are kept and could not be used.
+    pub(super) fn remarks(&self) -> impl Iterator<Item = Sentence> {
+        self.facts.remarks()
     }
 
     /// Prepares a root for the work; `start` is the lock file to start from, if it is not that of the root.
     ///
-    /// The faults of the lock file and of the configuration are [reported](is_sound) already.
+    /// The faults of the lock file and of the configuration are [reported](sound) already.
     ///
     /// # Errors
     /// If the root cannot be locked.
@@ -152,7 +112,8 @@ impl<'a> LockJob<'a> {
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
         // Terragrunt would neither read nor keep a lock file beside such a unit.
-        if self.stays_in_cache(&root) {
+        let world = self.user.world;
+        if root.lock.is_none() && root.unit_lock_use(world.disk, world.env).stays_in_cache {
             result.remark(STAYS_IN_CACHE);
             result.changed = Some(false);
             return Ok(OpenResult::Finished);
@@ -166,11 +127,7 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         };
         let requirements = &loaded.requirements;
-        let mut needed: Vec<&ProviderAddr> = requirements.providers.keys().collect();
-        if !requirements.is_complete() {
-            // A module or state that cannot be read may require the other entries.
-            needed.extend(lock.providers.keys());
-        }
+        let needed = sources::needed(requirements, lock);
         let mut overridden = self.sources.overridden(&root, texts);
         for provider in requirements.providers.keys() {
             if overridden.contains(provider) {
@@ -184,7 +141,7 @@ impl<'a> LockJob<'a> {
             |addr: &ProviderAddr| !addr.is_builtin(root.flavor) && !overridden.contains(addr);
         let needs_packages = needed.iter().any(|addr| needs_package(addr));
         if root.lock.is_none() && !needs_packages {
-            let unseen = UnseenParts::new(&loaded, &self.configuration, self.user.options);
+            let unseen = UnseenParts::new(&loaded, self.configuration, self.user.options);
             ending::nothing_required(result, &root, &unseen);
             return Ok(OpenResult::Finished);
         }
@@ -201,21 +158,12 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         }
         // With `--offline`, recorded hashes and facts alone complete the entries; no source is needed for that.
-        let source = if needs_packages && !self.sources.are_closed() {
-            self.sources.source(&root, texts)?
-        } else {
-            self.sources.not_needed(root.flavor)
-        };
-        if let Some(errors) = self.sources.errors(source) {
-            result.faults(errors);
+        let asks = needs_packages && !self.sources.are_closed();
+        let Some(source) = self.sources.of_root(&root, asks, texts, result)? else {
             return Ok(OpenResult::Finished);
-        }
+        };
         let covered = self.covered_platforms(&root, texts)?;
-        if let Some(remark) = root.flavor_remark()
-            && self.flavor_remarks.insert(remark.clone())
-        {
-            result.remark(remark);
-        }
+        self.flavor_remarks.add(&root, result);
         let platforms = self.platforms.of_root(&root, &needed, &covered);
         // Wanted and dropped platforms are known only here: a project file may name both.
         dropped::check(self.options, &root, &needed, &platforms)?;
@@ -231,90 +179,22 @@ impl<'a> LockJob<'a> {
             source,
         }))
     }
-
-    /// Returns true if Terragrunt keeps the lock file of a unit in its cache, and there is none beside it.
-    fn stays_in_cache(&self, root: &Root) -> bool {
-        let world = self.user.world;
-        root.lock.is_none() && root.unit_lock_use(world.disk, world.env).stays_in_cache
-    }
-
-    /// Returns the versions that a root is to move to; `None` if no provider that is named concerns it.
-    fn goals(
-        &mut self,
-        root: &Root,
-        loaded: &Loaded,
-        lock: &LockFile,
-    ) -> Result<Option<Goals>, Failure> {
-        let Some(moves) = self.moves else {
-            return Ok(Some(Goals::default()));
-        };
-        let unseen = UnseenParts::new(loaded, &self.configuration, self.user.options);
-        let unseen = unseen.remark(CallNames::Listed, "and may require it");
-        moves.goals(root, loaded, lock, unseen, &mut self.named)
-    }
-
-    /// Returns the platforms that the lock file of a root is known to cover, where these are wanted.
-    fn covered_platforms(
-        &mut self,
-        root: &Root,
-        texts: &mut Texts,
-    ) -> Result<Vec<Platform>, Failure> {
-        if !self.platforms.needs_locked() {
-            return Ok(Vec::new());
-        }
-        let mirror = self.options.source.fs_mirror.as_ref();
-        let mirror = mirror.map(|dir| PackagePlace::named_mirror(self.user.options.below(dir)));
-        // Errors of the CLI configuration matter where packages come from, and are reported there.
-        let user = self.user.of(root.flavor);
-        let places = user.package_places(root, mirror.as_slice(), texts);
-        let facts = match &root.lock {
-            Some(lock) if !self.options.prove => self.facts.about(root, &lock.document.lock),
-            _ => BTreeMap::new(),
-        };
-        let mut covered = platforms::locked(root, &mut self.packages, &places, &facts)?;
-        // A platform that is to be dropped must not come back because it is covered.
-        covered.retain(|platform| !self.options.drop_platforms.contains(platform));
-        Ok(covered)
-    }
-
-    /// Returns how old a release must be to be selected for a root.
-    fn age(&self, root: &Root) -> Option<AgePolicy> {
-        let policy = root.project().policy.as_ref();
-        match self.moves.and_then(|moves| moves.min_age) {
-            Some(min_age) => {
-                let undated = policy.map(|policy| policy.undated).unwrap_or_default();
-                AgePolicy::new(min_age, undated)
-            }
-            None => policy.and_then(Policy::age),
-        }
-    }
 }
 
 impl Job for LockJob<'_> {
-    type Loaded = Loaded;
     type Opened = OpenRoot;
     type Done = (OpenRoot, LockOutcome);
-
-    fn threads(&self) -> NonZeroUsize {
-        job_count(self.options.jobs)
-    }
-
-    fn load(&self, root: &Root, texts: &mut Texts) -> Loaded {
-        let backend = BackendUse::LeftAlone;
-        self.modules.load(root, &self.configuration, backend, texts)
-    }
 
     fn open(
         &mut self,
         root: Root,
-        loaded: Loaded,
+        loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
-        if is_sound(&root, &loaded, result)? {
-            self.open_from(None, root, loaded, texts, result)
-        } else {
-            Ok(OpenResult::Finished)
+        match sound(&root, loaded, result)? {
+            Some(loaded) => self.open_from(None, root, loaded, texts, result),
+            None => Ok(OpenResult::Finished),
         }
     }
 
@@ -329,12 +209,12 @@ impl Job for LockJob<'_> {
         })
     }
 
-    fn work(&mut self, roots: Vec<OpenRoot>) -> Vec<Self::Done> {
+    fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, _: &Texts) -> Vec<Self::Done> {
         let sources = self.sources.by_number();
         let nothing_elsewhere = BTreeMap::new();
         let requests: Vec<RootRequest<'_>> = roots
             .iter()
-            .map(|opened| RootRequest {
+            .map(|(opened, _)| RootRequest {
                 source: &sources[opened.source],
                 requirements: &opened.loaded.requirements,
                 lock: opened.start_lock(),
@@ -362,7 +242,11 @@ impl Job for LockJob<'_> {
             locker::run(disk, facts, &self.settings, &requests)
         };
         drop(requests);
-        roots.into_iter().zip(outcomes).collect()
+        roots
+            .into_iter()
+            .zip(outcomes)
+            .map(|((opened, _), outcome)| (opened, outcome))
+            .collect()
     }
 
     fn finish(
@@ -386,36 +270,91 @@ impl Job for LockJob<'_> {
     }
 }
 
-impl OpenRoot {
-    /// Returns the lock file that the run starts from.
-    pub(in crate::cli) fn start_lock(&self) -> &LockFile {
-        match &self.start {
-            Some(start) => &start.lock,
-            None => &self.root.document().lock,
+impl LockJob<'_> {
+    /// Writes the lock file, or reports what would be written.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(in crate::cli) fn write(
+        &mut self,
+        opened: &OpenRoot,
+        locked: &Locked,
+        held: Option<&Exclusive>,
+        result: &mut RootResult,
+    ) -> Result<Replaced, Failure> {
+        let written = self.replace(opened, locked, held, result);
+        // A root that starts over reports everything again.
+        if !matches!(written, Ok(Replaced::Changed)) {
+            self.sources.reported(opened.source);
         }
+        written
     }
-}
 
-/// Reports what is wrong with the lock file and the configuration of a root; returns true if both can be
-/// worked with.
-///
-/// # Errors
-/// If there is no configuration.
-pub(in crate::cli) fn is_sound(
-    root: &Root,
-    loaded: &Loaded,
-    result: &mut RootResult,
-) -> Result<bool, Failure> {
-    let lock_faults = root.lock.as_ref().map(|lock| &*lock.diagnostics);
-    let lock_faults = lock_faults.unwrap_or_default();
-    result.faults(lock_faults);
-    if !loaded.found {
-        return Err(root.no_configuration());
+    fn replace(
+        &mut self,
+        opened: &OpenRoot,
+        locked: &Locked,
+        held: Option<&Exclusive>,
+        result: &mut RootResult,
+    ) -> Result<Replaced, Failure> {
+        let root = &opened.root;
+        let text = lockfile::write(&locked.lock, root.flavor);
+        // The next run, and every other command, would refuse to read it.
+        if text.len() as u64 > lockfile::MAX_BYTES {
+            return Err(root.too_large(text.len()));
+        }
+        let old = root.lock.as_ref().map(|lock| &*lock.bytes);
+        let changed = old != Some(text.as_bytes());
+        let writes = self.options.writes();
+        let disk = self.user.world.disk;
+        if changed && writes {
+            let (path, new) = (&*root.lock_path, text.as_bytes());
+            // The bytes that were read are compared again in the same atomic step, so no other writer is overwritten.
+            let file = Replacement { path, old, new };
+            let replaced = match held {
+                Some(held) => disk.replace_held(held, file),
+                None => disk
+                    .exclusive(path)
+                    .and_then(|held| disk.replace_held(&held, file)),
+            };
+            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
+                return Ok(Replaced::Changed);
+            }
+        } else if writes {
+            // A run that was killed may have left its temporary file beside the lock file.
+            disk.sweep(&root.lock_path);
+        }
+        result.changed = Some(changed);
+        let ending = match (changed, writes) {
+            (false, _) => LockEnding::UpToDate,
+            (true, true) => LockEnding::Written,
+            (true, false) => LockEnding::WouldWrite,
+        };
+        if changed {
+            self.report_unit(root, result);
+        }
+        remarks::report(
+            result,
+            locked,
+            root,
+            &opened.goals,
+            ending,
+            &mut self.evidence,
+        );
+        result.verdict = Some(ending::verdict(ending, locked, root));
+        if changed {
+            if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
+                result.remark(remark);
+            }
+            if self.options.dry_run {
+                let comparison = ending::comparison(root, locked, &text);
+                result.lock_mut().comparison = Some(Box::new(comparison));
+            }
+            if self.options.check {
+                result.status = RootStatus::Findings;
+            }
+        }
+        self.locked.add(root, &opened.goals, locked);
+        Ok(Replaced::Done)
     }
-    let about_configuration = loaded
-        .diagnostics
-        .iter()
-        .filter(|diagnostic| !remarks::is_about_state(diagnostic));
-    result.faults(about_configuration);
-    Ok(!has_errors(lock_faults) && !has_errors(&loaded.diagnostics))
 }

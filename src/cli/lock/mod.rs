@@ -3,28 +3,48 @@
 mod args;
 mod dropped;
 mod ending;
-mod finish;
 mod in_use;
 mod job;
 mod moves;
+mod opened;
 mod provenance;
 mod remarks;
+mod reports;
 mod rows;
-mod run;
 mod text;
+mod wanted;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::cli::args::{Common, Configuration};
+use crate::cli::args::{Common, Configuration, RootArgs, job_count};
+use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
+use crate::config::BackendUse;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, TextBlock};
+use crate::report::{CommandResult, Sentence, TextBlock};
+use crate::run::platforms::{self, PlatformArg};
+use crate::run::user::config::UserConfigs;
+use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::{self, RootResults, RunInputs};
+use crate::sources::net::Event;
 pub(in crate::cli) use args::{LockArgs, LockOptions};
-pub(in crate::cli) use job::{LockJob, LockOutcome, OpenRoot, StartingLock, is_sound};
+pub(in crate::cli) use job::LockJob;
 pub(in crate::cli) use moves::{Moves, NamedProvider};
+pub(in crate::cli) use opened::{LockOutcome, OpenRoot, StartingLock, sound};
 pub(in crate::cli) use provenance::added;
-pub(in crate::cli) use run::{LockRequest, run, run_with};
 use text::Tense;
+
+/// A lock run as it was typed.
+#[derive(Clone, Copy)]
+pub(in crate::cli) struct LockRequest<'a> {
+    /// The name of the command.
+    pub(in crate::cli) command: &'static str,
+    pub(in crate::cli) roots: &'a RootArgs,
+    pub(in crate::cli) options: &'a LockOptions,
+    /// The versions that move; `None` if none does.
+    pub(in crate::cli) moves: Option<&'a Moves>,
+}
 
 /// A command that locks roots: `lock` itself, and those that move versions or convert entries first.
 pub(in crate::cli) trait LockCommand {
@@ -87,4 +107,61 @@ impl LockCommand for LockArgs {
         };
         run(common, request, world, stderr)
     }
+}
+
+/// Locks all roots of a command line, each from its own lock file.
+pub(in crate::cli) fn run(
+    common: &Common,
+    request: LockRequest<'_>,
+    world: World<'_>,
+    stderr: &mut Stderr<'_>,
+) -> CommandResult {
+    run_with(common, request, world, stderr, &|job, inputs| {
+        run::over_roots(job, inputs)
+    })
+}
+
+/// Sets up a lock job, has it done by itself or as a part of another job, and makes the result of the command.
+pub(in crate::cli) fn run_with(
+    common: &Common,
+    request: LockRequest<'_>,
+    world: World<'_>,
+    stderr: &mut Stderr<'_>,
+    drive: &dyn Fn(&mut LockJob<'_>, RunInputs<'_>) -> RootResults,
+) -> CommandResult {
+    let args = request.options;
+    let progress = Progress::new(common, world.env, stderr);
+    let observer = &|event: &Event<'_>| progress.observe(event);
+    let options = &common.options();
+    let configuration = &args.configuration.options();
+    let cache = modules::cache(options, world);
+    let user = Arc::new(UserConfigs::new(options, world, observer));
+    // `lock` makes requests anyway, and a module that is not visible may require a provider.
+    let auto = AutoModules::Fetched;
+    let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
+    let mut job = LockJob::new(user, args, request.moves, configuration);
+    let choice = &request.roots.choice();
+    let inputs = RunInputs {
+        choice,
+        options,
+        reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
+        jobs: job_count(args.jobs),
+        world,
+    };
+    let all = drive(&mut job, inputs);
+    progress.finish();
+    let versions_in_use = job.locked.compare(&all.results);
+    let mut result = all.into_result(request.command);
+    result.versions_in_use = versions_in_use;
+    result.remarks.extend(job.remarks());
+    result.remarks.extend(modules.remarks());
+    let mut named = args.platforms.platforms.clone();
+    for platform in &args.drop_platforms {
+        named.push(PlatformArg::Named(platform.clone()));
+    }
+    let doubts = platforms::remarks(&named);
+    result
+        .remarks
+        .extend(doubts.into_iter().map(Sentence::warning));
+    result
 }

@@ -5,7 +5,6 @@ mod result;
 mod text;
 mod verdict;
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,19 +17,19 @@ use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
+use crate::parallel;
 use crate::project::Policy;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::run::options::{ConfigurationOptions, RunOptions};
-use crate::run::root::Root;
+use crate::run::root::{FlavorRemarks, Root};
 use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
 use crate::run::user::modules::{self, AutoModules, UserModules};
-use crate::run::user::sources::Sources;
-use crate::run::{self, Job, OpenResult};
+use crate::run::user::sources::{self, Sources};
+use crate::run::{self, Job, OpenResult, RunInputs};
 use crate::sources::net::Event;
-use crate::world::{Exclusive, Replaced};
 pub(in crate::cli) use args::OutdatedArgs;
 use result::OutdatedRoot;
 
@@ -38,12 +37,10 @@ use result::OutdatedRoot;
 struct OutdatedRun<'a> {
     run: &'a RunOptions,
     configuration: &'a ConfigurationOptions,
-    modules: UserModules<'a>,
     args: &'a OutdatedArgs,
     world: World<'a>,
     sources: Sources<'a>,
-    /// Remarks on the flavor of a root that were made: once is enough.
-    remarks: BTreeSet<String>,
+    flavor_remarks: FlavorRemarks,
 }
 
 /// A root that is ready to be compared.
@@ -70,13 +67,19 @@ impl Command for OutdatedArgs {
         let mut job = OutdatedRun {
             run: options,
             configuration,
-            modules,
             args: self,
             world,
             sources: Sources::new(user, self.source.choice()),
-            remarks: BTreeSet::new(),
+            flavor_remarks: FlavorRemarks::default(),
         };
-        let all = run::over_roots(&mut job, &self.roots.choice(), options, world);
+        let inputs = RunInputs {
+            choice: &self.roots.choice(),
+            options,
+            reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
+            jobs: parallel::cores(),
+            world,
+        };
+        let all = run::over_roots(&mut job, inputs);
         progress.finish();
         all.into_result("outdated")
     }
@@ -103,58 +106,36 @@ impl Command for OutdatedArgs {
 }
 
 impl Job for OutdatedRun<'_> {
-    type Loaded = Loaded;
     type Opened = OpenRoot;
-    type Done = (OpenRoot, Vec<ComparedVersions>);
-
-    fn load(&self, root: &Root, texts: &mut Texts) -> Loaded {
-        self.modules
-            .load(root, self.configuration, BackendUse::LeftAlone, texts)
-    }
+    type Done = ();
 
     fn open(
         &mut self,
         root: Root,
-        loaded: Loaded,
+        loaded: Option<Loaded>,
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
         if let Some(lock) = &root.lock {
             result.faults(&lock.diagnostics);
         }
-        if !loaded.found {
+        let Some(loaded) = loaded.filter(|loaded| loaded.found) else {
             return Err(root.no_configuration());
-        }
+        };
         UnseenParts::new(&loaded, self.configuration, self.run).faults(result);
         let lock = root.lock.as_ref();
         let is_broken = lock.is_some_and(|lock| has_errors(&lock.diagnostics));
         if is_broken || has_errors(&loaded.diagnostics) {
             return Ok(OpenResult::Finished);
         }
-        let lock = &root.document().lock;
         let overridden = self.sources.overridden(&root, texts);
-        let requirements = &loaded.requirements;
-        // Of entries that nothing requires the source is asked only if something may require them.
-        let mut needed: Vec<&ProviderAddr> = requirements.providers.keys().collect();
-        if !requirements.is_complete() {
-            needed.extend(lock.providers.keys());
-        }
-        let needs_package =
-            |addr: &ProviderAddr| !addr.is_builtin(root.flavor) && !overridden.contains(addr);
-        let source = if needed.into_iter().any(needs_package) {
-            self.sources.source(&root, texts)?
-        } else {
-            self.sources.not_needed(root.flavor)
-        };
-        if let Some(errors) = self.sources.errors(source) {
-            result.faults(errors);
+        let needs_packages = sources::needed(&loaded.requirements, &root.document().lock)
+            .into_iter()
+            .any(|addr| !addr.is_builtin(root.flavor) && !overridden.contains(addr));
+        let Some(source) = self.sources.of_root(&root, needs_packages, texts, result)? else {
             return Ok(OpenResult::Finished);
-        }
-        if let Some(remark) = root.flavor_remark()
-            && self.remarks.insert(remark.clone())
-        {
-            result.remark(remark);
-        }
+        };
+        self.flavor_remarks.add(&root, result);
         Ok(OpenResult::Ready(OpenRoot {
             root,
             loaded,
@@ -163,11 +144,11 @@ impl Job for OutdatedRun<'_> {
         }))
     }
 
-    fn work(&mut self, roots: Vec<OpenRoot>) -> Vec<Self::Done> {
+    fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
         let sources = self.sources.by_number();
         let requests: Vec<OutdatedRequest<'_>> = roots
             .iter()
-            .map(|opened| OutdatedRequest {
+            .map(|(opened, _)| OutdatedRequest {
                 source: &sources[opened.source],
                 requirements: &opened.loaded.requirements,
                 lock: &opened.root.document().lock,
@@ -178,19 +159,26 @@ impl Job for OutdatedRun<'_> {
         let enforced = enforcement(self.world.env);
         let rules = |flavor| Rules { flavor, enforced };
         let compared = locker::outdated(&rules, &requests);
-        roots.into_iter().zip(compared).collect()
+        drop(requests);
+        roots
+            .into_iter()
+            .zip(compared)
+            .map(|((opened, result), compared)| self.report(&opened, &compared, texts, result))
+            .collect()
     }
+}
 
-    fn finish(
+impl OutdatedRun<'_> {
+    fn report(
         &mut self,
-        (opened, outcome): Self::Done,
-        _: Option<&Exclusive>,
+        opened: &OpenRoot,
+        outcome: &[ComparedVersions],
         texts: &Texts,
         result: &mut RootResult,
-    ) -> Result<Replaced, Failure> {
+    ) {
         result.faults(self.sources.unreported(opened.source));
         self.sources.reported(opened.source);
-        let OpenRoot { root, loaded, .. } = &opened;
+        let OpenRoot { root, loaded, .. } = opened;
         let compared = OutdatedRoot {
             root,
             required: Required {
@@ -201,12 +189,11 @@ impl Job for OutdatedRun<'_> {
             now: self.world.clock.now(),
             age: root.project().policy.as_ref().and_then(Policy::age),
         };
-        compared.report(result, &outcome, self.args.fail_on);
+        compared.report(result, outcome, self.args.fail_on);
         let unseen = UnseenParts::new(loaded, self.configuration, self.run);
         let consequence = "and may state more constraints or require more providers";
         if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
             result.remark(remark);
         }
-        Ok(Replaced::Done)
     }
 }

@@ -1,7 +1,6 @@
 //! The job that verifies roots: each by itself, then all of them together.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::args::VerifyArgs;
@@ -9,21 +8,19 @@ use super::fix::Fixed;
 use super::result;
 use crate::advice;
 use crate::advice::required::Required;
-use crate::cli::World;
 use crate::cli::args::job_count;
-use crate::config::{BackendUse, Loaded};
+use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
 use crate::run::facts::UserFacts;
-use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::options::RunOptions;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::Root;
 use crate::run::unseen;
 use crate::run::user::config::UserConfigs;
-use crate::run::user::modules::UserModules;
 use crate::run::{Job, OpenResult};
 use crate::verifier::inputs;
 use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
@@ -32,15 +29,11 @@ use crate::verify::{
     self, Advice, CheckGroup, ComparedRoot, Groups, PackageChecks, RootInputs, RootVerdict,
     SourceChecks, Upstream, WantedChecks,
 };
-use crate::world::{Exclusive, Replaced};
 
 /// The options, packages and answers that all roots of a run share.
 pub(super) struct Verification<'a> {
     args: &'a VerifyArgs,
     options: &'a RunOptions,
-    configuration: ConfigurationOptions,
-    modules: UserModules<'a>,
-    world: World<'a>,
     groups: Groups,
     platforms: PlatformChoice,
     /// The packages that `--package` names.
@@ -74,23 +67,10 @@ pub(super) struct VerifiedRoot {
 }
 
 impl Job for Verification<'_> {
-    type Loaded = Option<Loaded>;
     type Opened = VerifiedRoot;
-    type Done = VerifiedRoot;
+    type Done = ();
 
-    fn threads(&self) -> NonZeroUsize {
-        job_count(self.args.jobs)
-    }
-
-    fn load(&self, root: &Root, texts: &mut Texts) -> Option<Loaded> {
-        // `--only file` reads no configuration: it works where none can be read.
-        let needs_configuration = self.groups.need_configuration() || self.args.matrix;
-        needs_configuration.then(|| {
-            self.modules
-                .load(root, &self.configuration, BackendUse::SetUp, texts)
-        })
-    }
-
+    /// Repairs what can be repaired, and verifies the root.
     fn open(
         &mut self,
         root: Root,
@@ -98,92 +78,23 @@ impl Job for Verification<'_> {
         texts: &mut Texts,
         _: &mut RootResult,
     ) -> Result<OpenResult<VerifiedRoot>, Failure> {
-        Ok(match self.root(&Arc::new(root), loaded, texts)? {
-            Some(verified) => OpenResult::Ready(verified),
-            None => OpenResult::Changed,
-        })
-    }
-
-    fn work(&mut self, mut roots: Vec<VerifiedRoot>) -> Vec<VerifiedRoot> {
-        if self.groups.wants(CheckGroup::Policy) {
-            compare_versions(&mut roots);
-        }
-        self.unplaced = unplaced(self.scope(), &roots);
-        self.not_compared = not_compared(&self.groups, &roots);
-        roots
-    }
-
-    fn finish(
-        &mut self,
-        verified: VerifiedRoot,
-        _: Option<&Exclusive>,
-        _: &Texts,
-        result: &mut RootResult,
-    ) -> Result<Replaced, Failure> {
-        result::report(result, verified, self.options.verbose);
-        Ok(Replaced::Done)
-    }
-}
-
-impl<'a> Verification<'a> {
-    pub(super) fn new(
-        args: &'a VerifyArgs,
-        options: &'a RunOptions,
-        (platforms, named): (PlatformChoice, NamedPackages),
-        user: Arc<UserConfigs<'a>>,
-        modules: UserModules<'a>,
-        world: World<'a>,
-    ) -> Self {
-        let fs_mirrors = args
-            .fs_mirrors
-            .iter()
-            .map(|dir| PackagePlace::named_mirror(options.below(dir)));
-        Self {
-            args,
-            options,
-            configuration: args.configuration.options(),
-            modules,
-            world,
-            groups: args.groups(),
-            platforms,
-            named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
-            named,
-            memo: PackageMemo::new(world.disk, job_count(args.jobs)),
-            facts: UserFacts::new(options, world),
-            user,
-            registries: BTreeMap::new(),
-            for_all: commands::of_all(options, &args.roots.choice()),
-            unplaced: Vec::new(),
-            not_compared: None,
-        }
-    }
-
-    /// Repairs what can be repaired, and verifies the root; `None` if its lock file changed under
-    /// that.
-    fn root(
-        &mut self,
-        root: &Arc<Root>,
-        loaded: Option<Loaded>,
-        texts: &mut Texts,
-    ) -> Result<Option<VerifiedRoot>, Failure> {
         if loaded.as_ref().is_some_and(|loaded| !loaded.found) {
             return Err(root.no_configuration());
         }
+        let root = Arc::new(root);
         let name = root.project_name();
         let advice = root.advice.among(&self.for_all);
-        let fixed = match self.args.fix {
-            None => None,
-            Some(extent) => {
-                let inputs = inputs(root, loaded.as_ref(), &name, &advice);
-                let plan = verify::fix::plan(&inputs, &self.groups, extent);
-                match Fixed::write(plan, root, self.world.disk, texts)? {
-                    None => return Ok(None),
-                    fixed => fixed,
-                }
+        let mut fixed = None;
+        if let Some(extent) = self.args.fix {
+            let inputs = inputs(&root, loaded.as_ref(), &name, &advice);
+            let plan = verify::fix::plan(&inputs, &self.groups, extent);
+            fixed = Fixed::write(plan, &root, self.user.world.disk, texts)?;
+            if fixed.is_none() {
+                return Ok(OpenResult::Changed);
             }
-        };
+        }
         // After repairs the checks see the lock file as it was written.
-        let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(root);
+        let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(&root);
         let root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
         let verdict = self.verify(root, &root_inputs, texts)?;
         let unread = Requirements::default();
@@ -196,9 +107,10 @@ impl<'a> Verification<'a> {
                 texts,
             },
         );
-        let unseen = loaded.as_ref();
-        let unseen = unseen.and_then(|loaded| unseen::why_unseen(root, loaded));
-        Ok(Some(VerifiedRoot {
+        let unseen = loaded
+            .as_ref()
+            .and_then(|loaded| unseen::why_unseen(root, loaded));
+        Ok(OpenResult::Ready(VerifiedRoot {
             root: Arc::clone(root),
             advice,
             fixed,
@@ -206,6 +118,51 @@ impl<'a> Verification<'a> {
             unseen,
             failures,
         }))
+    }
+
+    /// Compares all roots with each other, and reports each.
+    fn work(&mut self, roots: Vec<(VerifiedRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
+        let (mut roots, results): (Vec<VerifiedRoot>, Vec<_>) = roots.into_iter().unzip();
+        if self.groups.wants(CheckGroup::Policy) {
+            compare_versions(&mut roots);
+        }
+        self.unplaced = unplaced(self.scope(), &roots);
+        self.not_compared = not_compared(&self.groups, &roots);
+        roots
+            .into_iter()
+            .zip(results)
+            .map(|(verified, result)| result::report(result, verified, self.options.verbose))
+            .collect()
+    }
+}
+
+impl<'a> Verification<'a> {
+    pub(super) fn new(
+        args: &'a VerifyArgs,
+        options: &'a RunOptions,
+        (platforms, named): (PlatformChoice, NamedPackages),
+        user: Arc<UserConfigs<'a>>,
+    ) -> Self {
+        let world = user.world;
+        let fs_mirrors = args
+            .fs_mirrors
+            .iter()
+            .map(|dir| PackagePlace::named_mirror(options.below(dir)));
+        Self {
+            args,
+            options,
+            groups: args.groups(),
+            platforms,
+            named_places: fs_mirrors.chain(named.places.iter().cloned()).collect(),
+            named,
+            memo: PackageMemo::new(world.disk, job_count(args.jobs)),
+            facts: UserFacts::new(options, world),
+            user,
+            registries: BTreeMap::new(),
+            for_all: commands::of_all(options, &args.roots.choice()),
+            unplaced: Vec::new(),
+            not_compared: None,
+        }
     }
 
     fn verify(

@@ -12,17 +12,18 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::advice;
-use crate::cli::args::{Common, Configuration, ModulesArg};
+use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::progress::Progress;
 use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look, Stderr, World};
+use crate::config::BackendUse;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, Sentence, TextBlock};
-use crate::run;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::{self, AutoModules, UserModules};
+use crate::run::{self, RunInputs};
 use crate::sources::net::Event;
 use crate::verify::CheckGroup;
 use crate::verify::packages::NamedPackages;
@@ -74,14 +75,22 @@ fn run(
     };
     let options = &common.options();
     let configuration = &args.configuration.options();
-    let choice = args.roots.choice();
+    let choice = &args.roots.choice();
     let cache = modules::cache(options, world);
     let user = Arc::new(UserConfigs::new(options, world, &observer));
     let auto = AutoModules::Cached;
     let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
-    let mut verification =
-        Verification::new(args, options, (platforms, named), user, modules, world);
-    let mut all = run::over_roots(&mut verification, &choice, options, world);
+    // `--only file` reads no configuration: it works where none can be read.
+    let needs_configuration = args.groups().need_configuration() || args.matrix;
+    let inputs = RunInputs {
+        choice,
+        options,
+        reading: needs_configuration.then(|| modules.reading(configuration, BackendUse::SetUp)),
+        jobs: job_count(args.jobs),
+        world,
+    };
+    let mut verification = Verification::new(args, options, (platforms, named), user);
+    let mut all = run::over_roots(&mut verification, inputs);
     if let Some(progress) = &progress {
         progress.finish();
     }

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::addr::module::RemoteModule;
-use crate::config::{BackendUse, ConfigSources, Loaded, Unreached};
-use crate::diag::Texts;
+use crate::config::{BackendUse, ConfigSources, Unreached};
 use crate::flavor::Flavor;
 use crate::modules::cache::ModuleCache;
 use crate::modules::git::GitWorld;
@@ -16,7 +15,6 @@ use crate::remote_module::{
 use crate::report::Sentence;
 use crate::run::World;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RunOptions};
-use crate::run::root::Root;
 use crate::run::user::caches;
 use crate::run::user::config::{UserConfigs, silent};
 use crate::sources::net::Net;
@@ -96,49 +94,24 @@ impl<'a> UserModules<'a> {
         }
     }
 
-    /// Reads the configuration of a root, its modules and its state.
-    pub(crate) fn load(
-        &self,
-        root: &Root,
-        options: &ConfigurationOptions,
+    /// Returns the sources and options from which the configuration of every root of the run is read.
+    pub(crate) fn reading<'r>(
+        &'r self,
+        options: &'r ConfigurationOptions,
         backend: BackendUse,
-        texts: &mut Texts,
-    ) -> Loaded {
-        let reading = self.reading(options, backend);
-        root.load(self.outside(), self.world.env, &reading, texts)
-    }
-
-    /// Reads the configuration as [`load`](Self::load) does, and how its computed parts got their values.
-    pub(crate) fn load_with_traces(
-        &self,
-        root: &Root,
-        options: &ConfigurationOptions,
-        backend: BackendUse,
-        texts: &mut Texts,
-    ) -> Loaded {
-        let reading = Reading {
-            traces_values: true,
-            ..self.reading(options, backend)
-        };
-        root.load(self.outside(), self.world.env, &reading, texts)
-    }
-
-    fn reading(&self, options: &ConfigurationOptions, backend: BackendUse) -> Reading {
-        Reading {
-            backend,
-            test_directory: options.test_directory.clone(),
-            strict_modules: options.strict_modules,
-            reads_state: options.reads_state,
-            values: options.values.clone(),
-            traces_values: false,
-            unreached: self.unreached,
-        }
-    }
-
-    fn outside(&self) -> ConfigSources<'_> {
-        ConfigSources {
+    ) -> Reading<'r> {
+        let sources = ConfigSources {
             files: self.world.disk,
             modules: self,
+        };
+        Reading {
+            backend,
+            test_directory: options.test_directory.as_deref(),
+            strict_modules: options.strict_modules,
+            reads_state: options.reads_state,
+            values: &options.values,
+            unreached: self.unreached,
+            ..Reading::new(sources, self.world.env)
         }
     }
 

@@ -7,7 +7,9 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Texts, has_errors};
 use crate::flavor::Flavor;
 use crate::locker::FlavorSource;
-use crate::report::Failure;
+use crate::lockfile::LockFile;
+use crate::report::{Failure, RootResult};
+use crate::requirement::Requirements;
 use crate::run::options::PackageChoice;
 use crate::run::root::Root;
 use crate::run::user::config::{self, UserConfig, UserConfigs};
@@ -97,15 +99,31 @@ impl<'a> Sources<'a> {
             .collect()
     }
 
-    /// Returns the errors of the CLI configuration that keep a source from being asked.
+    /// Returns the number of the source for a root, if packages are needed of it; `None` if the CLI
+    /// configuration has errors, which are reported.
     ///
-    /// They stop every root that needs the source, while warnings are reported once.
-    pub(crate) fn errors(&self, source: usize) -> Option<&[Diagnostic]> {
-        let setup = &self.setups[source];
-        match setup.packages {
-            PackageSupply::Unknown => Some(&setup.diagnostics),
-            PackageSupply::Of(_) | PackageSupply::NotNeeded => None,
+    /// Errors stop every root that needs the source, while warnings are reported once.
+    ///
+    /// # Errors
+    /// If the mirror that was chosen cannot be used.
+    pub(crate) fn of_root(
+        &mut self,
+        root: &Root,
+        is_needed: bool,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<Option<usize>, Failure> {
+        let number = if is_needed {
+            self.source(root, texts)?
+        } else {
+            self.not_needed(root.flavor)
+        };
+        let setup = &self.setups[number];
+        if matches!(setup.packages, PackageSupply::Unknown) {
+            result.faults(&setup.diagnostics);
+            return Ok(None);
         }
+        Ok(Some(number))
     }
 
     /// Returns the faults of the CLI configuration that are not [`reported`](Self::reported) yet.
@@ -129,7 +147,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Returns the number of a source for a root that needs no package.
-    pub(crate) fn not_needed(&mut self, flavor: Flavor) -> usize {
+    fn not_needed(&mut self, flavor: Flavor) -> usize {
         self.setups.push(SourceSetup {
             flavor,
             dirs: Vec::new(),
@@ -143,10 +161,7 @@ impl<'a> Sources<'a> {
     }
 
     /// Returns the number of the source for a root; the first root that needs it sets it up.
-    ///
-    /// # Errors
-    /// If the mirror that was chosen cannot be used.
-    pub(crate) fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
+    fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
         if self.follows() {
             return Ok(self.followed_source(root, texts));
         }
@@ -321,6 +336,19 @@ impl SourceSetup<'_> {
     fn serves(&self, flavor: Flavor) -> bool {
         self.flavor == flavor && !matches!(self.packages, PackageSupply::NotNeeded)
     }
+}
+
+/// Lists the providers whose source may be asked for a root: those that are required, and those that are
+/// locked if a module or state that cannot be read may require them.
+pub(crate) fn needed<'r>(
+    requirements: &'r Requirements,
+    lock: &'r LockFile,
+) -> Vec<&'r ProviderAddr> {
+    let mut needed: Vec<&ProviderAddr> = requirements.providers.keys().collect();
+    if !requirements.is_complete() {
+        needed.extend(lock.providers.keys());
+    }
+    needed
 }
 
 /// Returns the failure of packages that would come from a place on the network.

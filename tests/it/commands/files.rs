@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
 use lockctl::os::{RealDisk, RealHttp, RealRun};
-use lockctl::world::{Disk, Exclusive, Files, Replaced};
+use lockctl::world::{Disk, Exclusive, Files, Replaced, Replacement};
 use snapbox::{assert_data_eq, str};
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
@@ -231,19 +231,13 @@ pub(super) struct Busy {
 }
 
 impl Changes for Busy {
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
         let left = self.left.load(Ordering::Relaxed);
         if left > 0 {
             self.left.store(left - 1, Ordering::Relaxed);
             std::fs::write(&self.path, format!("# written by somebody else, {left}\n")).unwrap();
         }
-        RealDisk.replace_held(held, path, old, new)
+        RealDisk.replace_held(held, file)
     }
 }
 
@@ -290,15 +284,9 @@ impl Changes for Rival {
         }))
     }
 
-    fn replace_held(
-        &self,
-        held: &Exclusive,
-        path: &Path,
-        old: Option<&[u8]>,
-        new: &[u8],
-    ) -> io::Result<Replaced> {
+    fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
         assert!(self.is_out.load(Ordering::Relaxed));
-        RealDisk.replace_held(held, path, old, new)
+        RealDisk.replace_held(held, file)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use lockctl::config::{self, BackendUse, ConfigSources, Settings, Unreached};
+use lockctl::config::{self, ConfigSources, Settings};
 use lockctl::diag::Texts;
 use lockctl::flavor::{Flavor, FlavorChoice, Program};
 use lockctl::git::{Repository, Tree};
@@ -169,16 +169,7 @@ fn opened(files: &dyn Files, env: &dyn Env, dir: &str) -> String {
         files,
         modules: &InstalledOnly,
     };
-    let reading = Reading {
-        test_directory: None,
-        strict_modules: false,
-        reads_state: false,
-        backend: BackendUse::LeftAlone,
-        values: Vec::new(),
-        traces_values: false,
-        unreached: Unreached::Unseen,
-    };
-    let loaded = root.load(outside, env, &reading, &mut texts);
+    let loaded = root.load(&Reading::new(outside, env), &mut texts);
     format!(
         "{:?} {:?} {loaded:#?}",
         root.flavor,

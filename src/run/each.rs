@@ -1,0 +1,55 @@
+//! A job that needs nothing but the lock files of its roots, one after the other.
+
+use crate::config::Loaded;
+use crate::diag::Texts;
+use crate::parallel;
+use crate::report::{Failure, RootResult};
+use crate::run::World;
+use crate::run::driver::over_roots;
+use crate::run::job::{Job, OpenResult, RunInputs};
+use crate::run::options::{RootChoice, RunOptions};
+use crate::run::results::RootResults;
+use crate::run::root::Root;
+use crate::world::Replaced;
+
+/// Does something with every root by itself, in the order of the roots.
+pub(crate) fn each(
+    options: &RunOptions,
+    choice: &RootChoice,
+    world: World<'_>,
+    work: impl FnMut(&Root, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
+) -> RootResults {
+    let inputs = RunInputs {
+        choice,
+        options,
+        reading: None,
+        jobs: parallel::cores(),
+        world,
+    };
+    over_roots(&mut EachRoot(work), inputs)
+}
+
+struct EachRoot<F>(F);
+
+impl<F> Job for EachRoot<F>
+where
+    F: FnMut(&Root, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
+{
+    type Opened = ();
+    type Done = ();
+
+    fn open(
+        &mut self,
+        root: Root,
+        _: Option<Loaded>,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<OpenResult<()>, Failure> {
+        Ok((self.0)(&root, texts, result)?.into())
+    }
+
+    /// Does nothing: each root was finished when it was opened.
+    fn work(&mut self, _: Vec<((), &mut RootResult)>, _: &Texts) -> Vec<()> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,49 @@
+//! The results of all roots of a run.
+
+use std::path::{Path, PathBuf};
+
+use crate::diag::Texts;
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::run::unseen::some_of;
+
+/// The results of all roots of a run.
+#[derive(Default)]
+pub(crate) struct RootResults {
+    pub(crate) results: Vec<RootResult>,
+    /// Everything that was read.
+    pub(crate) texts: Texts,
+    /// Directories with configuration that no root covers, if roots were searched for.
+    pub(crate) not_locked: Option<Vec<PathBuf>>,
+    /// Git submodules that are not checked out, if roots were searched for.
+    pub(super) submodules: Vec<PathBuf>,
+}
+
+impl RootResults {
+    /// Makes the result of a command.
+    pub(crate) fn into_result(self, command: &'static str) -> CommandResult {
+        let not_locked = self
+            .not_locked
+            .map(|dirs| dirs.iter().map(|dir| dir.display().to_string()).collect());
+        let mut result = CommandResult::of_roots(command, self.results, self.texts);
+        result.not_locked = not_locked;
+        let (what, are) = match self.submodules.len() {
+            0 => return result,
+            1 => ("git submodule", "is"),
+            _ => ("git submodules", "are"),
+        };
+        let names = self.submodules.iter().map(|dir| dir.display().to_string());
+        result.remarks.push(Sentence::note(format!(
+            "the {what} {} {are} not checked out, so roots in there are not found; run `git submodule \
+             update --init`",
+            some_of(names).join(", ")
+        )));
+        result
+    }
+
+    /// Adds the failure of a directory that is not opened.
+    pub(super) fn fail(&mut self, dir: &Path, failure: Failure) {
+        let mut result = RootResult::new(dir.display().to_string());
+        result.fail(failure);
+        self.results.push(result);
+    }
+}
