@@ -24,50 +24,42 @@ pub(super) fn check(
         wanted.all || wanted.has(platform)
     };
     for platform in &options.drop_platforms {
-        if let Some(provider) = providers.iter().find(|provider| wants(provider, platform)) {
-            return Err(is_wanted(options, root, provider, platform));
-        }
+        let Some(provider) = providers.iter().find(|provider| wants(provider, platform)) else {
+            continue;
+        };
+        let short = provider.short(root.flavor);
+        let project = root.project();
+        let is_in_project = !project.platforms.is_empty()
+            || !project.platforms_of(provider, root.flavor).is_empty();
+        let file = root.project_name();
+        let (cause, help) = if !options.platforms.platforms.is_empty() {
+            (
+                format!("--platform names it, or a preset that has it, for {short}"),
+                "leave it out of --platform".to_owned(),
+            )
+        } else if is_in_project {
+            (
+                format!("`platforms` in {file} names it, or a preset that has it, for {short}"),
+                format!("take it out of `platforms` in {file}: else the next run adds it again"),
+            )
+        } else {
+            (
+                "it is one of the common platforms, which are wanted unless others are named"
+                    .to_owned(),
+                format!(
+                    "write the platforms that stay to {file}, as in `platforms = [{:?}]`: else the next run \
+                 adds it again",
+                    "linux_amd64"
+                ),
+            )
+        };
+        return Err(Failure {
+            title: format!("{platform} is to be dropped, but it is wanted"),
+            causes: vec![cause],
+            help: Some(help),
+        });
     }
     Ok(())
-}
-
-fn is_wanted(
-    options: &LockOptions,
-    root: &Root,
-    provider: &ProviderAddr,
-    platform: &Platform,
-) -> Failure {
-    let short = provider.short(root.flavor);
-    let project = root.project();
-    let is_in_project =
-        !project.platforms.is_empty() || !project.platforms_of(provider, root.flavor).is_empty();
-    let file = root.project_name();
-    let (cause, help) = if !options.platforms.platforms.is_empty() {
-        (
-            format!("--platform names it, or a preset that has it, for {short}"),
-            "leave it out of --platform".to_owned(),
-        )
-    } else if is_in_project {
-        (
-            format!("`platforms` in {file} names it, or a preset that has it, for {short}"),
-            format!("take it out of `platforms` in {file}: else the next run adds it again"),
-        )
-    } else {
-        (
-            "it is one of the common platforms, which are wanted unless others are named"
-                .to_owned(),
-            format!(
-                "write the platforms that stay to {file}, as in `platforms = [{:?}]`: else the next run \
-                 adds it again",
-                "linux_amd64"
-            ),
-        )
-    };
-    Failure {
-        title: format!("{platform} is to be dropped, but it is wanted"),
-        causes: vec![cause],
-        help: Some(help),
-    }
 }
 
 /// Names the platforms whose hashes are not known, and the hashes that `init` will add again.

@@ -21,9 +21,13 @@ pub(super) enum LockEnding {
 /// Says how it ended.
 pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sentence {
     let path = root.lock_path.display();
+    let adds_nothing = locked
+        .providers
+        .iter()
+        .all(|outcome| outcome.added.is_empty());
     let text = match (ending, &root.lock) {
         (LockEnding::UpToDate, _) => format!("{path} is up to date"),
-        (LockEnding::Written, Some(old)) if adds_nothing(locked) => {
+        (LockEnding::Written, Some(old)) if adds_nothing => {
             format!("updated {path}{}", changes(&old.document.lock, locked))
         }
         (LockEnding::Written, old) => {
@@ -51,13 +55,6 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sente
         Tone::Good
     };
     Sentence { tone, text }
-}
-
-fn adds_nothing(locked: &Locked) -> bool {
-    locked
-        .providers
-        .iter()
-        .all(|outcome| outcome.added.is_empty())
 }
 
 /// Lists the changes of a lock file to which no hash was added.

@@ -120,7 +120,16 @@ impl ProviderRemarks<'_> {
         }
         self.newer(result);
         self.unverified(result);
-        self.odd_packages(result);
+        // Once for all platforms with the same oddity.
+        let mut oddities: BTreeMap<_, Vec<Platform>> = BTreeMap::new();
+        for (platform, oddity) in &self.outcome.oddities {
+            oddities.entry(oddity).or_default().push(platform.clone());
+        }
+        for (oddity, platforms) in oddities {
+            let platforms = platform::join(&platforms, ", ");
+            let text = format!("{} for {platforms}: {oddity}", self.name);
+            self.rule(result, rules::PACKAGE_ODD, text);
+        }
         self.not_compared(result);
         dropped::remarks(result, self.outcome, &self.name, self.root);
     }
@@ -296,19 +305,6 @@ impl ProviderRemarks<'_> {
                 self.name, outcome.unexplained,
             );
             self.rule(result, rules::HASHES_UNEXPLAINED, text);
-        }
-    }
-
-    /// Reports what is unusual about packages, once for all platforms with the same oddity.
-    fn odd_packages(&self, result: &mut RootResult) {
-        let mut oddities: BTreeMap<_, Vec<Platform>> = BTreeMap::new();
-        for (platform, oddity) in &self.outcome.oddities {
-            oddities.entry(oddity).or_default().push(platform.clone());
-        }
-        for (oddity, platforms) in oddities {
-            let platforms = platform::join(&platforms, ", ");
-            let text = format!("{} for {platforms}: {oddity}", self.name);
-            self.rule(result, rules::PACKAGE_ODD, text);
         }
     }
 

@@ -13,7 +13,7 @@ use crate::report::json::{
     ComputedHash, ContradictedBy, DroppedHash, HashEvidenceRow, KeptFact, LockedHash,
     LockedProvider, PassedOverRelease, ReplacedHash, SignerRow, StatedDate,
 };
-use crate::store::{FactOrigin, StoredFact};
+use crate::store::FactOrigin;
 
 /// The evidence rows of a run: many roots have the same hashes, and share a row for each.
 #[derive(Default)]
@@ -23,7 +23,20 @@ pub(super) struct EvidenceRows {
 
 impl EvidenceRows {
     fn row(&mut self, hash: &Hash, evidence: &locker::HashEvidence) -> Arc<HashEvidenceRow> {
-        let row = evidence_row(evidence);
+        let listed = evidence.listed.as_ref();
+        let row = HashEvidenceRow {
+            file: listed.map(|listed| listed.file.clone()),
+            key_id: listed.map(|listed| listed.key_id.clone()),
+            package: evidence.package.clone(),
+            stated_by: evidence.stated_by.clone(),
+            fact: evidence.fact.as_ref().map(|stored| KeptFact {
+                since: timestamp(stored.since()),
+                imported_from: match &stored.origin {
+                    FactOrigin::Computed => None,
+                    FactOrigin::Imported(from) => Some(from.clone()),
+                },
+            }),
+        };
         match self.rows.get(hash) {
             Some(shared) if **shared == row => Arc::clone(shared),
             _ => {
@@ -32,27 +45,6 @@ impl EvidenceRows {
                 row
             }
         }
-    }
-}
-
-fn evidence_row(evidence: &locker::HashEvidence) -> HashEvidenceRow {
-    let listed = evidence.listed.as_ref();
-    HashEvidenceRow {
-        file: listed.map(|listed| listed.file.clone()),
-        key_id: listed.map(|listed| listed.key_id.clone()),
-        package: evidence.package.clone(),
-        stated_by: evidence.stated_by.clone(),
-        fact: evidence.fact.as_deref().map(kept_fact),
-    }
-}
-
-fn kept_fact(stored: &StoredFact) -> KeptFact {
-    KeptFact {
-        since: timestamp(stored.since()),
-        imported_from: match &stored.origin {
-            FactOrigin::Computed => None,
-            FactOrigin::Imported(from) => Some(from.clone()),
-        },
     }
 }
 
