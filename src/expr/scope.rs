@@ -91,8 +91,6 @@ pub struct ExtraCall<'c> {
     pub depth: usize,
     /// A failure of the call is caught: it stands inside of `try` or `can`.
     pub is_guarded: bool,
-    /// The number of bytes of values that the call may make.
-    pub work: usize,
 }
 
 /// A fault for which a call of [`ExtraFunctions`] has no result.

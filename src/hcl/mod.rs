@@ -31,9 +31,6 @@ use convert::Converter;
 use findings::{Fill, Overruled, Patch, TokenFault};
 use tree::{Body, Expr, ExprKind, Item, TemplatePart};
 
-/// Maximum size of a file for [`parse`], in bytes; callers stop reading there.
-pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
-
 /// Takes the place of a byte that is no UTF-8: allowed in comments, and an error outside of them, unless
 /// it is of a sequence that only looks like UTF-8.
 const BROKEN: char = '\u{1}';

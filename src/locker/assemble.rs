@@ -199,10 +199,6 @@ fn outcome(
             .filter(|hash| !recorded.contains(hash))
             .cloned()
             .collect(),
-        kept: recorded
-            .iter()
-            .filter(|hash| !removed.contains(hash) && !new.contains(hash))
-            .count(),
         replaced: removed.replaced,
         dropped: removed.dropped,
         unexplained: unexplained(hashed, recorded, new, &matched),

@@ -70,8 +70,6 @@ pub struct ProviderOutcome {
     pub matched: BTreeMap<Platform, Match>,
     /// Hashes that the lock file lacked.
     pub added: Vec<Hash>,
-    /// The number of hashes that were in the lock file and were neither signed nor computed in this run.
-    pub kept: usize,
     /// Recorded hashes that did not stay, because evidence contradicts them.
     pub replaced: Vec<ContradictedHash>,
     /// Recorded hashes that did not stay, because their platforms were dropped.

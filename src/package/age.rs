@@ -165,12 +165,6 @@ impl ReleaseDates {
         self.iter()
             .reduce(|a, b| if b.time > a.time { b } else { a })
     }
-
-    /// Returns true if no source states a date.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.times.is_empty()
-    }
 }
 
 impl Extend<ReleaseDate> for ReleaseDates {

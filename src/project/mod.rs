@@ -306,12 +306,6 @@ impl ProviderName {
         })
     }
 
-    /// Returns the text as it is written.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
     /// Returns the provider that is meant, by the rules of a flavor; `None` if the text is no address
     /// there.
     #[must_use]
@@ -333,16 +327,5 @@ impl ProviderName {
         self.meanings
             .iter()
             .any(|meaning| other.meanings.contains(meaning))
-    }
-}
-
-impl PlatformName {
-    /// Returns the platforms that are meant.
-    #[must_use]
-    pub fn platforms(&self) -> Vec<Platform> {
-        match self {
-            Self::Named(platform) => vec![platform.clone()],
-            Self::Common => Platform::common(),
-        }
     }
 }

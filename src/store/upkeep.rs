@@ -62,14 +62,6 @@ pub struct RemovalCounts {
     pub kept: usize,
 }
 
-impl RemovalCounts {
-    /// Returns the number of objects that were removed.
-    #[must_use]
-    pub fn count(&self) -> usize {
-        self.old + self.broken + self.imported + self.computed
-    }
-}
-
 impl Store<'_> {
     /// Lists the facts of the store, and counts its other objects.
     ///

@@ -295,7 +295,6 @@ fn call_extra<'e>(
         span,
         depth: eval.depth,
         is_guarded: eval.guards > 0,
-        work: eval.work,
     });
     let fault = match result {
         Ok(value) => {

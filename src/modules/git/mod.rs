@@ -73,19 +73,6 @@ pub struct GitPackage {
     pub tree: PackageTree,
     /// The commit; `None` for a repository without commits, which is an empty package.
     pub commit: Option<Arc<str>>,
-    pub fixity: Fixity,
-}
-
-/// The stability of an address: a fixed one leads to the same commit at any time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fixity {
-    /// The address states the whole id of the commit.
-    Fixed,
-    /// The address states a branch, a tag, an abbreviated id or nothing.
-    Moving,
-    /// The address states the name of a file, which Terraform up to 1.14 takes for the default branch
-    /// (rules 6.7).
-    NameOfFile,
 }
 
 /// The commit to which the ref of an address leads now.
@@ -93,7 +80,6 @@ pub enum Fixity {
 pub struct ResolvedRef {
     /// The commit; `None` for a repository without commits.
     pub commit: Option<Arc<str>>,
-    pub fixity: Fixity,
     /// The name in the repository by which the commit can be fetched.
     name: Option<String>,
 }
@@ -166,23 +152,19 @@ impl<'a> GitSession<'a> {
         {
             return Ok(ResolvedRef {
                 commit: Some(text.to_ascii_lowercase().into()),
-                fixity: Fixity::Fixed,
                 name: None,
             });
         }
         let refs = self.list()?;
-        // Anything but a whole id may lead to another commit tomorrow, an abbreviated id too, once a second
-        // commit begins like it.
-        let moving = |commit: Option<String>, name| ResolvedRef {
+        let resolved = |commit: Option<String>, name| ResolvedRef {
             commit: commit.map(Arc::from),
-            fixity: Fixity::Moving,
             name,
         };
         // Without a ref it is HEAD; without commits an empty package (rules 6.1).
         let Some(text) = text else {
             return Ok(match refs.head() {
-                RefChoice::Named { name, id, .. } => moving(Some(id), Some(name)),
-                _ => moving(None, None),
+                RefChoice::Named { name, id, .. } => resolved(Some(id), Some(name)),
+                _ => resolved(None, None),
             });
         };
         let choice = if self.address.is_shallow {
@@ -191,18 +173,18 @@ impl<'a> GitSession<'a> {
             refs.choose(&text, self.flavor)
         };
         match choice {
-            RefChoice::Id(id) => Ok(moving(Some(id), None)),
+            RefChoice::Id(id) => Ok(resolved(Some(id), None)),
             RefChoice::Named { name, id, steps } if steps.is_empty() => {
-                Ok(moving(Some(id), Some(name)))
+                Ok(resolved(Some(id), Some(name)))
             }
             RefChoice::Named { name, id, steps } => {
                 let commit = self.step_back(&name, &steps, id.len())?;
-                Ok(moving(Some(commit), None))
+                Ok(resolved(Some(commit), None))
             }
             RefChoice::Abbreviated { digits, steps } => {
                 let text = format!("{digits}{steps}");
                 let commit = self.find_in_history(&text, refs.id_digits())?;
-                Ok(moving(Some(commit), None))
+                Ok(resolved(Some(commit), None))
             }
             RefChoice::Unknown => self.name_of_file(&refs, &text),
         }
@@ -231,7 +213,6 @@ impl<'a> GitSession<'a> {
         Ok(GitPackage {
             tree: tree.finish(),
             commit,
-            fixity: resolved.fixity,
         })
     }
 
@@ -323,7 +304,6 @@ impl<'a> GitSession<'a> {
         self.fetched = Some((commit.clone(), repository));
         Ok(ResolvedRef {
             commit: Some(commit.into()),
-            fixity: Fixity::NameOfFile,
             name: None,
         })
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 pub use build::PackageBuilder;
 pub use error::{ContentNotKept, PackageError};
-pub use stored::{MAX_STORED_BYTES, StoredTreeError};
+pub use stored::StoredTreeError;
 pub use subdirectory::{SubdirectoryError, SubdirectoryPattern};
 
 /// The most files, directories and links that a package may have; the largest public repositories of

@@ -9,14 +9,6 @@ use std::sync::Arc;
 
 use super::{Directory, FileContent, PackageBuilder, PackageError, PackageTree, TreeNode};
 
-/// The most bytes of a package that are read back: contents, paths, and what stands beside each.
-pub const MAX_STORED_BYTES: u64 = super::MAX_KEPT_BYTES
-    + super::MAX_PATH_BYTES as u64
-    + (super::MAX_ENTRIES * MAX_FRAME_BYTES) as u64;
-
-/// Maximum length of an entry beside its path and content, in bytes.
-const MAX_FRAME_BYTES: usize = 16;
-
 const HEADER: &[u8] = b"lockctl package 1\n";
 
 const DIRECTORY: u8 = b'd';

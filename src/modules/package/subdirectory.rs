@@ -85,14 +85,6 @@ impl PackageTree {
         Ok(Self { top })
     }
 
-    /// Returns the package as a program has it for a second call: without names that begin with a dot
-    /// (rules 2.5).
-    #[must_use]
-    pub fn without_dot_names(&self) -> Self {
-        let top = undotted(&self.top);
-        Self { top }
-    }
-
     fn without_links(&self, dir: &Directory, at: &Path) -> io::Result<Directory> {
         let mut copy = Directory::new();
         for (name, node) in dir {
@@ -172,17 +164,4 @@ impl PackageTree {
         }
         dirs.pop().ok_or(reason)
     }
-}
-
-fn undotted(dir: &Directory) -> Directory {
-    dir.iter()
-        .filter(|(name, _)| !name.starts_with(b"."))
-        .map(|(name, node)| {
-            let node = match node {
-                TreeNode::Directory(below) => TreeNode::Directory(undotted(below)),
-                other => other.clone(),
-            };
-            (name.clone(), node)
-        })
-        .collect()
 }

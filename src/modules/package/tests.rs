@@ -366,11 +366,6 @@ fn a_part_of_a_package_is_a_package() {
         assert!(is_leaving(&error.expect_err("outside")), "{link}");
     }
     assert_eq!(text(&leading_out, "b"), "b");
-    let copy = package.without_dot_names();
-    assert_eq!(
-        listed(&copy, Path::new("")),
-        ["d@", "sub/", "sub/a.tf", "sub/l.tf@", "top.tf"]
-    );
 }
 
 #[test]
