@@ -156,6 +156,7 @@ pub const MAX_PROBLEMS: usize = 1000;
 /// Sorts the problems of one file by their place, and cuts a flood of them off: the last of
 /// [`MAX_PROBLEMS`] says so.
 pub fn in_order(problems: &mut Vec<Diagnostic>) {
+    // The sort is stable: problems of one place stay in the order in which they were found.
     problems.sort_by_key(|problem| problem.primary.as_ref().map(|label| label.span));
     if problems.len() <= MAX_PROBLEMS {
         return;

@@ -110,6 +110,8 @@ impl<'a> ClaimTrust<'a> {
         elsewhere: Vec<Result<Arc<PackageMeta>, Unanswered>>,
     ) -> CountedClaims {
         let mut counted = CountedClaims::default();
+        // With enforced validation, and from any other host, nothing that is stated counts (rules 4.2), unless the
+        // user trusts the host (rules 4.4).
         if self.recorded_by_program() || self.trusts(self.provider.hostname()) {
             counted.of_source = distinct(metas.iter().filter_map(|meta| meta.claims.clone()));
         }
@@ -129,6 +131,7 @@ impl<'a> ClaimTrust<'a> {
         let mut recordable = Vec::new();
         if self.writes_all() && !self.settings.prove {
             for (platform, package) in claims.of_source.iter().flat_map(|by| &by.packages) {
+                // The `zh:` of a dropped platform stay: the next `init` adds the signed list again (rules 3.5).
                 let is_dropped = self.request.dropped.contains(platform);
                 recordable.extend(
                     package
@@ -185,6 +188,7 @@ impl CountedClaims {
                 .of(Scheme::Zh)
                 .find(|zh| listed.contains(&(platform.clone(), (*zh).clone())));
             let mut h1 = package.hashes.of(Scheme::H1);
+            // A single `h1:` (rules 4.4): of two, nothing says which is that of the zip.
             if let (Some(zh), Some(h1), None) = (listed_zh, h1.next(), h1.next()) {
                 replacements
                     .entry(platform.clone())
@@ -257,6 +261,7 @@ pub fn false_claims(
         }
         let known = known(platform, package);
         for h1 in package.hashes.of(Scheme::H1) {
+            // OpenTofu looks at no value and would record it (`sources` rules 3.8).
             if !h1.is_well_formed() {
                 refute(h1, ClaimAgainst::Form);
             } else if let Some(known) = known.as_ref().filter(|known| !known.h1.contains(h1))

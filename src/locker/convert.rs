@@ -70,6 +70,7 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
     let requires = |addr: &ProviderAddr| requirements.providers.contains_key(addr);
     for (from, entry) in &lock.providers {
         let Some(to) = from.on_registry_of(target) else {
+            // An entry on the program's own registry needs no move; one on any other host is reported.
             if from.hostname().unicode() != target.default_host() {
                 conversion.staying.insert(from.clone(), Staying::OtherHost);
             }
@@ -100,6 +101,7 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
                 own: own.version.clone(),
             }),
             Some(_) => {}
+            // Where not everything was seen, an entry that nothing requires moves like the others (rules 5.1).
             None if requires(&to) || (staying.is_none() && !requirements.is_complete()) => {
                 // The zips of the other registry may be built anew, so the run finds the hashes (rules 5.3).
                 let without_hashes = ProviderLock {
@@ -114,6 +116,7 @@ pub fn convert(lock: &LockFile, requirements: &Requirements, target: Flavor) -> 
                     recorded: entry.hashes.clone(),
                 });
             }
+            // Nothing requires it: the run removes it as `init` does (rules 5.1), and reports that.
             None if staying.is_none() => conversion.keep(from, entry),
             None => {}
         }

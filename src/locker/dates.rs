@@ -40,6 +40,7 @@ pub(super) fn select<'a>(
     settings: &LockSettings,
     roots: Vec<RootWork<'a, Choice>>,
 ) -> Vec<RootWork<'a, Selected>> {
+    // One moment for all rounds: the last `next_step` of a provider must decide as those before it did.
     let nows: Vec<SystemTime> = sources
         .iter()
         .map(|source| source.net.clock.now())
@@ -104,6 +105,7 @@ fn next_step(
         not_asked: 0,
     };
     for version in choice.candidates.iter().take(MAX_DATED_RELEASES) {
+        // A locked version stays, whatever its age (rules 3.3).
         if choice.query.locked.as_ref() == Some(version) {
             return SearchStep::Selected(version.clone(), Some(search));
         }
@@ -116,6 +118,7 @@ fn next_step(
         };
         let dates = match answers.get(&question) {
             None => return SearchStep::Ask(question),
+            // Where evidence cannot be fetched or does not hold, no older release is tried (rules 3.3).
             Some(Err(errors)) => return SearchStep::Failed(errors.clone()),
             Some(Ok(dates)) => dates.clone(),
         };
@@ -186,6 +189,7 @@ fn beside_evidence(
     let list_has_date = by_evidence
         .iter()
         .any(|date| date.source == DateSource::ChecksumList);
+    // The package is asked about only where the list is undated (`sources` rules 11.1).
     let changed = package
         .filter(|_| !list_has_date)
         .and_then(|url| package_changed(net, url));

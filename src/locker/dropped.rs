@@ -45,6 +45,7 @@ pub(super) fn find(
             .map(|fact| &fact.h1)
             .collect();
         let mut removable = of_platform.iter().filter(|h1| is_removable(h1));
+        // An `h1:` that no fact explains may be that of this platform (`coverage` rules 1.3).
         if of_platform.is_empty() && has_unexplained {
             dropped.unknown.push(platform.clone());
         } else if attribution.may_share_zips() {

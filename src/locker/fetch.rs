@@ -66,6 +66,8 @@ impl WantedPackage {
                 url: url.clone(),
                 check: match &meta.evidence {
                     Some(evidence) => Check::Digest(evidence.shasum),
+                    // A mirror that states no hash is believed (`sources` rules 8.4), but not over plain http
+                    // (rules 8.3 there).
                     None if meta.stated.is_empty() => Check::Server,
                     None => Check::Stated,
                 },
@@ -310,7 +312,7 @@ impl Hasher<'_> {
                 bytes,
                 retries,
             } => {
-                // A fact takes the place of the download, of its length as well (`store` rules 1.2).
+                // A fact stands for the download where a signed list names the `zh:` (`store` rules 1.2).
                 if let Some(fact) = self.known_fact(wanted, *check) {
                     return Ok(PackageContent::by_fact(fact));
                 }
@@ -405,6 +407,7 @@ impl Hasher<'_> {
 
 /// Returns the hash of a downloaded package, if its length and hash are those that the registry states.
 fn checked_zh(package: &Downloaded, check: Check, size: Option<u64>) -> Result<Hash, ContentError> {
+    // In the order of OpenTofu, which compares the size before anything else (`authenticate` rules 4.4).
     if let Some(stated) = size.filter(|stated| *stated != package.bytes) {
         let found = package.bytes;
         return Err(ContentError::Size { stated, found });

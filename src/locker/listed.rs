@@ -72,6 +72,7 @@ pub(super) fn listed_zips<'m>(
             continue;
         };
         for (zh, name) in list.names() {
+            // A registry could hand out the signed list of an older release: names of this version count.
             if let Some((version, platform)) = packed_name(name, selected.provider.type_name())
                 && version == selected.version
             {

@@ -73,6 +73,7 @@ impl ReleaseLists {
             (None, Some(list)) => Some(ListView {
                 hashes: &list.hashes,
                 zips: &list.zips,
+                // Some registries have a list for each platform: a list of one package is none of a release.
                 lists_release: list.zips.len() >= 2,
                 is_signed: false,
             }),
@@ -129,6 +130,8 @@ fn attest<'m>(
     checked: &mut CheckedSignatures<'m>,
 ) -> Result<Attested, AuthError> {
     let listed = authenticate::listed(evidence)?;
+    // OpenTofu checks what is stated beside the list, on any host (`authenticate` rules 4.4); Terraform ignores
+    // the field (`sources` rules 3.8).
     if rules.flavor.reads_stated_hashes()
         && let Some(claims) = &meta.claims
     {
@@ -142,6 +145,7 @@ fn attest<'m>(
             checked => checked?,
         }
     }
+    // A registry that names a key must sign, whatever the program accepts without one (`authenticate` rules 4.1).
     let signature = if evidence.keys.is_empty() && rules.accepts_unsigned(&meta.id.provider) {
         None
     } else {

@@ -221,6 +221,7 @@ impl Youth {
 impl MinAge {
     #[must_use]
     pub fn duration(&self) -> Duration {
+        // No overflow: count and unit make at most `MAX_AGE`.
         Duration::from_secs(self.count * self.unit.hours * 60 * 60)
     }
 

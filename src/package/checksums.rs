@@ -85,6 +85,7 @@ impl ChecksumList {
         for (index, text) in document.split(|byte| *byte == b'\n').enumerate() {
             match parse_line(text) {
                 Ok(Some(line)) => {
+                    // Every line counts, whatever the file is: the manifest as well (`authenticate` rules 1.3).
                     let hash = zh_of_digest(&line.digest);
                     if line.name.to_ascii_lowercase().ends_with(b".zip") {
                         list.zips.insert(hash.clone());
@@ -96,6 +97,8 @@ impl ChecksumList {
                     list.hashes.insert(hash);
                     list.lines.push(line);
                 }
+                // Blank lines crash the programs and are accepted here; any other odd line is refused, since the
+                // programs record fewer hashes then (`authenticate` rules 1.4, 1.5).
                 Ok(None) => {}
                 Err(fault) => {
                     let line = index + 1;
@@ -148,6 +151,8 @@ impl ChecksumList {
     #[must_use]
     pub fn digest_of(&self, filename: &str) -> Option<Digest> {
         let filename = filename.as_bytes();
+        // To the programs the `*` of binary mode makes another name (`authenticate` rules 1.2); here a line is found
+        // under either one (1.5).
         self.lines
             .iter()
             .find(|line| [&*line.name, without_mode(&line.name)].contains(&filename))

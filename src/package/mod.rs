@@ -149,6 +149,7 @@ impl KeyId {
     /// Parses hexadecimal digits; spaces between them do not count.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        // `gpg --fingerprint` prints the digits in groups of four.
         let digits = text.replace(' ', "").to_ascii_uppercase();
         let is_valid =
             [16, 40].contains(&digits.len()) && digits.chars().all(|c| c.is_ascii_hexdigit());
@@ -159,6 +160,7 @@ impl KeyId {
     /// the end of its fingerprint.
     #[must_use]
     pub fn names(&self, fingerprint: &str) -> bool {
+        // That holds for keys of version 4 (RFC 4880, 12.2), the only ones that count (`authenticate` rules 5.1).
         fingerprint.ends_with(&self.text)
     }
 

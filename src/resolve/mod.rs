@@ -166,6 +166,7 @@ pub fn candidates<'v>(
         .iter()
         .filter(|version| query.constraints.allows(version))
         .collect();
+    // Of versions that differ in metadata only, the greatest metadata comes first (`version` rules 2.5).
     allowed.sort_by(|a, b| b.cmp(a));
     let Some(newest_allowed) = allowed.first().copied() else {
         return Err(Box::new(SelectError::NoMatch {

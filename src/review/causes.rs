@@ -183,6 +183,8 @@ impl Cause {
             | Self::LookAlike(_)
             | Self::H1Replaced(_)
             | Self::ZhReplaced { .. } => Risk::Danger,
+            // Without any hash every package is accepted; where only some are lost, `init` or `plan` fails on a
+            // platform or a route (`hash` rules 3.5).
             Self::HostSwitched { .. }
             | Self::NamespaceSwitched { .. }
             | Self::VersionMoved(VersionStep::Down)

@@ -131,6 +131,7 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         let signed_lists = answers
             .values()
             .filter_map(|answer| answer.list.as_ref())
+            // OpenTofu accepts lists that no key signs (`authenticate` rules 4.1).
             .filter(|list| !list.signers.is_empty())
             .count();
         verdict.signed_lists = Some(signed_lists);
@@ -203,6 +204,7 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
         if let (Some(age), Upstream::Ask(registries)) = (policy.age(), &mut self.upstream)
             && groups.compare_with_policy()
         {
+            // Dates take requests of their own (`sources` rules 11), so they wait for a policy that needs them.
             let dates = registries.dates(subject, answers);
             let now = registries.now();
             findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
@@ -233,8 +235,5 @@ pub(super) fn compare(
 
 /// Returns true if the signed list of the locked release has a hash.
 pub(super) fn is_listed(answers: &Answers, provider: &ProviderAddr, hash: &Hash) -> bool {
-    let list = answers
-        .get(provider)
-        .and_then(|answer| answer.list.as_ref());
-    list.is_some_and(|list| list.hashes.contains(hash))
+    upstream::signed_list(answers, provider).is_some_and(|list| list.hashes.contains(hash))
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
-use crate::authenticate::{Rules, Signer};
+use crate::authenticate::Rules;
 use crate::diag::{Diagnostic, Finding, Span, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, Release, ReleaseList, Vouched};
@@ -170,7 +170,21 @@ pub fn check(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
             continue;
         };
         findings.extend(compared.hashes(&list.hashes));
-        findings.extend(list.signers.iter().flat_map(|signer| compared.odd(signer)));
+        // Oddities of a key or signature that counts all the same are notes: no change of the lock file could help.
+        for signer in &list.signers {
+            let (version, key_id) = (&entry.version, &signer.key_id);
+            for remark in &signer.remarks {
+                let title = format!("{provider} {version} is signed by key {key_id}: {remark}");
+                let diagnostic = Diagnostic::note(rules::SIGNATURE_ODD, title)
+                    .at(
+                        subject.file,
+                        subject.version(provider),
+                        "the signed release",
+                    )
+                    .help("the program accepts it; report it to the publisher of the provider");
+                findings.push(Finding::about(provider, diagnostic));
+            }
+        }
         findings.extend(compared.newer(&answer.versions));
     }
     findings
@@ -315,26 +329,6 @@ impl UpstreamEntry<'_> {
             .at(subject.file, subject.header(provider), remark)
             .help(subject.advice.lock.run(", which adds them"));
         Finding::about(provider, diagnostic)
-    }
-
-    /// Reports oddities of a key or signature that counts all the same. They are notes: no change of the lock
-    /// file could help.
-    fn odd(&self, signer: &Signer) -> Vec<Finding> {
-        let (provider, version) = (self.provider, &self.entry.version);
-        let (subject, key_id) = (self.subject, &signer.key_id);
-        let mut findings = Vec::new();
-        for remark in &signer.remarks {
-            let title = format!("{provider} {version} is signed by key {key_id}: {remark}");
-            let diagnostic = Diagnostic::note(rules::SIGNATURE_ODD, title)
-                .at(
-                    subject.file,
-                    subject.version(provider),
-                    "the signed release",
-                )
-                .help("the program accepts it; report it to the publisher of the provider");
-            findings.push(Finding::about(provider, diagnostic));
-        }
-        findings
     }
 
     /// Reports a newer patch of the locked minor version.

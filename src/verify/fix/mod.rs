@@ -130,6 +130,7 @@ fn refusal(lock: LockInput<'_>, text: &str, extent: Extent) -> Option<FixRefusal
     if text.len() as u64 > lockfile::MAX_BYTES {
         return Some(FixRefusal::TooLarge);
     }
+    // Canonical form has neither comments nor blocks of modules (`lockfile` rules 1.8).
     let comments = lock.document.comments;
     let modules = lock
         .diagnostics

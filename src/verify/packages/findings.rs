@@ -158,7 +158,18 @@ impl PackageReport<'_> {
         let kind = kind(origin);
         let title = format!("The lock file has no hash that can verify the {kind} package of {id}");
         let mut diagnostic = Diagnostic::warning(rules::PACKAGE_UNVERIFIABLE, title);
-        let note = self.what_is_recorded(matched, doubt);
+        let platform = &id.platform;
+        let recorded = self.subject.recorded(id).matchable();
+        let count = recorded.of(Scheme::H1).count();
+        let note = match doubt {
+            _ if *matched != Match::Mismatch || count == 0 => "no h1: is recorded here".to_owned(),
+            Doubt::Uncovered => format!(
+                "{count} h1: recorded, all of other platforms: the lock file lacks that of {platform}"
+            ),
+            Doubt::None | Doubt::Unwanted | Doubt::Incomplete => format!(
+                "{count} h1: recorded, none known to be for {platform}: the lock file may lack it"
+            ),
+        };
         diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         let left_over = self.subject.left_over(&id.provider);
         // A cache only saves downloads, and the lock file need not cover every platform.
@@ -177,22 +188,6 @@ impl PackageReport<'_> {
             None => self.how_to_verify(matched, fact, doubt),
         };
         self.finding(diagnostic.help(help))
-    }
-
-    /// Counts the recorded hashes, and returns the reason why they cannot verify the package.
-    fn what_is_recorded(&self, matched: &Match, doubt: Doubt) -> String {
-        let platform = &self.candidate.id.platform;
-        let recorded = self.subject.recorded(&self.candidate.id);
-        let count = recorded.matchable().of(Scheme::H1).count();
-        match doubt {
-            _ if *matched != Match::Mismatch || count == 0 => "no h1: is recorded here".to_owned(),
-            Doubt::Uncovered => format!(
-                "{count} h1: recorded, all of other platforms: the lock file lacks that of {platform}"
-            ),
-            Doubt::None | Doubt::Unwanted | Doubt::Incomplete => format!(
-                "{count} h1: recorded, none known to be for {platform}: the lock file may lack it"
-            ),
-        }
     }
 
     fn how_to_verify(&self, matched: &Match, fact: &MismatchEvidence, doubt: Doubt) -> Help {

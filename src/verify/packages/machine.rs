@@ -212,6 +212,7 @@ fn find(
     if directories().any(|(mirror, must_exist)| must_exist && mirror.is_none()) {
         return FoundSource::nowhere(MachineSource::NoVersion);
     }
+    // A directory with any version of the provider keeps the registry from being asked (`cliconfig` rules 5.1).
     let is_held = directories()
         .filter_map(|(mirror, _)| mirror)
         .any(|mirror| mirror.versions(provider).next().is_some());

@@ -67,6 +67,7 @@ impl PackageHashes {
     pub(super) fn judge(&self, recorded: &Hashes, moment: UseMoment) -> Match {
         let h1 = &self.h1;
         let package = match (&self.zip, moment) {
+            // What `plan` starts is always unpacked (`sources` rules 7.1), so a zip is one to install.
             (Some(ZipOnly { zh, member_h1 }), _) => CheckedPackage::Zip { zh, member_h1 },
             (None, UseMoment::Install) => CheckedPackage::Unpacked { h1 },
             (None, UseMoment::Plan) => CheckedPackage::Installed { h1 },

@@ -169,6 +169,7 @@ fn lacking(
         return Vec::new();
     }
     let mut lacking = Vec::new();
+    // `init` asks the source first, whatever is installed (`coverage` rules 5.1).
     for (provider, entry) in &subject.document.lock.providers {
         let version = &entry.version;
         if subject.left_over(provider).is_none()

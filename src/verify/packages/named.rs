@@ -79,6 +79,7 @@ fn by_path(single: &Single, subject: CheckedLock<'_>) -> Option<PackageId> {
             };
             Some(PackageId {
                 provider: provider(&[host, namespace, type_name])?,
+                // A directory `1.0` holds version 1.0.0 (`sources` rules 7.3).
                 version: version.parse().ok()?,
                 platform: platform.parse().ok()?,
             })
@@ -105,6 +106,7 @@ fn by_name(place: &Local) -> Option<(String, Version, Platform)> {
     let Local::Archive(path) = place else {
         return None;
     };
+    // The programs match names of zips in lower case, too (`sources` rules 7.2).
     let name = path.file_name()?.to_str()?.to_lowercase();
     let (type_name, _) = name.strip_prefix("terraform-provider-")?.split_once('_')?;
     let (version, platform) = packed_name(&name, type_name)?;

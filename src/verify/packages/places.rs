@@ -233,7 +233,9 @@ impl PackagesAtHand {
         match place.absence {
             // With --confine, only places that the user names may be outside.
             Absence::Fine | Absence::Fault(..) if is_outside(error) => true,
+            // Directories that the program looks for by itself need not exist (`cliconfig` rules 5.1).
             Absence::Fine => is_missing,
+            // A mirror that is configured must: without it `init` fails (`sources` rules 7.6).
             Absence::Fault(file, span) => {
                 if is_missing {
                     self.absent.push((file, span, place.dir.clone()));
