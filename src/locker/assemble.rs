@@ -128,6 +128,8 @@ fn new_hashes(
             new = new.union(&package.confirmed);
         }
     }
+    // The programs add every line of a signed list (`sources` rules 9.2), OpenTofu those of an unsigned one as well
+    // (9.4).
     if let Some(list) = hashed.lists.view() {
         new = new.union(list.hashes);
     }

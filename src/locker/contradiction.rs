@@ -207,6 +207,7 @@ impl Unvouched {
     fn replace(mut self) -> (Self, Vec<ContradictedHash>) {
         let mut replaced = Vec::new();
         for zh in std::mem::take(&mut self.unlisted) {
+            // A source has this zip, so its `zh:` would be recorded again: removing it repairs nothing.
             if self.hashed.contains(&zh) {
                 self.unlisted.push(zh);
             } else {
@@ -216,6 +217,7 @@ impl Unvouched {
                 });
             }
         }
+        // Only where all packages of the list are known does it follow that none has them (rules 2.4).
         if self.unseen == 0 {
             for h1 in self.surplus.drain(..) {
                 replaced.push(ContradictedHash {
@@ -235,6 +237,7 @@ impl Unvouched {
     ) -> Option<LockError> {
         let is_signed = list.is_some_and(|list| list.is_signed);
         let would_stay = self.unlisted.iter().any(|zh| self.hashed.contains(zh));
+        // A list without a signature shows that something is wrong, but not what (rules 2.4).
         let remedy = if !is_signed || would_stay {
             Remedy::ByHand
         } else if self.surplus.is_empty() || self.unseen == 0 {

@@ -182,7 +182,8 @@ impl PackageContent {
             h1: fact.fact.h1.clone(),
             form: Form::Zip {
                 zh: fact.fact.zh.clone(),
-                // Facts are kept of packages only where both are equal.
+                // Facts are kept of packages only where both are equal: nothing about these is odd (`store`
+                // rules 1.1).
                 member_h1: fact.fact.h1.clone(),
             },
             oddities: Vec::new(),

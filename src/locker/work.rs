@@ -39,6 +39,7 @@ pub(super) fn distinct_sources<'a>(
 ) -> Vec<&'a FlavorSource<'a>> {
     let mut sources: Vec<&FlavorSource<'a>> = Vec::new();
     for source in of_roots {
+        // Sources have no equality: roots share one if they hold the same reference.
         if !sources.iter().any(|other| std::ptr::eq(*other, source)) {
             sources.push(source);
         }
@@ -66,7 +67,33 @@ pub(super) fn start<'a>(
         let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
         let (mut queries, refused) =
             resolve::to_query(request.requirements, &before, flavor, request.goals);
-        queries.extend(queries_of_unrequired(request, &before, &carried_over));
+        // Entries that stay only because something that was not seen may require them: their version is known,
+        // so their hashes are completed like those of others. Else `verify` would recommend a run that changes
+        // nothing.
+        if !request.requirements.is_complete() {
+            for (provider, entry) in unrequired(request.requirements, &before, &carried_over) {
+                if !can_be_asked_about(provider, flavor) {
+                    continue;
+                }
+                let goal = request.goals.named.get(provider);
+                // An entry that is to move is bound by the recorded conditions, which are all that is known
+                // (`resolve` rules 2.6).
+                let constraints = match goal {
+                    Some(_) => entry.constraints.clone(),
+                    None => {
+                        request
+                            .requirements
+                            .on_locked(provider, &entry.version, &entry.constraints)
+                    }
+                };
+                queries.push(ProviderQuery {
+                    provider: provider.clone(),
+                    constraints,
+                    locked: Some(entry.version.clone()),
+                    goal: goal.cloned().unwrap_or_default(),
+                });
+            }
+        }
         // A provider that is run from a directory has no release, so nothing could be asked about it.
         queries.retain(|query| !request.overridden.contains(&query.provider));
         queries.sort_by(|a, b| a.provider.cmp(&b.provider));
@@ -85,37 +112,6 @@ pub(super) fn start<'a>(
         });
     }
     roots
-}
-
-/// Returns the entries that stay only because something that was not seen may require them.
-///
-/// Their version is known, so their hashes are completed like those of others: else `verify` would
-/// recommend a run that changes nothing. An entry that another one replaces needs nothing more. One that
-/// is to move is bound by the recorded conditions, which are all that is known (`resolve` rules 2.6).
-fn queries_of_unrequired(
-    request: &RootRequest<'_>,
-    before: &LockFile,
-    carried_over: &[(ProviderAddr, ProviderAddr)],
-) -> Vec<ProviderQuery> {
-    let requirements = request.requirements;
-    if requirements.is_complete() {
-        return Vec::new();
-    }
-    unrequired(requirements, before, carried_over)
-        .filter(|(provider, _)| can_be_asked_about(provider, request.source.flavor))
-        .map(|(provider, entry)| {
-            let goal = request.goals.named.get(provider);
-            ProviderQuery {
-                provider: provider.clone(),
-                constraints: match goal {
-                    Some(_) => entry.constraints.clone(),
-                    None => requirements.on_locked(provider, &entry.version, &entry.constraints),
-                },
-                locked: Some(entry.version.clone()),
-                goal: goal.cloned().unwrap_or_default(),
-            }
-        })
-        .collect()
 }
 
 /// Returns the entries that nothing visible requires and that no other entry replaces.

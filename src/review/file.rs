@@ -255,6 +255,7 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
         .into_iter()
         .map(ExplainedChange::of)
         .collect();
+    // The sort is stable: of equal risk the order of addresses stays.
     providers.sort_by_key(|change| Reverse(change.explained.risk));
     FileReview {
         causes,
@@ -269,6 +270,7 @@ fn file_causes(
     lock_diff: &LockDiff,
 ) -> Vec<FileCause> {
     let mut causes = Vec::new();
+    // A fault that is the same on both sides is no change.
     let is_same = old.map(|side| &side.bytes) == new.map(|side| &side.bytes);
     if old.is_some_and(LockSide::is_broken) && !is_same {
         causes.push(FileCause::WasBroken);

@@ -112,6 +112,7 @@ pub fn history<V: Ord>(
             .iter()
             .filter_map(|name| match name {
                 Some(name) => locks.get(name),
+                // A parent without the file has no entries: a merge may take their absence over.
                 None => Some(&nothing),
             })
             .collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::merge::{MergeConflict, Merged};
+use super::merge::Merged;
 use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Span, rules};
 use crate::flavor::Flavor;
@@ -101,29 +101,25 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
         blocks.insert(addr, lockfile::write_entry(addr, entry));
     }
     for (addr, conflict) in &merged.conflicts {
-        blocks.insert(addr, marked(addr, conflict, markers));
+        let mut block = String::new();
+        let mut section = |sign: &str, label: &str, entry: Option<&ProviderLock>| {
+            let line = format!("{} {label}", sign.repeat(markers.size));
+            writeln!(block, "{}", line.trim_end()).expect("writing to a string cannot fail");
+            block += &entry.map_or_else(String::new, |entry| lockfile::write_entry(addr, entry));
+        };
+        section("<", &markers.ours, conflict.ours.as_ref());
+        if let Some(label) = &markers.base {
+            section("|", label, conflict.base.as_ref());
+        }
+        section("=", "", conflict.theirs.as_ref());
+        section(">", &markers.theirs, None);
+        blocks.insert(addr, block);
     }
     let mut out = flavor.header().to_owned();
     for block in blocks.values() {
         out.push('\n');
         out.push_str(block);
     }
-    out
-}
-
-fn marked(addr: &ProviderAddr, conflict: &MergeConflict, markers: &Markers) -> String {
-    let mut out = String::new();
-    let mut section = |sign: &str, label: &str, entry: Option<&ProviderLock>| {
-        let line = format!("{} {label}", sign.repeat(markers.size));
-        writeln!(out, "{}", line.trim_end()).expect("writing to a string cannot fail");
-        out += &entry.map_or_else(String::new, |entry| lockfile::write_entry(addr, entry));
-    };
-    section("<", &markers.ours, conflict.ours.as_ref());
-    if let Some(label) = &markers.base {
-        section("|", label, conflict.base.as_ref());
-    }
-    section("=", "", conflict.theirs.as_ref());
-    section(">", &markers.theirs, None);
     out
 }
 
@@ -167,6 +163,7 @@ pub fn part(text: &[u8]) -> Result<Option<Parted>, MarkerError> {
 fn sign(line: &[u8], size: usize) -> Option<u8> {
     let sign = *line.first().filter(|byte| b"<|=>".contains(byte))?;
     let same = line.iter().take_while(|byte| **byte == sign).count();
+    // Behind a marker git writes a blank and a label, or nothing; with CRLF the line ends in CR.
     let ends = matches!(line.get(size), None | Some(b' ' | b'\r' | b'\n'));
     (same == size && ends).then_some(sign)
 }

@@ -353,9 +353,22 @@ fn different_versions(
     // The side that kept the version of the base has not chosen it against the other side: it only
     // has other hashes or constraints. So this is no conflict.
     for (left, moved) in [(ours, theirs), (theirs, ours)] {
-        if let Some(base) = base.known().filter(|base| base.version == left.version) {
-            return Ok(with_moved_version(base, left, moved, unfinished));
+        let Some(base) = base.known().filter(|base| base.version == left.version) else {
+            continue;
+        };
+        // Its hashes are those of packages that the other side replaced: beside the new ones they would accept
+        // an old package (rules 1.2).
+        if left.hashes.iter().any(|hash| !base.hashes.contains(hash)) {
+            unfinished.insert(UnfinishedReason::HashesLeftBehind);
         }
+        let constraints = constraints(Some(base), left, moved);
+        if constraints != moved.constraints && constraints != left.constraints {
+            unfinished.insert(UnfinishedReason::ConstraintsJoined);
+        }
+        return Ok(ProviderLock {
+            constraints,
+            ..moved.clone()
+        });
     }
     unfinished.insert(UnfinishedReason::VersionsDiffered);
     // A downgrade is deliberate. Taking the newer version would undo it without a trace.
@@ -381,26 +394,5 @@ fn different_versions(
             }
         }
         MergePreference::Newest | MergePreference::Fail => Err(Clash),
-    }
-}
-
-/// Merges where one side kept the version. Its hashes are those of packages that the other side replaced: beside
-/// the new ones they would accept an old package (rules 1).
-fn with_moved_version(
-    base: &ProviderLock,
-    left: &ProviderLock,
-    moved: &ProviderLock,
-    unfinished: &mut BTreeSet<UnfinishedReason>,
-) -> ProviderLock {
-    if left.hashes.iter().any(|hash| !base.hashes.contains(hash)) {
-        unfinished.insert(UnfinishedReason::HashesLeftBehind);
-    }
-    let constraints = constraints(Some(base), left, moved);
-    if constraints != moved.constraints && constraints != left.constraints {
-        unfinished.insert(UnfinishedReason::ConstraintsJoined);
-    }
-    ProviderLock {
-        constraints,
-        ..moved.clone()
     }
 }

@@ -36,7 +36,18 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     for query in &queries {
         let places = &requirements.providers[&query.provider];
         match lock.providers.get(&query.provider) {
-            None => findings.push(not_locked(subject, &query.provider, places)),
+            None => {
+                let provider = &query.provider;
+                let title = format!("{provider} is required but not locked");
+                let place = &places[0];
+                let mut diagnostic = Diagnostic::error(rules::PROVIDER_NOT_LOCKED, title)
+                    .at(place.file, place.span, "required here")
+                    .help(subject.advice.lock.run(""));
+                for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
+                    diagnostic = diagnostic.see(other.file, other.span, "and here");
+                }
+                findings.push(Finding::about(provider, diagnostic));
+            }
             Some(entry) => {
                 findings.extend(outside(subject, &query.provider, entry, requirements));
                 findings.extend(stale(subject, &query.provider, entry, requirements));
@@ -94,24 +105,6 @@ fn not_required(
              -lockfile=readonly` fails: Provider dependency changes detected"
         ))),
     )
-}
-
-fn not_locked(
-    subject: CheckedLock<'_>,
-    provider: &ProviderAddr,
-    places: &[Requirement],
-) -> Finding {
-    let place = &places[0];
-    let mut diagnostic = Diagnostic::error(
-        rules::PROVIDER_NOT_LOCKED,
-        format!("{provider} is required but not locked"),
-    )
-    .at(place.file, place.span, "required here")
-    .help(subject.advice.lock.run(""));
-    for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
-        diagnostic = diagnostic.see(other.file, other.span, "and here");
-    }
-    Finding::about(provider, diagnostic)
 }
 
 /// Reports every place whose condition the locked version does not meet.

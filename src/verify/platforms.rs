@@ -43,7 +43,20 @@ pub fn check(
         if coverage.missed() > 0 {
             findings.push(lacking(subject, provider, entry, coverage, &fix));
         } else if !coverage.unknown.is_empty() {
-            findings.push(unattributed(subject, provider, coverage));
+            // As many as wanted platforms, or more, are not attributed (`coverage` rules 1.1).
+            let unknown = platform::join(&coverage.unknown, ", ");
+            let note = format!(
+                "{} h1: recorded for {} wanted platforms",
+                coverage.recorded,
+                coverage.wanted.len()
+            );
+            let diagnostic = Diagnostic::note(
+                rules::PLATFORMS_UNATTRIBUTED,
+                format!("{provider} has enough h1: hashes, but their platforms are unknown"),
+            )
+            .at(subject.file, subject.header(provider), note)
+            .help(format!("nothing to do, if they are those of {unknown}"));
+            findings.push(Finding::about(provider, diagnostic));
         }
     }
     findings
@@ -149,25 +162,4 @@ fn explanation(coverage: &Coverage) -> String {
             format!("{count}; only that of {known} is known")
         }
     }
-}
-
-fn unattributed(subject: CheckedLock<'_>, provider: &ProviderAddr, coverage: &Coverage) -> Finding {
-    let unknown = platform::join(&coverage.unknown, ", ");
-    Finding::about(
-        provider,
-        Diagnostic::note(
-            rules::PLATFORMS_UNATTRIBUTED,
-            format!("{provider} has enough h1: hashes, but their platforms are unknown"),
-        )
-        .at(
-            subject.file,
-            subject.header(provider),
-            format!(
-                "{} h1: recorded for {} wanted platforms",
-                coverage.recorded,
-                coverage.wanted.len()
-            ),
-        )
-        .help(format!("nothing to do, if they are those of {unknown}")),
-    )
 }

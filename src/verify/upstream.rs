@@ -232,9 +232,26 @@ impl UpstreamEntry<'_> {
         } else if known < recorded.len() {
             findings.push(self.unknown(signed));
         }
-        let is_complete = known == signed.of(Scheme::Zh).count();
-        if !is_complete && (known > 0 || recorded.is_empty()) {
-            findings.push(self.incomplete(known, signed));
+        let all = signed.of(Scheme::Zh).count();
+        if known < all && (known > 0 || recorded.is_empty()) {
+            let (provider, subject) = (self.provider, self.subject);
+            let (title, remark) = match known {
+                0 => (
+                    format!("{provider} is locked without the signed hashes of its release"),
+                    format!("none of the {all} that its registry signs"),
+                ),
+                _ => (
+                    format!(
+                        "{provider} is locked with {known} of the {all} signed hashes of its release"
+                    ),
+                    "zh: hashes are missing".to_owned(),
+                ),
+            };
+            // A note: the `init` that installs the package adds them (`coverage` rules 2.4).
+            let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
+                .at(subject.file, subject.header(provider), remark)
+                .help(subject.advice.lock.run(", which adds them"));
+            findings.push(Finding::about(provider, diagnostic));
         }
         findings
     }
@@ -306,29 +323,6 @@ impl UpstreamEntry<'_> {
             )
         });
         Finding::about(provider, diagnostic.help(help))
-    }
-
-    /// Reports an entry that lacks hashes of the signed list.
-    fn incomplete(&self, known: usize, signed: &Hashes) -> Finding {
-        let (provider, subject) = (self.provider, self.subject);
-        let all = signed.of(Scheme::Zh).count();
-        let (title, remark) = match known {
-            0 => (
-                format!("{provider} is locked without the signed hashes of its release"),
-                format!("none of the {all} that its registry signs"),
-            ),
-            _ => (
-                format!(
-                    "{provider} is locked with {known} of the {all} signed hashes of its release"
-                ),
-                "zh: hashes are missing".to_owned(),
-            ),
-        };
-        // A note: the `init` that installs the package adds them (`coverage` rules 2.4).
-        let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
-            .at(subject.file, subject.header(provider), remark)
-            .help(subject.advice.lock.run(", which adds them"));
-        Finding::about(provider, diagnostic)
     }
 
     /// Reports a newer patch of the locked minor version.

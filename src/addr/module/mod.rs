@@ -165,7 +165,29 @@ impl RemoteModule {
     /// # Errors
     /// If the text is no such address, or its subdirectory leads out of the package.
     pub fn parse(text: &str) -> Result<Self, ModuleSourceError> {
-        Self::read(text).map_err(|kind| ModuleSourceError::of_call(text, kind))
+        let refused = |kind| ModuleSourceError::of_call(text, kind);
+        let (package, sub) = split_sub(text);
+        if leads_out(&sub) {
+            return Err(refused(ModuleSourceErrorKind::LeavesPackage));
+        }
+        // Before the detection, so that `//` of the user is not taken for a part of the shorthand
+        // (rules 5.7).
+        // A shorthand can hold a subdirectory as well, which comes first.
+        let address = detect::address(&package).map_err(refused)?;
+        let (package, outer) = split_sub(&address);
+        let sub = match (&*outer, &*sub) {
+            ("", _) => sub,
+            (_, "") => outer,
+            _ => reference::clean(&format!("{outer}/{sub}")),
+        };
+        // Checked again: two harmless subdirectories may lead out together.
+        if leads_out(&sub) {
+            return Err(refused(ModuleSourceErrorKind::LeavesPackage));
+        }
+        Ok(Self {
+            package: package.into(),
+            sub: sub.into(),
+        })
     }
 
     /// Reads an address that must be written in full: with a scheme, or forced to a kind.
@@ -220,31 +242,6 @@ impl RemoteModule {
             sub: self.sub.clone(),
         };
         shown.to_string()
-    }
-
-    fn read(text: &str) -> Result<Self, ModuleSourceErrorKind> {
-        let (package, sub) = split_sub(text);
-        if leads_out(&sub) {
-            return Err(ModuleSourceErrorKind::LeavesPackage);
-        }
-        // Before the detection, so that `//` of the user is not taken for a part of the shorthand
-        // (rules 5.7).
-        // A shorthand can hold a subdirectory as well, which comes first.
-        let address = detect::address(&package)?;
-        let (package, outer) = split_sub(&address);
-        let sub = match (&*outer, &*sub) {
-            ("", _) => sub,
-            (_, "") => outer,
-            _ => reference::clean(&format!("{outer}/{sub}")),
-        };
-        // Checked again: two harmless subdirectories may lead out together.
-        if leads_out(&sub) {
-            return Err(ModuleSourceErrorKind::LeavesPackage);
-        }
-        Ok(Self {
-            package: package.into(),
-            sub: sub.into(),
-        })
     }
 
     /// Returns the kind that the address is forced to, as in `git` of `git::https://…`, and the rest.

@@ -68,7 +68,9 @@ impl Draft {
         }
         for other in others {
             // Two signed lists of one release are equal: one of these is not signed, and it is unknown which.
-            if contradict(&entry.hashes, &other.hashes) {
+            let lists_more = |a: &Hashes, b: &Hashes| a.of(Scheme::Zh).any(|zh| !b.contains(zh));
+            if lists_more(&entry.hashes, &other.hashes) && lists_more(&other.hashes, &entry.hashes)
+            {
                 self.left.push(Unrepaired::Lists {
                     provider: provider.clone(),
                     version: first,
@@ -158,11 +160,6 @@ impl Draft {
             });
         }
     }
-}
-
-/// Returns true if both sets list `zh:` and neither list holds all of the other one.
-fn contradict(a: &Hashes, b: &Hashes) -> bool {
-    a.of(Scheme::Zh).any(|hash| !b.contains(hash)) && b.of(Scheme::Zh).any(|hash| !a.contains(hash))
 }
 
 #[cfg(test)]
