@@ -70,7 +70,6 @@ fn complete_provider(
         .filter(|platform| attribution.package(platform).is_none())
         .cloned()
         .partition(|platform| {
-            // A platform that a preset names is passed over where the release lacks it (rules 1.1).
             let must_exist = chosen.named.contains(platform) && request.requires(&query.provider);
             !must_exist && attribution.lacks(platform)
         });

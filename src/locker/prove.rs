@@ -43,6 +43,8 @@ pub(super) fn prove<'a>(
             errors.extend(faults.iter().cloned());
             let lists = lists.clone();
             for meta in &offered.metas {
+                // Stated hashes of which no scheme is known refuse the package (`sources` rules 8.4), which needs no
+                // download.
                 if let Err(cause) = authenticate::checkable(&meta.stated) {
                     errors.push(LockError::unproven(meta, cause));
                 }

@@ -27,7 +27,7 @@ impl Fact {
     /// Zips are published under several names, so different names are no contradiction.
     #[must_use]
     pub fn contradicts(&self, other: &Self) -> bool {
-        // The size too: it is a property of the same bytes.
+        // The size too: it is a property of the same bytes (`store` rules 4.2).
         self.zh == other.zh && (self.h1 != other.h1 || self.size != other.size)
     }
 }

@@ -64,6 +64,23 @@ impl ProviderQuery {
             _ => Ok(()),
         }
     }
+
+    fn not_offered(&self, only: &Version, newest: Option<Version>) -> SelectError {
+        let provider = self.provider.clone();
+        match self.goal {
+            Goal::Exactly(_) => SelectError::NotOffered {
+                provider,
+                wanted: only.clone(),
+                newest,
+            },
+            // An error even if the version is installed (rules 2.2).
+            Goal::Keep | Goal::Newest(_) => SelectError::LockedGone {
+                provider,
+                locked: only.clone(),
+                newest,
+            },
+        }
+    }
 }
 
 /// Returns the providers that must be asked about, sorted, and the requirements that nothing can meet.
@@ -144,23 +161,10 @@ pub fn candidates<'v>(
         (Goal::Newest(_), _) => None,
     };
     if let Some(only) = only {
-        if let Some(version) = offered.iter().find(|version| *version == only) {
-            return Ok(vec![version]);
-        }
-        let (provider, newest) = (provider.clone(), newest_release(offered));
-        return Err(Box::new(match query.goal {
-            Goal::Exactly(_) => SelectError::NotOffered {
-                provider,
-                wanted: only.clone(),
-                newest,
-            },
-            // An error even if the version is installed (rules 2.2).
-            Goal::Keep | Goal::Newest(_) => SelectError::LockedGone {
-                provider,
-                locked: only.clone(),
-                newest,
-            },
-        }));
+        return match offered.iter().find(|version| *version == only) {
+            Some(version) => Ok(vec![version]),
+            None => Err(Box::new(query.not_offered(only, newest_release(offered)))),
+        };
     }
     let mut allowed: Vec<&Version> = offered
         .iter()

@@ -165,6 +165,7 @@ pub fn check(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
             provider,
             entry,
         };
+        // Without a list there is nothing to compare with: the version cannot be installed any more.
         let Some(list) = &answer.list else {
             findings.push(compared.gone(&answer.versions));
             continue;

@@ -91,6 +91,7 @@ fn worst(predictions: Vec<&Prediction>) -> Option<Prediction> {
     let sure_failure = predictions
         .iter()
         .filter(|prediction| prediction.outcome == Outcome::Fails && !prediction.assumed)
+        // A missing package is reported before a missing entry (`coverage` rules 4.7).
         .min_by_key(|prediction| prediction.is_about_entries());
     if let Some(failure) = sure_failure {
         return Some((*failure).clone());

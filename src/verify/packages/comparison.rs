@@ -40,8 +40,7 @@ impl<'a> PackageComparison<'a, '_> {
             Err(error) => return vec![findings::unreadable(self.subject, candidate, error)],
         };
         let recorded = self.subject.recorded(&candidate.id);
-        // `plan` needs an `h1:` of what is installed; before an installation a `zh:` counts as well, and an unpacked
-        // package may pass unchecked (`hash` rules 3.3, 3.4).
+        // What is installed must match an `h1:`; before an installation a `zh:` counts as well (`hash` rules 3.5).
         let moment = match candidate.origin {
             PackageOrigin::Installed => UseMoment::Plan,
             PackageOrigin::Cache | PackageOrigin::Mirror | PackageOrigin::Named => {
