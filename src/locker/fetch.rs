@@ -67,7 +67,7 @@ impl WantedPackage {
                 check: match &meta.evidence {
                     Some(evidence) => Check::Digest(evidence.shasum),
                     // A mirror that states no hash is believed (`sources` rules 8.4), but not over plain http
-                    // (rules 8.3 there).
+                    // (`sources` rules 8.3).
                     None if meta.stated.is_empty() => Check::Server,
                     None => Check::Stated,
                 },
