@@ -67,7 +67,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
     let line = match CommandLine::read(args) {
         Ok(line) => line,
-        // To git, any smaller number is a conflict that was written.
+        // To git, any smaller number is a conflict that was written (`gitattributes(5)`): it would take the
+        // file as it is for the result.
         Err(error) if is_driver && error.use_stderr() => {
             return usage(&error, io).max(merge::UNWRITTEN);
         }
@@ -214,6 +215,7 @@ fn confined<'a>(
 fn exit_code(code: u8, printed: io::Result<()>, io: &mut Io<'_>) -> u8 {
     match printed {
         Ok(()) => code,
+        // `head` closes the pipe when it has its lines; the job was done all the same.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => code,
         Err(error) => {
             // If even this cannot be written, there is nowhere left to say why.

@@ -48,6 +48,8 @@ struct DownloadCounts {
 impl<'a> Progress<'a> {
     /// Decides by the options and by whether standard error is a terminal.
     pub(super) fn new(common: &Common, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
+        // Events are results, which neither `-v` nor `-q` changes. The lines of `-v` come before the bar:
+        // each would be written into the line that the bar draws.
         let shown = if common.format == Format::JsonLines {
             ProgressOutput::Events(Mutex::new(out))
         } else if common.verbose {

@@ -25,29 +25,26 @@ impl FromArgMatches for VariableValues {
         let files = matches.get_many::<std::path::PathBuf>(VAR_FILE);
         let mut typed: Vec<(usize, ValueArgument)> = Vec::new();
         for (at, text) in places(VAR).zip(texts) {
-            typed.push((at, value(text)?));
+            let value = match text.split_once('=') {
+                Some((name, text)) if !name.trim().is_empty() => ValueArgument::Value {
+                    name: name.trim().to_owned(),
+                    text: text.to_owned(),
+                },
+                _ => {
+                    let text = format!("--var needs NAME=VALUE, not {text:?}\n");
+                    return Err(Error::raw(ErrorKind::ValueValidation, text));
+                }
+            };
+            typed.push((at, value));
         }
         for (at, path) in places(VAR_FILE).zip(files.into_iter().flatten()) {
             typed.push((at, ValueArgument::File(path.clone())));
         }
-        // clap keeps the values of each option apart, and of `--var` and `--var-file` the later one counts.
+        // clap keeps the values of each option apart, and of `--var` and `--var-file` the later one
+        // counts (`config` rules 9.4).
         typed.sort_by_key(|(at, _)| *at);
         self.0 = typed.into_iter().map(|(_, argument)| argument).collect();
         Ok(())
-    }
-}
-
-/// Reads an argument of the form `NAME=VALUE`.
-fn value(text: &str) -> Result<ValueArgument, Error> {
-    match text.split_once('=') {
-        Some((name, text)) if !name.trim().is_empty() => Ok(ValueArgument::Value {
-            name: name.trim().to_owned(),
-            text: text.to_owned(),
-        }),
-        _ => Err(Error::raw(
-            ErrorKind::ValueValidation,
-            format!("--var needs NAME=VALUE, not {text:?}\n"),
-        )),
     }
 }
 

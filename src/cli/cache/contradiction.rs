@@ -37,12 +37,35 @@ pub(super) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
 
 /// Explains why nothing is done with a file: `done` is what would have been done.
 pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) -> Failure {
+    let cause = |Contradiction { stated, kept }: &Contradiction| {
+        let PackageId {
+            provider,
+            version,
+            platform,
+        } = &kept.fact.id;
+        let known = match &kept.origin {
+            FactOrigin::Computed => "computed here".to_owned(),
+            FactOrigin::Imported(from) => format!("imported from {from}"),
+        };
+        // Facts about one zip contradict each other in the `h1:`, or else in the size (`store`
+        // rules 4.2).
+        let what = |fact: &Fact| {
+            if stated.h1 == kept.fact.h1 {
+                format!("{} bytes", fact.size)
+            } else {
+                fact.h1.to_string()
+            }
+        };
+        let (stated, kept) = (what(stated), what(&kept.fact));
+        format!("{provider} {version} {platform}: it states {stated}, {known}: {kept}")
+    };
     let mut causes: Vec<String> = contradictions.iter().take(MAX_LISTED).map(cause).collect();
     let more = contradictions.len() - causes.len();
     if more > 0 {
         causes.push(format!("{more} more"));
     }
-    // What was computed here comes from the package itself, so that the file is wrong.
+    // What was computed here comes from the bytes of a signed package (`store` rules 1.1), so that the
+    // file is wrong.
     let is_own = |contradiction: &Contradiction| contradiction.kept.origin == FactOrigin::Computed;
     let help = if contradictions.iter().any(is_own) {
         format!("nothing was {done}; find out who wrote {file}: what it states is false")
@@ -57,28 +80,4 @@ pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) ->
         causes,
         help: Some(help),
     }
-}
-
-fn cause(contradiction: &Contradiction) -> String {
-    let Contradiction { stated, kept } = contradiction;
-    let id = &kept.fact.id;
-    let known = match &kept.origin {
-        FactOrigin::Computed => "computed here".to_owned(),
-        FactOrigin::Imported(from) => format!("imported from {from}"),
-    };
-    let what = |fact: &Fact| {
-        // Two facts about one zip differ in its `h1:`, or else in its size.
-        if stated.h1 == kept.fact.h1 {
-            format!("{} bytes", fact.size)
-        } else {
-            fact.h1.to_string()
-        }
-    };
-    let (stated, kept) = (what(stated), what(&kept.fact));
-    let PackageId {
-        provider,
-        version,
-        platform,
-    } = id;
-    format!("{provider} {version} {platform}: it states {stated}, {known}: {kept}")
 }

@@ -167,8 +167,8 @@ fn to_file(
     }
     let mut facts = own;
     if let Some(recorded) = recorded {
-        // Its lines stay as they are, so that the file is the same whoever writes it: one zip may be
-        // known under several names.
+        // Its lines stay as they are (`store` rules 4.4), so that the file is the same whoever writes
+        // it: one zip may be known under several names.
         facts.extend(
             target
                 .facts

@@ -35,6 +35,7 @@ pub(super) fn run(
         .into_iter()
         .map(Sentence::warning)
         .collect();
+    // An import removes no fact to make room for others (`store` rules 4.3).
     for file in files.iter().filter(|file| file.left_out > 0) {
         remarks.push(Sentence::warning(format!(
             "there is no room for {} of {}; `lockctl cache clean --imported` makes room",
@@ -92,7 +93,8 @@ fn import(
         .store
         .import(&facts, &from)
         .map_err(|error| found.unusable(&error))?;
-    // Then nothing of the file was kept: who states one false fact is not trusted with others.
+    // Then nothing of the file was kept (`store` rules 4.2): who states one false fact is not trusted
+    // with others.
     if !done.contradictions.is_empty() {
         row.failure = Some(contradiction::alarm(
             &shown,

@@ -29,15 +29,29 @@ const STANDARD: &str = "-";
 
 impl Command for CacheArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        UserStore::find(world)
-            .and_then(|found| match &self.command {
-                CacheCommand::Dir => Ok(dir(found)),
-                CacheCommand::Stats => stats(found),
-                CacheCommand::Export(args) => export::run(common, args, found),
-                CacheCommand::Import(args) => import::run(common, args, found),
-                CacheCommand::Clean(args) => clean(*args, found),
-            })
-            .unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
+        let Some(stated) = caches::directory(world.env) else {
+            let failure = Failure {
+                title: "there is no directory for facts about packages".to_owned(),
+                causes: vec!["the environment names no directory for caches".to_owned()],
+                help: Some(format!("set {VARIABLE} to a directory that is yours alone")),
+            };
+            return CommandResult::failed(NAME, [failure]);
+        };
+        let current = world.env.current_dir().unwrap_or_default();
+        let found = UserStore {
+            world,
+            dir: current.join(&stated),
+            store: caches::open_store(world, &stated),
+            modules: caches::open_modules(world, &stated),
+        };
+        let done = match &self.command {
+            CacheCommand::Dir => Ok(dir(found)),
+            CacheCommand::Stats => stats(found),
+            CacheCommand::Export(args) => export::run(common, args, found),
+            CacheCommand::Import(args) => import::run(common, args, found),
+            CacheCommand::Clean(args) => clean(*args, found),
+        };
+        done.unwrap_or_else(|failure| CommandResult::failed(NAME, [failure]))
     }
 
     fn check(&self, common: &Common) -> Result<(), String> {
@@ -64,22 +78,7 @@ struct UserStore<'a> {
     modules: ModuleCache<'a>,
 }
 
-impl<'a> UserStore<'a> {
-    fn find(world: World<'a>) -> Result<Self, Failure> {
-        let stated = caches::directory(world.env).ok_or_else(|| Failure {
-            title: "there is no directory for facts about packages".to_owned(),
-            causes: vec!["the environment names no directory for caches".to_owned()],
-            help: Some(format!("set {VARIABLE} to a directory that is yours alone")),
-        })?;
-        let current = world.env.current_dir().unwrap_or_default();
-        Ok(Self {
-            world,
-            dir: current.join(&stated),
-            store: caches::open_store(world, &stated),
-            modules: caches::open_modules(world, &stated),
-        })
-    }
-
+impl UserStore<'_> {
     /// Returns the failure of a directory that cannot be used.
     fn unusable(&self, error: &io::Error) -> Failure {
         Failure {
@@ -129,6 +128,7 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         .map(|stored| &stored.fact.id.provider)
         .collect();
     let days = MAX_AGE.as_secs() / (24 * 60 * 60);
+    // A fact that is too old counts as unknown, but its object stays until `clean` (`store` rules 2.3).
     let too_old = Some(IgnoredObjects {
         reason: format!("it is older than {}", counted(days as usize, "day")),
         count: old.len(),

@@ -2,13 +2,10 @@
 
 use super::other_flavor;
 use super::report::place;
-use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::flavor::Flavor;
 use crate::locker::{Conversion, LockError, MovedEntry};
 use crate::report::Failure;
-use crate::requirement::Requirement;
 use crate::resolve::SelectError;
 use crate::run::root::Root;
 
@@ -19,35 +16,28 @@ use crate::run::root::Root;
 pub(super) fn check_builtin(root: &Root, loaded: &Loaded, texts: &Texts) -> Result<(), Failure> {
     let old = other_flavor(root.flavor);
     for (addr, places) in &loaded.requirements.providers {
+        // A built-in provider has no entry to move; the host opentofu.org has some for OpenTofu alone
+        // (`addr` rules 1.6).
         if addr.is_builtin(old) && !addr.is_builtin(root.flavor) {
-            return Err(not_built_in(addr, places, root.flavor, texts));
+            let places: Vec<String> = places
+                .iter()
+                .map(|requirement| place(requirement, texts))
+                .collect();
+            return Err(Failure {
+                title: format!("{} has no provider {addr}", root.flavor.program()),
+                causes: vec![format!(
+                    "only {} knows it as built in; it is required by {}",
+                    old.program(),
+                    places.join(" and ")
+                )],
+                help: Some(format!(
+                    "write the source address terraform.io/builtin/{}, which both programs know",
+                    addr.type_name()
+                )),
+            });
         }
     }
     Ok(())
-}
-
-fn not_built_in(
-    addr: &ProviderAddr,
-    places: &[Requirement],
-    target: Flavor,
-    texts: &Texts,
-) -> Failure {
-    let places: Vec<String> = places
-        .iter()
-        .map(|requirement| place(requirement, texts))
-        .collect();
-    Failure {
-        title: format!("{} has no provider {addr}", target.program()),
-        causes: vec![format!(
-            "only {} knows it as built in; it is required by {}",
-            other_flavor(target).program(),
-            places.join(" and ")
-        )],
-        help: Some(format!(
-            "write the source address terraform.io/builtin/{}, which both programs know",
-            addr.type_name()
-        )),
-    }
 }
 
 /// Explains the errors about moved entries that the registry of the program does not have; returns the other
@@ -82,6 +72,7 @@ fn not_offered(moved: &MovedEntry, error: &LockError, root: &Root) -> Failure {
     let short = moved.to.short(root.flavor);
     let (host, version) = (moved.to.hostname(), &moved.version);
     let is_locked = format!("{} {version} is locked", moved.from);
+    // The version of an entry stays (`locker` rules 5.2), so another one is never taken in its place.
     if let LockError::Select(error) = error
         && let SelectError::LockedGone { newest, .. } = &**error
     {

@@ -86,7 +86,8 @@ impl Job for ConvertJob<'_, '_> {
         result: &mut RootResult,
     ) -> Result<Replaced, Failure> {
         self.lock.report_sources(&opened, result);
-        // `lock` keeps an entry that a source does not have as it is (`locker` rules 2.6); a moved one has no hashes to keep.
+        // `lock` keeps an entry that a source does not have as it is (`locker` rules 2.6); a moved one has
+        // no hashes to keep.
         match outcome.and_then(|locked| complete(&conversion, locked)) {
             Ok(locked) => {
                 self.lock.report_state(&opened, &locked, result);
@@ -117,7 +118,7 @@ impl Job for ConvertJob<'_, '_> {
 }
 
 /// Makes an error of a moved entry that the registry of the program does not have: it has no hashes, and
-/// would be trusted on first use.
+/// would be trusted on first use (`lockfile` rules 5.2).
 fn complete(conversion: &Conversion, locked: Locked) -> Result<Locked, Vec<LockError>> {
     let is_moved = |error: &LockError| {
         let absent = error.absent();

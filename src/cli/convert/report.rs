@@ -77,7 +77,7 @@ pub(super) fn settings(result: &mut RootResult, root: &Root, files: &dyn Files) 
             stated.flavor
         ));
     }
-    // The way back is no problem: OpenTofu reads `.tf` files, too.
+    // The way back is no problem: OpenTofu reads `.tf` files, too (`config` rules 1.4).
     if program == Program::Terraform && root.has_tofu_files(files) {
         result.warn("Terraform does not read the `.tofu` files beside the lock file");
     }

@@ -147,6 +147,7 @@ fn result(
 
 /// Returns whether a file could be compared, and is no worse than is allowed.
 fn status(file: &FileResult, fail_on: Option<FailOn>) -> RootStatus {
+    // What could not be compared may hide a danger, so it fails whatever `--fail-on` allows.
     let limit = match fail_on {
         _ if file.comparison.is_incomplete() || !file.failures.is_empty() => {
             return RootStatus::Failed;

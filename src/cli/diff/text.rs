@@ -11,8 +11,8 @@ use crate::report::{
     TextBlock, Tone,
 };
 use crate::review::{
-    Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedChange, FoldedRemark,
-    ProviderSide, Risk, fold, registry_page,
+    Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedRemark, ProviderSide,
+    Risk, fold, registry_page,
 };
 
 /// Returns what people read of a result: equal changes of several files once, unless every detail is
@@ -69,7 +69,17 @@ fn folded(files: &[FileResult], look: Look) -> Changes {
             .map(|said| with_files(risk, said))
             .collect();
         if look.markdown {
-            row.details = folded_details(change);
+            // Files with the very same details share them.
+            for (file, change) in change.files() {
+                let (lines, file) = (details(change), file.to_owned());
+                match row.details.iter_mut().find(|known| known.lines == lines) {
+                    Some(known) => known.files.push(file),
+                    None => row.details.push(Details {
+                        files: vec![file],
+                        lines,
+                    }),
+                }
+            }
         }
         row
     });
@@ -89,23 +99,6 @@ fn with_files(risk: Risk, said: &FoldedRemark<'_>) -> Remark {
             .collect(),
         ..remark(risk, said.text.clone())
     }
-}
-
-/// Lists the details of a change in several files, equal ones once.
-fn folded_details(folded: &FoldedChange<'_>) -> Vec<Details> {
-    let mut all: Vec<Details> = Vec::new();
-    for (file, change) in folded.files() {
-        let lines = details(change);
-        let file = file.to_owned();
-        match all.iter_mut().find(|known| known.lines == lines) {
-            Some(known) => known.files.push(file),
-            None => all.push(Details {
-                files: vec![file],
-                lines,
-            }),
-        }
-    }
-    all
 }
 
 /// Returns the tone for a risk.

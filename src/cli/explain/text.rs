@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::cli::Look;
-use crate::diag::{Area, Level, RULES, Rule, TOPICS, Topic, named};
+use crate::diag::{Area, Level, RULES, TOPICS, Topic, named};
 use crate::report::{CommandResult, ResultSubject, TextBlock, page, reading};
 
 /// Minimum width of the column of meanings.
@@ -21,7 +21,22 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         .filter(|row| row.page.is_some())
         .map(|row| match named(row.rule) {
             rule if look.markdown => page(rule.page),
-            rule => shown(rule, look.columns),
+            rule => {
+                let meaning = match rule.level() {
+                    Level::As(_) => rule.meaning.to_owned(),
+                    Level::Off => {
+                        format!("{} (off, unless a project file sets a level)", rule.meaning)
+                    }
+                };
+                // The page begins with the name of the rule, which the heading says already.
+                let (_, page) = rule.page.split_once("\n\n").unwrap_or_default();
+                vec![
+                    TextBlock::Heading(rule.name.to_owned()),
+                    TextBlock::Remark(reading::tone(rule.severity), meaning),
+                    TextBlock::Lines(vec![String::new()]),
+                    TextBlock::Page(page.to_owned(), look.columns),
+                ]
+            }
         });
     let pages: Vec<Vec<TextBlock>> = of_topics.chain(of_rules).collect();
     match (pages.is_empty(), look.markdown) {
@@ -30,23 +45,6 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         (true, true) => vec![TextBlock::Page(markdown(), look.columns)],
         (true, false) => table(look.columns),
     }
-}
-
-/// Shows a page below the line that findings of the rule have.
-fn shown(rule: &Rule, columns: usize) -> Vec<TextBlock> {
-    let meaning = match rule.level() {
-        Level::As(_) => rule.meaning.to_owned(),
-        Level::Off => format!("{} (off, unless a project file sets a level)", rule.meaning),
-    };
-    let tone = reading::tone(rule.severity);
-    // The page begins with the name of the rule, which the heading below says already.
-    let (_, page) = rule.page.split_once("\n\n").unwrap_or_default();
-    vec![
-        TextBlock::Heading(rule.name.to_owned()),
-        TextBlock::Remark(tone, meaning),
-        TextBlock::Lines(vec![String::new()]),
-        TextBlock::Page(page.to_owned(), columns),
-    ]
 }
 
 /// Lists all topics and rules for a terminal.

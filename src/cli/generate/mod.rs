@@ -37,7 +37,16 @@ impl Command for ManArgs {
         // Only a built definition knows the full names of commands below commands.
         program.build();
         let text = match &self.dir {
-            None => page_of(&program, &self.command),
+            None => self
+                .command
+                .iter()
+                .try_fold(&program, |command, word| command.find_subcommand(word))
+                .map(page)
+                .ok_or_else(|| Failure {
+                    title: format!("there is no command \"{}\"", self.command.join(" ")),
+                    help: Some(format!("`{PROGRAM} --help` lists all commands")),
+                    ..Failure::default()
+                }),
             Some(dir) => {
                 let dir = common.below(dir);
                 write_all(&program, &dir, world.disk).map(|pages| {
@@ -51,22 +60,6 @@ impl Command for ManArgs {
             Err(failure) => CommandResult::failed("man", [failure]),
         }
     }
-}
-
-/// Returns the page of the command that some words name.
-///
-/// # Errors
-/// If there is no such command.
-fn page_of(program: &clap::Command, words: &[String]) -> Result<Vec<u8>, Failure> {
-    let mut command = program;
-    for word in words {
-        command = command.find_subcommand(word).ok_or_else(|| Failure {
-            title: format!("there is no command \"{}\"", words.join(" ")),
-            help: Some(format!("`{PROGRAM} --help` lists all commands")),
-            ..Failure::default()
-        })?;
-    }
-    Ok(page(command))
 }
 
 /// Writes the page of each command, and returns how many there are.

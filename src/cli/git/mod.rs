@@ -11,7 +11,6 @@ use crate::cli::args::Common;
 use crate::cli::git::args::{GitArgs, GitCommand, GitTextconvArgs, Wire};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
-use crate::flavor::FlavorChoice;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, RootStatus};
@@ -47,8 +46,18 @@ impl Command for GitTextconvArgs {
         let path = common.below(&self.file);
         match world.disk.read(&path, MAX_TEXT_BYTES) {
             Ok(bytes) => {
-                // git aborts a diff whose driver fails, so what is no lock file is printed as it is.
-                let text = text_of(common.flavor, &bytes, world).unwrap_or(bytes);
+                // The driver runs for whatever the attributes match, and git aborts a diff whose driver
+                // fails: what is no lock file is printed as it is.
+                let lock = (bytes.len() as u64 <= lockfile::MAX_BYTES)
+                    .then(|| {
+                        // git hands over a temporary file, whose directory says nothing; it runs
+                        // drivers at the top.
+                        let top = Path::new(".");
+                        let flavor = flavor_of(common.flavor, world.disk, top, Some(&bytes));
+                        LockFile::parse(&bytes, flavor).ok()
+                    })
+                    .flatten();
+                let text = lock.map_or(bytes, |lock| review::readable(&lock).into_bytes());
                 CommandResult::of("git-textconv", ResultSubject::Text(text))
             }
             Err(error) => {
@@ -75,17 +84,6 @@ fn run(common: &Common, args: &GitArgs, world: World<'_>) -> CommandResult {
         root.fail(failure);
     }
     CommandResult::of_roots("git", vec![root], Texts::default())
-}
-
-fn text_of(choice: FlavorChoice, bytes: &[u8], world: World<'_>) -> Option<Vec<u8>> {
-    // The driver runs for whatever the attributes match, which need not be a lock file.
-    if bytes.len() as u64 > lockfile::MAX_BYTES {
-        return None;
-    }
-    // git hands over a temporary file, whose directory says nothing; it runs drivers at the top.
-    let flavor = flavor_of(choice, world.disk, Path::new("."), Some(bytes));
-    let lock = LockFile::parse(bytes, flavor).ok()?;
-    Some(review::readable(&lock).into_bytes())
 }
 
 /// Writes, or removes, what makes git call lockctl, and reports what that is.

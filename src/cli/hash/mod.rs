@@ -96,7 +96,8 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
         HashedContent::Directory(dir) => (&dir.h1, &dir.files),
     };
     let mut remarks = Vec::new();
-    // Both programs look for this prefix at the top of a package only.
+    // Both programs look for this prefix at the top of a package only (`archive` rules 6.1). The type is
+    // not compared: nothing says here which provider the package is of.
     let is_program = |file: &FileDigest| {
         file.name.starts_with(b"terraform-provider-") && !file.name.contains(&b'/')
     };

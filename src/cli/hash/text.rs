@@ -22,6 +22,7 @@ fn lines(package: &HashedPackageRow) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(package.zh.as_ref().map(|zh| format!("{zh}  {path}")));
     lines.push(format!("{h1}  {path}"));
+    // Both are equal unless the zip is odd (`archive` rules 1.2).
     if let Some(member_h1) = package
         .member_h1
         .as_ref()

@@ -76,7 +76,9 @@ pub(in crate::cli) enum Style {
 pub(in crate::cli) struct SideLabel(Option<String>);
 
 fn label(text: &str) -> Result<SideLabel, String> {
+    // Older versions of git know no %S, %X and %Y, and hand them over as they are.
     let is_unknown = text.len() == 2 && text.starts_with('%');
+    // A line feed would end the line of the marker.
     let line = text.replace(|c: char| c.is_control(), " ");
     Ok(SideLabel((!is_unknown).then_some(line)))
 }

@@ -45,7 +45,22 @@ fn run(common: &Common, args: &MergeArgs, world: World<'_>) -> CommandResult {
         .and_then(|sides| {
             let [_, ours, _] = &sides;
             let (text, code) = driver.merge(&sides, &mut texts, &mut result)?;
-            driver.write(ours, &text)?;
+            // git reads the file itself, and an untouched one keeps its time.
+            if text != ours.bytes {
+                let replaced = world.disk.replace(&ours.path, Some(&ours.bytes), &text);
+                let replaced = replaced.map_err(|error| Failure {
+                    title: format!("{} cannot be written", ours.path.display()),
+                    causes: vec![error.to_string()],
+                    help: Some("nothing was written".to_owned()),
+                })?;
+                if replaced == Replaced::Changed {
+                    return Err(Failure {
+                        title: format!("{} was changed by another program", ours.path.display()),
+                        help: Some("nothing was written; merge again".to_owned()),
+                        ..Failure::default()
+                    });
+                }
+            }
             Ok(code)
         })
         .unwrap_or_else(|failure| {
@@ -114,7 +129,8 @@ impl Driver<'_> {
         let (Some(our_lock), Some(their_lock)) = sides else {
             return self.textual([ours, base, theirs], result);
         };
-        // A base with faults is no reason to give up: what it lacks counts as unknown on both sides.
+        // A base with faults is no reason to give up: what it lacks counts as unknown on both sides, not as
+        // absent (`review` rules 1.5).
         let base = MergeBase::read(&base.bytes, flavor);
         if base.unknown != UnknownEntries::None {
             result.remark(format!(
@@ -161,7 +177,8 @@ impl Driver<'_> {
         let paths = files.map(|file| file.path.as_path());
         // No side lacks what both have; all three may have different lines.
         let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;
-        // git can merge lines of anything; it marks what it cannot, and the user sees both sides.
+        // git can merge lines of anything; it marks what it cannot, and the user sees both sides (`review`
+        // rules 1.4).
         let text = git::merge_file(self.world.run, paths, &marking, limit).map_err(|error| {
             Failure::from_error(&error).help("nothing was written; fix the side, and merge again")
         })?;
@@ -172,34 +189,11 @@ impl Driver<'_> {
         Ok((text, FINDINGS))
     }
 
-    /// Puts the result in the place of our side.
-    fn write(&self, ours: &SideFile, text: &[u8]) -> Result<(), Failure> {
-        // git reads the file itself, and an untouched one keeps its time.
-        if text == ours.bytes {
-            return Ok(());
-        }
-        let replaced = self
-            .world
-            .disk
-            .replace(&ours.path, Some(&ours.bytes), text)
-            .map_err(|error| Failure {
-                title: format!("{} cannot be written", ours.path.display()),
-                causes: vec![error.to_string()],
-                help: Some("nothing was written".to_owned()),
-            })?;
-        match replaced {
-            Replaced::Done => Ok(()),
-            Replaced::Changed => Err(Failure {
-                title: format!("{} was changed by another program", ours.path.display()),
-                help: Some("nothing was written; merge again".to_owned()),
-                ..Failure::default()
-            }),
-        }
-    }
-
     /// Decides about the flavor: what was stated, else what the headers of base, ours and theirs come to.
     fn flavor(&self, sides: [&[u8]; 3]) -> Flavor {
         let [_, ours, _] = sides;
+        // The header merges as an entry does (`review` rules 1.6): a side that was converted to the other
+        // program decides.
         let program = merged_program(sides.map(lockfile::header_of));
         match (self.common.flavor, program) {
             (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),

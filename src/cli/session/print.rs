@@ -78,6 +78,7 @@ pub(in crate::cli) fn print(
 
 /// Decides about colours as <https://no-color.org> says.
 fn colors(when: ColorChoice, env: &dyn Env, stream: Stream) -> Colors {
+    // The page says "when present and not an empty string".
     let set = |name| env.var(name).is_some_and(|value| !value.is_empty());
     let dumb = env.var("TERM").is_some_and(|term| term == "dumb");
     let on = match when {

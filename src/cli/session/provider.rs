@@ -67,6 +67,8 @@ impl TypedAddr {
         requirements: &Requirements,
     ) -> Result<ProviderAddr, Failure> {
         let addr = self.by_rules_of(flavor)?;
+        // A type alone is an address, too: its namespace is hashicorp (`addr` rules 1.2). So the type of
+        // another publisher's provider is looked for only where that one is not required.
         if !requirements.providers.contains_key(&addr) && !self.0.contains('/') {
             let mut same_type = requirements
                 .providers

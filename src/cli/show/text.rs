@@ -46,11 +46,25 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
         std::iter::once(titles).chain(rows).collect(),
     )];
     if look.verbose {
-        blocks.extend(
-            shown
-                .iter()
-                .map(|provider| TextBlock::Lines(details(provider, flavor))),
-        );
+        for provider in shown {
+            let mut lines = vec![format!(
+                "{} {}",
+                provider.provider.short(flavor),
+                provider.version
+            )];
+            lines.extend(
+                provider
+                    .dates_in_words
+                    .iter()
+                    .map(|date| format!("  {date}")),
+            );
+            lines.extend(provider.hashes.iter().map(|hash| {
+                // A hash of which no platform is known would end in spaces.
+                let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
+                line.trim_end().to_owned()
+            }));
+            blocks.push(TextBlock::Lines(lines));
+        }
     }
     blocks
 }
@@ -85,19 +99,4 @@ fn or_dash(text: String) -> String {
     } else {
         text
     }
-}
-
-/// Lists every date, and every hash with the platforms that are known to have it.
-fn details(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
-    let title = format!("{} {}", provider.provider.short(flavor), provider.version);
-    let lines = provider.hashes.iter().map(|hash| {
-        // A hash of which no platform is known would end in spaces.
-        let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
-        line.trim_end().to_owned()
-    });
-    let dates = provider
-        .dates_in_words
-        .iter()
-        .map(|date| format!("  {date}"));
-    std::iter::once(title).chain(dates).chain(lines).collect()
 }

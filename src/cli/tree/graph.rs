@@ -50,13 +50,12 @@ impl Drawing {
 
     /// Adds the providers, and returns the whole.
     pub(super) fn finish(mut self) -> Graph {
-        // A short address means something else for the other program.
+        // A short address means something else for the other program (`addr` rules 1.2).
         let mut hosts = self
             .flavors
             .iter()
             .map(|flavor| flavor.default_host())
             .collect::<Vec<_>>();
-        // With one default host, a short address means the same provider for every root.
         hosts.dedup();
         let flavor = (hosts.len() == 1).then(|| self.flavors[0]);
         let nodes: BTreeMap<&ProviderAddr, NodeId> = self
