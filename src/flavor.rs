@@ -40,6 +40,17 @@ pub enum FlavorChoice {
 }
 
 impl FlavorChoice {
+    /// Makes the choice of a rule set that no version was typed for.
+    #[must_use]
+    pub fn rules_of(flavor: Flavor) -> Self {
+        Self::Stated(StatedFlavor {
+            flavor,
+            version: None,
+            patch: None,
+            older_than_known: false,
+        })
+    }
+
     /// Returns the choice, or another one if nothing is stated.
     #[must_use]
     pub fn or(self, other: Self) -> Self {

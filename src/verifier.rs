@@ -6,16 +6,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::addr::ProviderAddr;
 use crate::config::{BackendUse, ConfigSources, Loaded};
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
-use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
+use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile;
 use crate::os::{RealDisk, RealEnv};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
-use crate::project::Project;
 use crate::remote_module::InstalledOnly;
 use crate::verify::{
     self, Advice, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks, WantedChecks,
@@ -101,12 +99,7 @@ impl Verifier {
     /// Applies the rules of one program, instead of those that the root shows signs of.
     #[must_use]
     pub fn flavor(mut self, flavor: Flavor) -> Self {
-        self.flavor = FlavorChoice::Stated(StatedFlavor {
-            flavor,
-            version: None,
-            patch: None,
-            older_than_known: false,
-        });
+        self.flavor = FlavorChoice::rules_of(flavor);
         self
     }
 
@@ -145,7 +138,10 @@ impl Verifier {
         let inputs = inputs(&root, configuration, &project_file, &advice);
         let mut checks = WantedChecks {
             groups: &Groups::offline(),
-            platforms: &|providers| self.wanted(root.project(), root.flavor, providers),
+            platforms: &|providers| match &self.platforms {
+                Some(platforms) => WantedPlatforms::every(platforms.clone()),
+                None => root.project().wanted_platforms(providers, root.flavor),
+            },
             installation_faults: &[],
             facts: &|_| Attributions::new(),
             sources: SourceChecks::none(),
@@ -156,19 +152,6 @@ impl Verifier {
             flavor: root.flavor,
             texts,
         })
-    }
-
-    /// Returns the platforms that each provider must have an `h1:` for.
-    fn wanted(
-        &self,
-        project: &Project,
-        flavor: Flavor,
-        providers: &[&ProviderAddr],
-    ) -> WantedPlatforms {
-        match &self.platforms {
-            Some(platforms) => WantedPlatforms::every(platforms.clone()),
-            None => project.wanted_platforms(providers, flavor),
-        }
     }
 }
 
@@ -200,11 +183,7 @@ impl Verification {
 }
 
 fn line(texts: &Texts, diagnostic: &Diagnostic) -> String {
-    let severity = match diagnostic.severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    };
+    let severity = diagnostic.severity.name();
     let text = format!("{severity}[{}]: {}", diagnostic.code, diagnostic.title);
     match &diagnostic.primary {
         Some(Label { file, span, .. }) => {

@@ -52,6 +52,18 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// Returns the word for it, as project files and all outputs have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// One fault in a file that a user wrote.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {

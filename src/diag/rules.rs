@@ -116,9 +116,7 @@ impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "off",
-            Self::As(Severity::Note) => "note",
-            Self::As(Severity::Warning) => "warning",
-            Self::As(Severity::Error) => "error",
+            Self::As(severity) => severity.name(),
         })
     }
 }

@@ -110,13 +110,20 @@ impl<'a> Checked<'a> {
             .collect()
     }
 
-    /// Returns the failures of all roots, each once, with the roots that it stopped.
-    pub(super) fn failures(&self) -> Vec<(&Failure, Vec<&str>)> {
-        grouped(self.roots.iter().flat_map(|root| {
+    /// Returns the text of each failure once; of several roots with those that it stopped.
+    pub(super) fn failures(&self) -> Vec<String> {
+        let by_root = self.roots.iter().flat_map(|root| {
             root.failures
                 .iter()
                 .map(|failure| (*failure, root.path.as_str()))
-        }))
+        });
+        grouped(by_root)
+            .into_iter()
+            .map(|(failure, roots)| match self.roots.len() {
+                1 => failure.lines(),
+                _ => format!("{}: {}", roots.join(", "), failure.lines()),
+            })
+            .collect()
     }
 }
 

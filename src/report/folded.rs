@@ -227,7 +227,7 @@ impl View<'_> {
                 .unwrap_or_else(|| format!("lockctl explain {}", fold.rule));
             vec![
                 fold.rule.to_owned(),
-                severity(fold.severity).to_owned(),
+                fold.severity.name().to_owned(),
                 fold.root_count().to_string(),
                 match providers.len() {
                     0 => "-".to_owned(),
@@ -238,13 +238,5 @@ impl View<'_> {
         });
         let head = head.map(str::to_owned).to_vec();
         std::iter::once(head).chain(rows).collect()
-    }
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
     }
 }

@@ -26,11 +26,7 @@ const MAX_MEMBERS: usize = 5;
 /// What the writer says.
 pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let title = [("title", format!("lockctl {}", checked.command))];
-    for (failure, roots) in checked.failures() {
-        let mut text = failure.lines();
-        if checked.roots.len() > 1 {
-            text = format!("{}: {text}", roots.join(", "));
-        }
+    for text in checked.failures() {
         writeln!(out, "{}", command("error", &title, &text))?;
     }
     let mut seen = BTreeSet::new();

@@ -39,7 +39,26 @@ fn suite(root: &RootRow<'_>) -> TestSuite {
     if let Some(flavor) = &root.flavor {
         suite.add_property(("flavor", flavor.as_str()));
     }
-    suite.add_test_case(case(root, POSSIBLE, possible(root)));
+    // In JUnit a `failure` is a test that failed, an `error` one that could not run.
+    let mut possible = match root.status {
+        RootStatus::Failed => TestCaseStatus::non_success(NonSuccessKind::Error),
+        _ => TestCaseStatus::success(),
+    };
+    if root.status == RootStatus::Failed {
+        let texts: Vec<String> = root
+            .failures
+            .iter()
+            .map(|failure| failure.lines())
+            .collect();
+        // Configuration with errors leaves the failure to its findings.
+        match root.failures.first() {
+            Some(first) => possible
+                .set_message(xml(&first.title))
+                .set_description(xml(&texts.join("\n\n"))),
+            None => possible.set_message("the configuration could not be read"),
+        };
+    }
+    suite.add_test_case(case(root, POSSIBLE, possible));
     for (provider, about) in by_provider(root) {
         let mut case = case(root, provider.unwrap_or(WHOLE), status(&about.findings));
         if let Some(first) = about
@@ -124,32 +143,8 @@ fn status(findings: &[&FindingRow]) -> TestCaseStatus {
     status
 }
 
-fn possible(root: &RootRow<'_>) -> TestCaseStatus {
-    if root.status != RootStatus::Failed {
-        return TestCaseStatus::success();
-    }
-    // In JUnit a `failure` is a test that failed, an `error` one that could not run.
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-    let texts: Vec<String> = root
-        .failures
-        .iter()
-        .map(|failure| failure.lines())
-        .collect();
-    match root.failures.first() {
-        Some(first) => status
-            .set_message(xml(&first.title))
-            .set_description(xml(&texts.join("\n\n"))),
-        None => status.set_message("the configuration could not be read"),
-    };
-    status
-}
-
 fn said(finding: &FindingRow) -> String {
-    let severity = match finding.severity {
-        Severity::Note => "note",
-        Severity::Warning => "warning",
-        Severity::Error => "error",
-    };
+    let severity = finding.severity.name();
     let place = finding
         .place()
         .map(|place| format!("{place}: "))
@@ -157,7 +152,7 @@ fn said(finding: &FindingRow) -> String {
     format!("{place}{severity}[{}]: {}", finding.rule, finding.lines())
 }
 
-/// Makes text of what XML may hold: two characters that are none are harmless elsewhere.
+/// Makes text of what XML may hold: two characters that are none (XML 1.0, 2.2) are harmless elsewhere.
 fn xml(text: &str) -> XmlString {
     XmlString::new(harmless_lines(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}"))
 }

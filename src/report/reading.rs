@@ -66,42 +66,33 @@ pub fn roots(result: &CommandResult, text: RootsText<'_>, verbose: bool) -> Vec<
 /// Returns the results about roots, one root after the other; `own` are those of each root.
 #[must_use]
 pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) -> Vec<TextBlock> {
+    let gap = || TextBlock::Lines(vec![String::new()]);
     let mut blocks = Vec::new();
     for (root, own) in roots.iter().zip(own) {
-        if roots.len() > 1 {
-            add_named(&mut blocks, heading, &root.path, own);
-        } else {
+        let is_named = match heading {
+            Heading::Own | Heading::OwnApart => true,
+            Heading::Path => false,
+            Heading::PathApart => matches!(own[..], [TextBlock::Verdict(..)]),
+        };
+        if roots.len() == 1 || is_named || own.is_empty() {
+            if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
+                blocks.push(gap());
+            }
             blocks.extend(own);
+            continue;
+        }
+        let is_apart = heading == Heading::PathApart;
+        // Roots that follow one another share the empty line between them.
+        if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
+            blocks.push(gap());
+        }
+        blocks.push(TextBlock::Heading(root.path.clone()));
+        blocks.extend(own);
+        if is_apart {
+            blocks.push(gap());
         }
     }
     blocks
-}
-
-/// Adds the results of one of several roots.
-fn add_named(blocks: &mut Vec<TextBlock>, heading: Heading, path: &str, own: Vec<TextBlock>) {
-    let gap = || TextBlock::Lines(vec![String::new()]);
-    let is_named = match heading {
-        Heading::Own | Heading::OwnApart => true,
-        Heading::Path => false,
-        Heading::PathApart => matches!(own[..], [TextBlock::Verdict(..)]),
-    };
-    if is_named || own.is_empty() {
-        if heading == Heading::OwnApart && !blocks.is_empty() && !own.is_empty() {
-            blocks.push(gap());
-        }
-        blocks.extend(own);
-        return;
-    }
-    let is_apart = heading == Heading::PathApart;
-    // Roots that follow one another share the empty line between them.
-    if is_apart && blocks.last().is_some_and(|last| *last != gap()) {
-        blocks.push(gap());
-    }
-    blocks.push(TextBlock::Heading(path.to_owned()));
-    blocks.extend(own);
-    if is_apart {
-        blocks.push(gap());
-    }
 }
 
 /// Returns what is printed beside the results, in the order in which it was found.

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::style::{BOLD, Colors, GUTTER, harmless, harmless_lines, style, styled};
-use super::{Tone, reading, snippet};
+use super::{reading, snippet};
 use crate::diag::{Diagnostic, Label, Severity, Texts};
 
 /// Several faults that have one cause.
@@ -62,7 +62,11 @@ pub(super) fn render(
     texts: &Texts,
     colors: Colors,
 ) -> io::Result<()> {
-    render_head(out, several, colors)?;
+    let tone = style(reading::tone(several.severity));
+    let head = format!("{}[{}]", several.severity.name(), several.code);
+    let title = format!(": {}", harmless(&several.title));
+    let (head, title) = (styled(colors, tone, &head), styled(colors, BOLD, &title));
+    writeln!(out, "{head}{title}")?;
     let width = several
         .lines
         .iter()
@@ -116,29 +120,9 @@ pub(super) fn render(
     writeln!(out)
 }
 
-fn render_head(out: &mut dyn Write, several: &Several, colors: Colors) -> io::Result<()> {
-    let tone = reading::tone(several.severity);
-    let head = format!("{}[{}]", word(tone), several.code);
-    let title = format!(": {}", harmless(&several.title));
-    writeln!(
-        out,
-        "{}{}",
-        styled(colors, style(tone), &head),
-        styled(colors, BOLD, &title)
-    )
-}
-
 /// Returns the line of a label, and its place as in `main.tf:5:17`.
 fn position(label: &Label, texts: &Texts) -> (usize, String) {
     let at = texts.position(label.file, label.span.start);
     let name = texts.name(label.file);
     (at.line, format!("{name}:{}:{}", at.line, at.column))
-}
-
-fn word(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Good | Tone::Note => "note",
-        Tone::Warning => "warning",
-        Tone::Bad => "error",
-    }
 }

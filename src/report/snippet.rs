@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use super::groups::grouped;
 use super::style::{Colors, harmless, harmless_lines};
 use crate::diag::{Diagnostic, FileId, Label, Severity, Texts};
 
@@ -24,7 +25,12 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         .primary_title(harmless(&diagnostic.title))
         .id(diagnostic.code);
     let mut group: Group<'_> = Group::with_title(title);
-    for (file, labels) in by_file(diagnostic) {
+    let primary = diagnostic.primary.iter();
+    let primary = primary.map(|label| (AnnotationKind::Primary, label));
+    let related = diagnostic.related.iter();
+    let related = related.map(|label| (AnnotationKind::Context, label));
+    // A snippet shows one file; that of the primary label comes first.
+    for (file, labels) in grouped(primary.chain(related).map(|role| (role.1.file, role))) {
         let range = lines_of(file, &labels, texts);
         if !range.is_empty() && range.len() <= MAX_SHOWN {
             group = group.element(snippet(file, &labels, range, texts));
@@ -51,26 +57,6 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
 
 /// A label with the part that it plays.
 type Role<'a> = (AnnotationKind, &'a Label);
-
-/// Sorts the labels by file, the primary one's first.
-fn by_file(diagnostic: &Diagnostic) -> Vec<(FileId, Vec<Role<'_>>)> {
-    let primary = diagnostic
-        .primary
-        .iter()
-        .map(|label| (AnnotationKind::Primary, label));
-    let related = diagnostic
-        .related
-        .iter()
-        .map(|label| (AnnotationKind::Context, label));
-    let mut files: Vec<(FileId, Vec<Role<'_>>)> = Vec::new();
-    for (kind, label) in primary.chain(related) {
-        match files.iter_mut().find(|(file, _)| *file == label.file) {
-            Some((_, labels)) => labels.push((kind, label)),
-            None => files.push((label.file, vec![(kind, label)])),
-        }
-    }
-    files
-}
 
 /// Returns the bytes from the first to the last line that a label is about.
 ///

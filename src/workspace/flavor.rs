@@ -62,29 +62,23 @@ pub(super) fn own_sign(
     holds_tofu_files(&entries).then(|| (Flavor::newest(Program::OpenTofu), FlavorSign::Files))
 }
 
+/// Returns the program that wrote a lock file: by its header, else by the default registry that it names.
 fn by_lock(bytes: &[u8]) -> Option<Program> {
-    // Both programs write their name into the first line, unless the file was written by hand.
-    lockfile::header_of(bytes).or_else(|| by_registries(bytes))
-}
-
-/// Returns the program whose default registry, and only that, a lock file names.
-fn by_registries(bytes: &[u8]) -> Option<Program> {
+    // Both programs write their name into the first line (`lockfile` rules 1.1). A file without it was
+    // written by hand or by another tool (`lockfile` rules 5.5).
+    if let Some(program) = lockfile::header_of(bytes) {
+        return Some(program);
+    }
     let (document, _) = lockfile::parse(FileId::ALONE, bytes, Flavor::newest(Program::Terraform));
-    let names_registry_of = |program: &Program| {
-        let host = Flavor::newest(*program).default_host();
-        let providers = &document.lock.providers;
-        providers
-            .keys()
-            .any(|addr| addr.hostname().unicode() == host)
-    };
     let mut programs = [Program::Terraform, Program::OpenTofu]
         .into_iter()
-        .filter(names_registry_of);
+        .filter(|program| {
+            let host = Flavor::newest(*program).default_host();
+            let mut providers = document.lock.providers.keys();
+            providers.any(|addr| addr.hostname().unicode() == host)
+        });
     // A lock file that names both registries was edited, or moved from one program to the other.
-    match (programs.next(), programs.next()) {
-        (program, None) => program,
-        (_, Some(_)) => None,
-    }
+    programs.next().filter(|_| programs.next().is_none())
 }
 
 /// Returns whether a directory holds configuration that only OpenTofu reads.
@@ -112,48 +106,39 @@ impl Neighbours {
         projects: &Projects<'_>,
     ) -> (Flavor, FlavorSign) {
         self.by_top.get(&top.absolute().to_owned(), || {
-            common_flavor(top, files, data_dir, projects)
+            // Several threads may want to know. What is wrong with the project files of other roots is
+            // not reported, so that nothing of them is kept.
+            let (mut projects, mut texts) = (projects.anew(), Texts::default());
+            let mut programs = BTreeSet::new();
+            let mut are_tofu_files = false;
+            neighbours::visit(files, top, data_dir, &mut |place, entries| {
+                are_tofu_files |= holds_tofu_files(entries);
+                if entries
+                    .iter()
+                    .any(|entry| entry.name == lockfile::FILE_NAME)
+                {
+                    programs.extend(program_of(place, files, &mut projects, &mut texts));
+                }
+                // A third root cannot make two that differ agree.
+                match programs.len() {
+                    0 | 1 => ControlFlow::Continue(()),
+                    _ => ControlFlow::Break(()),
+                }
+            });
+            // Lock files come first: `.tofu` files count only where there is none (`project` rules 3.1).
+            if programs.is_empty() && are_tofu_files {
+                programs.insert(Program::OpenTofu);
+            }
+            let sign = match programs.len() {
+                0 => FlavorSign::Nothing,
+                1 => FlavorSign::Neighbours,
+                _ => FlavorSign::Mixed,
+            };
+            // Where they do not agree, nothing follows from any of them.
+            let program = programs.pop_first().filter(|_| sign != FlavorSign::Mixed);
+            (Flavor::newest(program.unwrap_or(Program::Terraform)), sign)
         })
     }
-}
-
-/// Finds out on whose rules the roots below a directory agree.
-fn common_flavor(
-    top: &ProjectPlace,
-    files: &dyn Files,
-    data_dir: &Path,
-    projects: &Projects<'_>,
-) -> (Flavor, FlavorSign) {
-    // Several threads may want to know. What is wrong with the project files of other roots is not
-    // reported, so that nothing of them is kept.
-    let (mut projects, mut texts) = (projects.anew(), Texts::default());
-    let mut programs = BTreeSet::new();
-    let mut are_tofu_files = false;
-    neighbours::visit(files, top, data_dir, &mut |place, entries| {
-        are_tofu_files |= holds_tofu_files(entries);
-        if entries
-            .iter()
-            .any(|entry| entry.name == lockfile::FILE_NAME)
-        {
-            programs.extend(program_of(place, files, &mut projects, &mut texts));
-        }
-        match programs.len() {
-            0 | 1 => ControlFlow::Continue(()),
-            _ => ControlFlow::Break(()),
-        }
-    });
-    if programs.is_empty() && are_tofu_files {
-        programs.insert(Program::OpenTofu);
-    }
-    let sign = match programs.len() {
-        0 => FlavorSign::Nothing,
-        1 => FlavorSign::Neighbours,
-        _ => FlavorSign::Mixed,
-    };
-    // Where they do not agree, nothing follows from any of them.
-    let program = programs.pop_first().filter(|_| sign != FlavorSign::Mixed);
-    let flavor = Flavor::newest(program.unwrap_or(Program::Terraform));
-    (flavor, sign)
 }
 
 /// Returns the program of a directory with a lock file.

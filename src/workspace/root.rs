@@ -181,6 +181,7 @@ impl Root {
         settings.test_directory = reading.test_directory.map(Path::to_owned);
         settings.reads_state = reading.reads_state;
         settings.traces_values = reading.traces_values;
+        // Any other value leaves the translation on (`config` rules 7.5).
         settings.moves_state_hosts =
             variable(env, STATE_TRANSLATION).is_none_or(|value| value != "0");
         settings.unreached = reading.unreached;

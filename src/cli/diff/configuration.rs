@@ -7,7 +7,7 @@ use crate::cli::World;
 use crate::cli::args::Common;
 use crate::config::{ConfigSources, Loaded};
 use crate::diag::Texts;
-use crate::flavor::{Flavor, FlavorChoice, StatedFlavor};
+use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::project::ProjectFile;
 use crate::remote_module::RemoteModules;
@@ -121,12 +121,7 @@ fn load_root(
     } else {
         dir
     };
-    let choice = FlavorChoice::Stated(StatedFlavor {
-        flavor,
-        version: None,
-        patch: None,
-        older_than_known: false,
-    });
+    let choice = FlavorChoice::rules_of(flavor);
     let workspace = Workspace::new(outside.files, env, choice, None, texts).ok()?;
     // The two states may have different project files, and neither says what is required.
     let root = workspace

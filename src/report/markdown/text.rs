@@ -4,10 +4,11 @@ use crate::report::style::harmless;
 
 /// Returns a code span, in which nothing but a pipe of a table would mean anything.
 pub(super) fn code(text: &str) -> String {
+    // A pipe ends a cell even inside of a code span, unless it is escaped (GFM 4.10).
     let text = harmless(text).replace('|', "\\|");
     // A code span ends at a run of backticks of the length that began it (CommonMark 6.1).
     let marks = "`".repeat(longest_run(&text) + 1);
-    // A reader strips one space from both ends of a span, unless it is nothing but spaces.
+    // A reader strips one space from both ends of a span, unless it is nothing but spaces (6.1, too).
     let space = if text.starts_with('`') || text.ends_with('`') || text.trim().is_empty() {
         " "
     } else {
@@ -20,7 +21,7 @@ pub(super) fn code(text: &str) -> String {
 pub(super) fn fenced(lines: &[String], language: &str) -> String {
     let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();
     let text = lines.join("\n");
-    // A fence is closed by one that is at least as long.
+    // A fence is closed by one that is at least as long (CommonMark 4.5).
     let fence = "`".repeat((longest_run(&text) + 1).max(3));
     format!("{fence}{language}\n{text}\n{fence}")
 }

@@ -52,7 +52,11 @@ const FINGERPRINT_BYTES: usize = 16;
 /// What the writer says.
 pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let (results, left_out) = results(checked);
-    let mut failures = failures(checked);
+    let mut failures: Vec<Notification> = checked
+        .failures()
+        .iter()
+        .map(|text| notification(text, Severity::Error))
+        .collect();
     if left_out > 0 {
         let text = format!("{left_out} more results are not shown here");
         failures.push(notification(&text, Severity::Warning));
@@ -132,27 +136,35 @@ impl Results {
                 self.rules.len() - 1
             });
         let fingerprint = self.fingerprint(finding);
-        let related = finding.related.iter().take(MAX_RELATED);
+        // A region needs a line; a file that cannot be read has none. GitHub refuses a result without
+        // any place, so one without a file is at the directory of its root.
+        let dir = || format!("{}/", root.path.trim_end_matches('/'));
+        let file = finding.file.clone().unwrap_or_else(dir);
+        let begin = finding.line.zip(finding.column);
+        let region = begin.filter(|_| finding.file.is_some()).map(|begin| {
+            let (line, column) = begin;
+            let end_line = finding.end_line.unwrap_or(line);
+            region(begin, (end_line, finding.end_column.unwrap_or(column)))
+        });
         let suppression = reason.map(|reason| Suppression {
             justification: harmless_lines(reason),
+            // The project file is not the file that the finding is in (3.35).
             kind: "external",
         });
         self.all.push(log::SarifResult {
             level: finding.severity,
-            locations: vec![location(root, finding)],
+            locations: vec![location(&file, region, "")],
             message: message(&finding.lines()),
             partial_fingerprints: BTreeMap::from([(FINGERPRINT, fingerprint)]),
             properties: properties(finding),
-            related_locations: related
-                .map(|place| SarifLocation {
-                    message: (!place.text.is_empty()).then(|| message(&place.text)),
-                    physical_location: PhysicalLocation {
-                        artifact_location: artifact(&place.file),
-                        region: Some(region(
-                            (place.line, place.column),
-                            (place.end_line, place.end_column),
-                        )),
-                    },
+            related_locations: finding
+                .related
+                .iter()
+                .take(MAX_RELATED)
+                .map(|place| {
+                    let end = (place.end_line, place.end_column);
+                    let region = self::region((place.line, place.column), end);
+                    location(&place.file, Some(region), &place.text)
                 })
                 .collect(),
             rule_id: finding.rule,
@@ -224,30 +236,13 @@ fn rule(name: &str) -> RuleDescriptor {
     }
 }
 
-/// Returns where a finding is; the directory of its root if it has no place in a file, since a
-/// result without any place is refused by GitHub.
-fn location(root: &RootRow<'_>, finding: &FindingRow) -> SarifLocation {
-    // A region needs a line; a file that cannot be read has none.
-    let physical_location = match (&finding.file, finding.line, finding.column) {
-        (Some(file), Some(line), Some(column)) => {
-            let end_line = finding.end_line.unwrap_or(line);
-            let end_column = finding.end_column.unwrap_or(column);
-            PhysicalLocation {
-                artifact_location: artifact(file),
-                region: Some(region((line, column), (end_line, end_column))),
-            }
-        }
-        (file, ..) => {
-            let dir = || format!("{}/", root.path.trim_end_matches('/'));
-            PhysicalLocation {
-                artifact_location: artifact(&file.clone().unwrap_or_else(dir)),
-                region: None,
-            }
-        }
-    };
+fn location(file: &str, region: Option<Region>, text: &str) -> SarifLocation {
     SarifLocation {
-        message: None,
-        physical_location,
+        message: (!text.is_empty()).then(|| message(text)),
+        physical_location: PhysicalLocation {
+            artifact_location: artifact(file),
+            region,
+        },
     }
 }
 
@@ -261,7 +256,7 @@ fn artifact(path: &str) -> ArtifactLocation {
             ..ArtifactLocation::default()
         };
     }
-    // A drive is written behind a slash, with its colon unescaped.
+    // A drive is written behind a slash, with its colon unescaped (RFC 8089, E.2).
     let uri = match path.split_once(":/") {
         Some((drive, rest)) if drive.len() == 1 => format!("file:///{drive}:/{}", encoded(rest)),
         _ => format!("file://{}", encoded(path)),
@@ -276,6 +271,7 @@ fn artifact(path: &str) -> ArtifactLocation {
 fn encoded(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {
+        // What RFC 3986, 2.3, calls unreserved stays readable, and so does the slash between parts.
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             out.push(char::from(byte));
         } else {
@@ -299,22 +295,6 @@ fn message(text: &str) -> Message {
     Message {
         text: harmless_lines(text).replace("](", "] ("),
     }
-}
-
-fn failures(checked: &Checked<'_>) -> Vec<Notification> {
-    let several = checked.roots.len() > 1;
-    checked
-        .failures()
-        .into_iter()
-        .map(|(failure, roots)| {
-            if several {
-                format!("{}: {}", roots.join(", "), failure.lines())
-            } else {
-                failure.lines()
-            }
-        })
-        .map(|text| notification(&text, Severity::Error))
-        .collect()
 }
 
 fn notification(text: &str, level: Severity) -> Notification {
