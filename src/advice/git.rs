@@ -11,6 +11,8 @@ pub(crate) fn failure(error: &GitError) -> Failure {
         GitError::NoRevision { .. } => Some("`git log` and `git branch` list the names that exist"),
         GitError::NoMergeBase { .. } => Some("compare the two directly, with two dots"),
         GitError::Bare => Some("name two revisions"),
+        // git ends with 128 after any fatal error, so only its text shows that this is its refusal of
+        // repositories of other users (CVE-2022-24765).
         GitError::Failed { message, .. } if message.contains("dubious ownership") => {
             Some("the repository is another user's: see safe.directory in `git help config`")
         }

@@ -186,6 +186,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             advice::network::unproven(cause, &id.provider, flavor)
         }
         LockError::Download { cause, .. } => return advice::network::fetch(cause),
+        // OpenTofu compares what its registry states with nothing (`locker` rules 4.3).
         LockError::FalseClaims { .. } => format!(
             "nothing was written, and `{} init` would record what is stated without a word; report it \
              to the operator of the registry or the mirror",
@@ -196,6 +197,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
              registry"
                 .to_owned()
         }
+        // The programs refuse such a package as well (`archive` rules 3.1).
         LockError::Package { cause, .. } if matches!(**cause, ArchiveError::ParentInName { .. }) => "do not install this package: it would write outside its directory".to_owned(),
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
             "replace the package with an intact copy".to_owned()
@@ -207,6 +209,8 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         LockError::Unvouched {
             any_listed, remedy, ..
         } => unvouched_advice(*any_listed, *remedy),
+        // The programs accept unsigned packages from mirrors; it is the project file that does not (`locker`
+        // rules 3.4).
         LockError::Unsigned { id, .. } => {
             let host = id.provider.hostname();
             format!(
@@ -247,6 +251,7 @@ fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
         "nothing was written; no recorded zh: is of this version: was the version edited by hand? \
          then restore the entry from version control"
     };
+    // `providers lock` is no way out: it keeps a wrong hash beside the right ones (`locker` rules 2.4).
     match remedy {
         Remedy::Repair => format!("{what}; `lockctl lock --repair` replaces what is wrong"),
         Remedy::RepairAllPlatforms => format!(

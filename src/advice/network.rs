@@ -73,6 +73,8 @@ fn registry(error: &RegistryError, flavor: Flavor) -> Option<String> {
             "the registry publishes it as {0}: write source = \"{0}\" in required_providers",
             successor.short(flavor)
         ),
+        // Without a source the namespace is hashicorp (`addr` rules 1.2), whose registry does not know the
+        // providers of others.
         RegistryError::UnknownProvider { .. } => {
             "check the source address; a provider without one \
              in required_providers is taken for one of the namespace hashicorp"
@@ -296,7 +298,8 @@ pub(crate) fn fetch(error: &FetchError) -> Option<String> {
             },
             FetchError::Status { status, .. } => match status {
                 429 | 500..=599 => "try again later",
-                // Packages lie on other hosts than the registry, as on releases.hashicorp.com; its token is not sent there.
+                // Packages lie on other hosts than the registry, as on releases.hashicorp.com; its token is not
+                // sent there, and only Terraform reads the netrc file for them (`sources` rules 5.4).
                 401 | 403 => {
                     "if it requires credentials: those for packages come from ~/.netrc, by the rules of \
                      Terraform only"

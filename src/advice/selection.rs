@@ -37,6 +37,8 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
             required.exclusion(provider, wanted),
             Some("change the constraint, or choose a version that it allows".to_owned()),
         ),
+        // The locked version is not allowed any more, and `--patch` or `--minor` excludes those that are
+        // (`resolve` rules 2.5).
         SelectError::OutOfReach {
             locked,
             newest_allowed,
@@ -47,6 +49,7 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
                 "the newest version that the constraints allow is {newest_allowed}"
             )),
         ),
+        // This holds even where the package is installed (`resolve` rules 2.2), so keeping the version is no way out.
         SelectError::LockedGone { newest, .. } => {
             let newest = newest.as_ref();
             let newest = newest.map_or_else(String::new, |newest| {
@@ -96,6 +99,7 @@ impl Required<'_> {
         flavor: Flavor,
     ) -> Explanation {
         let mut causes = self.exclusion(provider, locked);
+        // The locked version is the only candidate (`resolve` rules 1.2), so offered ones are not compared.
         let conflict = ConstraintConflict::of(self.requirements, provider, &[]);
         if let Some(conflict) = conflict.filter(|conflict| !conflict.places.is_empty()) {
             // Then no other version meets them either.
@@ -117,6 +121,8 @@ impl Required<'_> {
 
     /// Explains a conflict that visible places do not have: the recorded constraints count as well.
     fn recorded_conflict(&self, flavor: Flavor) -> Explanation {
+        // The recorded conditions count beside the visible ones only while a module cannot be seen (`resolve`
+        // rules 2.6): with the modules installed, the conflict may be gone.
         let calls = &self.requirements.unseen_calls;
         let unseen = and_more(calls.iter().map(UnseenCall::name).collect(), ", ");
         Explanation {
@@ -210,6 +216,8 @@ impl Required<'_> {
         provider: &ProviderAddr,
         offered: &[Version],
     ) -> Option<String> {
+        // A pre-release must be named exactly by a constraint (`version` rules 5.2), so loosening others does
+        // not help.
         if let Some(version) = &conflict.unnamed {
             return Some(format!(
                 "a pre-release is selected only where a constraint names it exactly: to select the \

@@ -34,6 +34,7 @@ pub(crate) fn failures(
         })
         .collect();
     let mut failures = Vec::new();
+    // Said once: with errors in the CLI configuration the URLs of registries are unknown, and none is asked.
     if errors
         .iter()
         .any(|error| matches!(error, CheckError::NotAsked))

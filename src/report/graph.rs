@@ -145,6 +145,7 @@ fn mermaid(graph: &Graph) -> String {
             NodeShape::Round => ("([", "])"),
             NodeShape::Cylinder => ("[(", ")]"),
         };
+        // Mermaid takes a label in quotes for HTML, so a line ends with a tag.
         let label = node
             .lines
             .iter()
@@ -190,6 +191,7 @@ fn dot(graph: &Graph) -> String {
             NodeShape::Round => ", shape=ellipse",
             NodeShape::Cylinder => ", shape=cylinder",
         };
+        // In a quoted label Graphviz takes `\n` for the end of a line (its type escString).
         let label = node
             .lines
             .iter()

@@ -249,6 +249,7 @@ impl CommandResult {
     /// Makes the result of a command that could not begin.
     #[must_use]
     pub fn failed(command: &'static str, failures: impl IntoIterator<Item = Failure>) -> Self {
+        // In JSON only roots have failures, so a run that could not begin has a root, too.
         let mut root = RootResult::new(".");
         for failure in failures {
             root.fail(failure);

@@ -168,6 +168,7 @@ impl<'a> Workspace<'a> {
         }
         searched.not_locked = found.not_locked;
         searched.roots = found.roots;
+        // A submodule that is not checked out may hold roots, so it is named (`project` rules 1.1).
         for top in &places {
             let missing = self.missing_submodules(self.repository(top).as_ref());
             searched
@@ -265,7 +266,8 @@ impl<'a> Workspace<'a> {
             documents: Arc::clone(&self.documents),
             evaluated: Arc::default(),
         });
-        // A lock file without configuration may be kept by a tool that generates the configuration.
+        // A lock file without configuration may be kept by a tool that generates the configuration, which
+        // therefore counts as not seen (`project` rules 3.2).
         let is_alone = match (&bytes, &unit) {
             (Some(_), None) => config::has_files(self.files, dir, flavor).is_ok_and(|has| !has),
             _ => false,

@@ -331,8 +331,8 @@ pub fn environment_values(env: &dyn Env) -> BTreeMap<String, String> {
 pub fn read_lock(files: &dyn Files, path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
     match files.read(path, lockfile::MAX_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
-        // The system reports a dangling link as a missing file. Creating one in its place would replace a link
-        // that somebody made on purpose.
+        // The system reports a dangling link as a missing file. Creating one in its place would replace a
+        // link that somebody made on purpose, as the programs do (`lockfile` rules 1.7).
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_link(files, path) => {
             Err(WorkspaceError::DanglingLink {
                 path: path.to_owned(),

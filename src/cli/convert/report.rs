@@ -27,6 +27,8 @@ pub(super) fn entries(
             places: Vec::new(),
         });
     }
+    // An address that is written in full, and one on a third registry, means the same to both programs
+    // (`locker` rules 5.1).
     for (addr, staying) in &conversion.staying {
         let Some(entry) = conversion.lock.providers.get(addr) else {
             continue;
@@ -53,6 +55,7 @@ pub(super) fn entries(
         });
     }
     result.lock_mut().converted = Some(rows);
+    // An entry on the own registry counts, whatever the other one says (`locker` rules 5.1).
     for entry in &conversion.superseded {
         result.providers.push(Provider::Removed(RemovedProvider {
             provider: entry.from.to_string(),

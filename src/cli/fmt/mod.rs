@@ -54,6 +54,7 @@ fn run(common: &Common, args: &FmtArgs, world: World<'_>) -> CommandResult {
                     return Ok(Replaced::Changed);
                 }
             }
+            // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
             if let Some(remark) = root::dropped(lock) {
                 result.remark(format!("{}: {remark}", root.lock_path.display()));
             }

@@ -151,6 +151,7 @@ impl<'a> History<'a> {
                 }
                 results.push(result);
             }
+            // The sentence that nothing was found belongs to a root, too.
             if results.is_empty() {
                 let mut result = RootResult::new(".");
                 result.flavor = Some(Flavor::newest(Program::Terraform));

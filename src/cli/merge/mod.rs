@@ -174,6 +174,7 @@ impl Driver<'_> {
             ],
             shows_base: markers.base.is_some(),
         };
+        // In the order of `git merge-file`: current, base, other.
         let paths = files.map(|file| file.path.as_path());
         // No side lacks what both have; all three may have different lines.
         let limit = 3 * lockfile::MAX_BYTES + MAX_MARKERS_BYTES;

@@ -149,7 +149,8 @@ impl Resolution<'_> {
     /// Decides about the flavor again if the header itself is in conflict.
     fn flavor(&self, root: &Root, lock: &LockText, parted: &Parted) -> Flavor {
         let choice = self.common.flavor.or(root.project().flavor);
-        // With two headers between markers the file as a whole has none that could be read.
+        // With two headers between markers the file as a whole has none that could be read; they merge as
+        // an entry does (`review` rules 1.6).
         if choice != FlavorChoice::Auto || lockfile::header_of(&lock.bytes).is_some() {
             return root.flavor;
         }

@@ -138,6 +138,8 @@ fn providers(
             let known = known.get(provider);
             let facts = attributions.get(provider);
             let hashes = entry.hashes.iter().map(|hash| {
+                // An installed package and a fact about a zip each show the hash of a platform that the other may
+                // not know (`coverage` rules 1.2, 1.3).
                 let own = known
                     .into_iter()
                     .flatten()
