@@ -62,11 +62,10 @@ pub(super) fn render(
     texts: &Texts,
     colors: Colors,
 ) -> io::Result<()> {
-    let tone = style(reading::tone(several.severity));
     let head = format!("{}[{}]", several.severity.name(), several.code);
+    let head = styled(colors, style(reading::tone(several.severity)), &head);
     let title = format!(": {}", harmless(&several.title));
-    let (head, title) = (styled(colors, tone, &head), styled(colors, BOLD, &title));
-    writeln!(out, "{head}{title}")?;
+    writeln!(out, "{head}{}", styled(colors, BOLD, &title))?;
     let width = several
         .lines
         .iter()
@@ -98,9 +97,8 @@ pub(super) fn render(
                 writeln!(out, "{}", format!("{gutter} {text}").trim_end())?;
             }
             FaultLine::Place(label, text) => {
-                let (_, place) = position(label, texts);
-                let text = format!("{}: {}", harmless(&place), harmless(text));
-                writeln!(out, "{pad}{} {text}", mark("-->"))?;
+                let (arrow, (_, place)) = (mark("-->"), position(label, texts));
+                writeln!(out, "{pad}{arrow} {}: {}", harmless(&place), harmless(text))?;
             }
             FaultLine::Name(text) => writeln!(out, "{pad}{} {}", mark("-->"), harmless(text))?,
         }
@@ -113,8 +111,7 @@ pub(super) fn render(
     for (word, text) in notes.chain(help) {
         let word = styled(colors, BOLD, word);
         // Lines of help are set in below the first one.
-        let indent = format!("\n{pad}         ");
-        let text = harmless_lines(text).replace('\n', &indent);
+        let text = harmless_lines(text).replace('\n', &format!("\n{pad}         "));
         writeln!(out, "{pad} {} {word}: {text}", mark("="))?;
     }
     writeln!(out)

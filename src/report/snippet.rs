@@ -25,12 +25,16 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         .primary_title(harmless(&diagnostic.title))
         .id(diagnostic.code);
     let mut group: Group<'_> = Group::with_title(title);
-    let primary = diagnostic.primary.iter();
-    let primary = primary.map(|label| (AnnotationKind::Primary, label));
-    let related = diagnostic.related.iter();
-    let related = related.map(|label| (AnnotationKind::Context, label));
+    let primary = diagnostic
+        .primary
+        .iter()
+        .map(|label| (label.file, (AnnotationKind::Primary, label)));
+    let related = diagnostic
+        .related
+        .iter()
+        .map(|label| (label.file, (AnnotationKind::Context, label)));
     // A snippet shows one file; that of the primary label comes first.
-    for (file, labels) in grouped(primary.chain(related).map(|role| (role.1.file, role))) {
+    for (file, labels) in grouped(primary.chain(related)) {
         let range = lines_of(file, &labels, texts);
         if !range.is_empty() && range.len() <= MAX_SHOWN {
             group = group.element(snippet(file, &labels, range, texts));

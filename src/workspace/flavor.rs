@@ -74,8 +74,11 @@ fn by_lock(bytes: &[u8]) -> Option<Program> {
         .into_iter()
         .filter(|program| {
             let host = Flavor::newest(*program).default_host();
-            let mut providers = document.lock.providers.keys();
-            providers.any(|addr| addr.hostname().unicode() == host)
+            document
+                .lock
+                .providers
+                .keys()
+                .any(|addr| addr.hostname().unicode() == host)
         });
     // A lock file that names both registries was edited, or moved from one program to the other.
     programs.next().filter(|_| programs.next().is_none())
