@@ -218,6 +218,7 @@ pub(crate) fn inputs<'a>(
             requirements: &loaded.requirements,
             core_versions: &loaded.core_versions,
             diagnostics: &loaded.diagnostics,
+            value_errors: &loaded.value_errors,
         }),
         project: root.project(),
         project_file,

@@ -10,7 +10,9 @@ use crate::diag::{Diagnostic, FileId, Severity, Span, Texts, rules};
 use crate::flavor::Flavor;
 use crate::module_config::file::ModuleFile;
 use crate::module_config::merge::{self, merged::MergedModule};
-use crate::requirement::{CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall};
+use crate::requirement::{
+    CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall, ValueErrors,
+};
 use crate::version::Version;
 use crate::world::clean;
 
@@ -152,6 +154,11 @@ pub struct Loaded {
     /// Everything to say about it, by file in the order they were read, then by place; behind
     /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
     pub diagnostics: Vec<Diagnostic>,
+    /// The names of the variables of the root that have no value, although `init` needs one, in the order of their
+    /// places; no requirement depends on them, as a note on each says.
+    pub unset_variables: Vec<String>,
+    /// The errors of the programs about variables without a value.
+    pub value_errors: ValueErrors,
     /// The root holds a configuration file, or one that is not visible.
     pub found: bool,
     /// The constraints of its modules on the version of the program.
@@ -208,6 +215,8 @@ impl Loaded {
                 files: Arc::default(),
             }],
             diagnostics: vec![note],
+            unset_variables: Vec::new(),
+            value_errors: ValueErrors::default(),
             found: true,
             core_versions: Vec::new(),
         }

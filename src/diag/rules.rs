@@ -330,6 +330,8 @@ rules! {
         "a type expression cannot be read";
     UNSUPPORTED_ITEM = "unsupported-item", Files, Error:
         "a file has an argument or block that is not allowed there";
+    VARIABLE_NOT_SET = "variable-not-set", Configuration, Note:
+        "a variable has no value, and no provider depends on it";
     VERSION_GONE = "version-gone", Packages, Error:
         "the registry does not list the locked version any more";
     VERSION_MALFORMED = "version-malformed", LockFile, Error:

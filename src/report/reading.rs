@@ -101,7 +101,11 @@ pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) ->
 #[must_use]
 pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
     let mut blocks = match &result.subject {
-        ResultSubject::Roots(roots) => of_roots(result, roots),
+        ResultSubject::Roots(roots) => {
+            let mut blocks = of_roots(result, roots, verbose);
+            blocks.extend(unset_variables(roots));
+            blocks
+        }
         ResultSubject::Packages(packages) => {
             let of_package = |package: &super::PackageResult| {
                 let remarks = package.remarks.iter().map(remark);
@@ -149,7 +153,55 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Text
     blocks
 }
 
-fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
+/// Maximum number of variables that are named; of a list with one more, all are.
+const MAX_VARIABLES: usize = 5;
+
+/// Names the variables without a value that no provider depends on, once for all roots.
+fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
+    let concerned = roots
+        .iter()
+        .filter(|root| !root.unset_variables.is_empty())
+        .count();
+    let names: BTreeSet<&String> = roots
+        .iter()
+        .flat_map(|root| &root.unset_variables)
+        .collect();
+    let shown = if names.len() > MAX_VARIABLES + 1 {
+        MAX_VARIABLES
+    } else {
+        names.len()
+    };
+    let mut list: Vec<String> = names
+        .iter()
+        .take(shown)
+        .map(|name| format!("var.{name}"))
+        .collect();
+    let last = match names.len() - shown {
+        0 => list.pop()?,
+        more => format!("{more} more"),
+    };
+    let list = if list.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", list.join(", "))
+    };
+    let (have, them) = if names.len() == 1 {
+        ("has", "one")
+    } else {
+        ("have", "values")
+    };
+    let where_ = if roots.len() > 1 {
+        format!(" in {concerned} of {} roots", roots.len())
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "{list} {have} no value{where_}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives {them})"
+    );
+    Some(TextBlock::Remark(Tone::Note, text))
+}
+
+fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
     let has_several = roots.len() > 1;
     let mut shared = result.failures();
     let mut blocks = Vec::new();
@@ -164,7 +216,8 @@ fn of_roots(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
         };
         for entry in &root.entries {
             match entry {
-                ResultEntry::Finding(finding, FindingDisplay::Note) => {
+                ResultEntry::Finding(_, FindingDisplay::Folded) if !verbose => {}
+                ResultEntry::Finding(finding, FindingDisplay::Note | FindingDisplay::Folded) => {
                     blocks.push(TextBlock::Diagnostic(finding.diagnostic.clone()));
                 }
                 ResultEntry::Finding(finding, FindingDisplay::Line) => {

@@ -10,7 +10,7 @@ use super::rows::{
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
-use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff};
+use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, rules};
 use crate::flavor::Flavor;
 use crate::review::{FileComparison, Verdict};
 
@@ -131,6 +131,8 @@ pub struct RootResult {
     pub providers: Vec<Provider>,
     /// True if anything was, or would be, written; `None` for commands that never write.
     pub changed: Option<bool>,
+    /// The names of variables that have no value and that no provider depends on.
+    pub unset_variables: Vec<String>,
     /// The part that only some commands have.
     pub detail: RootDetail,
 }
@@ -190,6 +192,8 @@ pub enum FindingDisplay {
     Result,
     /// Beside the results, with the lines of its place.
     Note,
+    /// As [`Self::Note`], if everything is shown; else one sentence speaks for all roots.
+    Folded,
     /// Beside the results, in one line: it has no place.
     Line,
     /// Not at all: it changes nothing here.
@@ -307,6 +311,7 @@ impl RootResult {
             verdict: None,
             providers: Vec::new(),
             changed: None,
+            unset_variables: Vec::new(),
             detail: RootDetail::Plain,
         }
     }
@@ -404,13 +409,18 @@ impl RootResult {
     }
 
     /// Adds faults beside the results; an error among them keeps the command from doing its job.
+    ///
+    /// Notes on variables without a value are about the run: roots of one repository have them alike.
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
             let finding = Finding::from(diagnostic.clone());
-            self.entries.push(ResultEntry::Finding(
-                Box::new(finding),
-                FindingDisplay::Note,
-            ));
+            let display = if diagnostic.code == rules::VARIABLE_NOT_SET {
+                FindingDisplay::Folded
+            } else {
+                FindingDisplay::Note
+            };
+            self.entries
+                .push(ResultEntry::Finding(Box::new(finding), display));
             if diagnostic.severity == Severity::Error {
                 self.status = RootStatus::Failed;
             }

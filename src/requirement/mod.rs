@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::addr::{AddrErrorKind, ProviderAddr};
-use crate::diag::{FileId, Span};
+use crate::diag::{Diagnostic, FileId, Span};
 use crate::flavor::Flavor;
 use crate::version::{Constraints, CoreConstraints, Version};
 
@@ -60,6 +60,29 @@ pub struct CoreVersion {
     pub file: FileId,
     /// The bytes of the constraint.
     pub span: Span,
+}
+
+/// Errors of the programs about variables of the root without a value. They keep no provider from being locked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueErrors {
+    /// The errors of `init`, in the order of their places.
+    pub errors: Vec<Diagnostic>,
+    /// They stop `validate` as well: not only a backend or an encryption needs a value.
+    pub of_every_command: bool,
+}
+
+impl ValueErrors {
+    /// OpenTofu's title of an expression that needs something without a value.
+    pub const NOT_COMPUTED: &str = "Unable to compute static value";
+
+    /// Returns the title of the error about the first variable, if there is one.
+    #[must_use]
+    pub fn title(&self) -> Option<&str> {
+        self.errors
+            .iter()
+            .map(|error| error.title.as_str())
+            .find(|title| *title != Self::NOT_COMPUTED)
+    }
 }
 
 /// The path of calls from the root to a module.

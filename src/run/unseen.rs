@@ -73,13 +73,16 @@ impl UnseenParts<'_> {
     /// Adds what is wrong with the configuration. Notes are counted only, unless everything is shown;
     /// what cannot be seen is left to [`remark`](Self::remark).
     pub(crate) fn faults(&self, result: &mut RootResult) {
+        result
+            .unset_variables
+            .clone_from(&self.loaded.unset_variables);
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {
                 result.faults([diagnostic]);
             } else {
                 result.aside([diagnostic]);
-                notes += usize::from(!is_unseen(diagnostic));
+                notes += usize::from(!is_said_elsewhere(diagnostic));
             }
         }
         if notes > 0 {
@@ -178,8 +181,14 @@ pub(crate) fn not_compared<'r>(
     }
 }
 
-fn is_unseen(diagnostic: &Diagnostic) -> bool {
-    [rules::MODULE_NOT_VISIBLE, rules::STATE_NOT_VISIBLE].contains(&diagnostic.code)
+/// Returns true for a note that a sentence of its own stands for.
+fn is_said_elsewhere(diagnostic: &Diagnostic) -> bool {
+    [
+        rules::MODULE_NOT_VISIBLE,
+        rules::STATE_NOT_VISIBLE,
+        rules::VARIABLE_NOT_SET,
+    ]
+    .contains(&diagnostic.code)
 }
 
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.

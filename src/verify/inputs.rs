@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, FileId, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::Document;
 use crate::project::Project;
-use crate::requirement::{CoreVersion, Requirements};
+use crate::requirement::{CoreVersion, Requirements, ValueErrors};
 
 /// A root as it was read.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,8 @@ pub struct ConfigurationInput<'a> {
     pub core_versions: &'a [CoreVersion],
     /// The faults of the configuration.
     pub diagnostics: &'a [Diagnostic],
+    /// The errors of the programs about variables without a value.
+    pub value_errors: &'a ValueErrors,
 }
 
 impl<'a> RootInputs<'a> {

@@ -10,8 +10,8 @@ use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
 use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
 use super::{
-    configuration, core_version, file, foreign, levels, look_alike, missing, platforms, policy,
-    signed,
+    configuration, core_version, file, foreign, levels, look_alike, matrix, missing, platforms,
+    policy, signed,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
@@ -270,7 +270,11 @@ fn predict(
         refused: &facts.refused,
         machines: &facts.machines,
     };
-    outlook.rows(&wanted, proven)
+    let mut rows = outlook.rows(&wanted, proven);
+    if let Some(configuration) = root.configuration {
+        matrix::stop(&mut rows, configuration.value_errors);
+    }
+    rows
 }
 
 impl RootVerdict {

@@ -10,7 +10,7 @@ use crate::advice;
 use crate::advice::required::Required;
 use crate::cli::args::job_count;
 use crate::config::Loaded;
-use crate::diag::Texts;
+use crate::diag::{Texts, rules};
 use crate::flavor::Flavor;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
@@ -60,6 +60,8 @@ pub(super) struct VerifiedRoot {
     /// The repairs, if they were wanted.
     pub(super) fixed: Option<Fixed>,
     pub(super) verdict: RootVerdict,
+    /// The names of variables that have no value and that no provider depends on.
+    pub(super) unset_variables: Vec<String>,
     /// The reason why it was compared with no configuration, if that was wanted.
     pub(super) unseen: Option<String>,
     /// The checks that could not be made, and what to do about it.
@@ -110,11 +112,21 @@ impl Job for Verification<'_> {
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
+        // A project file may turn the note off.
+        let notes_unset = verdict
+            .findings
+            .iter()
+            .any(|finding| finding.diagnostic.code == rules::VARIABLE_NOT_SET);
+        let unset_variables = loaded
+            .filter(|_| notes_unset)
+            .map(|loaded| loaded.unset_variables)
+            .unwrap_or_default();
         Ok(OpenResult::Ready(VerifiedRoot {
             root: Arc::clone(root),
             advice,
             fixed,
             verdict,
+            unset_variables,
             unseen,
             failures,
         }))

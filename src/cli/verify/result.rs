@@ -22,9 +22,11 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         root,
         fixed,
         verdict,
+        unset_variables,
         failures,
         ..
     } = verified;
+    result.unset_variables = unset_variables;
     let fixed = fixed.map(|fixed| fixed.report(result));
     // Of a file with errors only a part was understood, and a part would look like the whole.
     let sound = root

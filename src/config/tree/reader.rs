@@ -18,6 +18,7 @@ use crate::module_config::flood;
 use crate::module_config::merge::{self, overrides};
 use crate::module_config::syntax;
 use crate::remote_module::is_leaving;
+use crate::requirement::ValueErrors;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
 /// Reads what is below (or beside) one root; directories are given from the root on.
@@ -31,6 +32,8 @@ pub(in crate::config) struct Reader<'a> {
     files_left: usize,
     /// Everything that was found to be wrong so far.
     pub found: Vec<Diagnostic>,
+    /// The errors about variables of the root without a value.
+    pub value_errors: ValueErrors,
 }
 
 /// One file, as it is written and as what it declares.
@@ -58,6 +61,7 @@ impl<'a> Reader<'a> {
             bytes_left: MAX_TOTAL_BYTES,
             files_left: MAX_FILES,
             found: Vec::new(),
+            value_errors: ValueErrors::default(),
         }
     }
 

@@ -9,15 +9,15 @@ pub use summary::{PlatformGroup, combine, fold, of_provider};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{
-    self, EntryHashes, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Prediction,
-    Route, coverage,
+    self, EntryHashes, EntryNeed, EntryState, Guess, KnownPackage, LockState, NeededBy, Outcome,
+    Prediction, Route, coverage,
 };
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
-use crate::requirement::{Refusal, RequirementOrigin, Requirements};
+use crate::requirement::{Refusal, RequirementOrigin, Requirements, ValueErrors};
 use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
 use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
@@ -401,6 +401,26 @@ impl<'a> InitOutlook<'a> {
         match self.locked {
             ReadLock::Sound(document) | ReadLock::Broken { document, .. } => document,
         }
+    }
+}
+
+/// Replaces the predictions of commands that fail because a variable has no value, before they look at any
+/// provider (`config` rules 9.12).
+pub(in crate::verify) fn stop(rows: &mut [PredictionRow], errors: &ValueErrors) {
+    let Some(title) = errors.title() else { return };
+    for prediction in rows
+        .iter_mut()
+        .flat_map(|row| row.predictions.iter_mut().chain(&mut row.here))
+        // `validate` reads neither backend nor encryption.
+        .filter(|prediction| errors.of_every_command || prediction.route != Route::Validate)
+    {
+        *prediction = Prediction {
+            route: prediction.route,
+            outcome: Outcome::Fails,
+            title: Some(title.to_owned().into()),
+            unchecked: false,
+            assumed: false,
+        };
     }
 }
 

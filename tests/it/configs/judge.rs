@@ -19,6 +19,9 @@ use crate::modules::{Modules, by_module};
 /// What lockctl says about a root, ready to be compared.
 pub(super) struct Said {
     pub(super) loaded: Loaded,
+    /// What is said of the configuration, and what `init` is predicted to say of variables without a value, by
+    /// place.
+    pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) texts: Texts,
     pub(super) root: PathBuf,
     settings: Settings,
@@ -77,8 +80,15 @@ pub(super) const WARNINGS: &[&str] = &[
 pub(super) fn load(files: &dyn Files, root: &Path, settings: Settings) -> Said {
     let mut texts = Texts::default();
     let loaded = config::load(files, &mut texts, root, &settings);
+    let mut diagnostics = loaded.diagnostics.clone();
+    diagnostics.extend_from_slice(&loaded.value_errors.errors);
+    diagnostics.sort_by_key(|diagnostic| {
+        let primary = diagnostic.primary.as_ref();
+        primary.map(|label| (label.file, label.span.start))
+    });
     Said {
         loaded,
+        diagnostics,
         texts,
         root: root.to_owned(),
         settings,
@@ -88,7 +98,7 @@ pub(super) fn load(files: &dyn Files, root: &Path, settings: Settings) -> Said {
 impl Said {
     /// Returns what is said with some severity, in order.
     pub(super) fn with(&self, severity: Severity) -> impl Iterator<Item = &Diagnostic> {
-        let all = self.loaded.diagnostics.iter();
+        let all = self.diagnostics.iter();
         all.filter(move |diagnostic| diagnostic.severity == severity)
     }
 

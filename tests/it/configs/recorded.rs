@@ -115,3 +115,56 @@ fn warnings_that_we_have_are_compared() {
     let both: Vec<&str> = ours.intersection(&theirs).map(String::as_str).collect();
     assert_eq!(both, judge::WARNINGS);
 }
+
+/// Where a variable has no value, `init` is predicted to fail as it was recorded, and the lock goes on.
+#[test]
+fn values_without_which_init_fails_keep_no_provider_from_being_locked() {
+    let mut stopped = Vec::new();
+    for case in read_cases() {
+        let loaded = &case.said.loaded;
+        let Some(title) = loaded.value_errors.title() else {
+            assert!(loaded.value_errors.errors.is_empty(), "{}", case.name);
+            continue;
+        };
+        let (name, flavor) = (&case.name, case.flavor);
+        for command in ["init", "providers"] {
+            let titles = case.expected["errors"][command].as_array().unwrap();
+            assert!(titles.iter().any(|one| one == title), "{name}: {title}");
+        }
+        // `get` reads neither backend nor encryption.
+        let is_setting = name.contains("backend") || name.contains("encryption");
+        let get = &case.expected["errors"]["get"];
+        assert!(!is_setting || get.is_null(), "{name}");
+        assert_eq!(loaded.value_errors.of_every_command, !is_setting, "{name}");
+        assert!(
+            !loaded.requirements.faulty,
+            "{name}: {:?}",
+            loaded.diagnostics
+        );
+        let providers = loaded.requirements.providers.keys();
+        let providers: Vec<&str> = providers.map(|addr| addr.type_name()).collect();
+        let unseen = loaded.requirements.unseen_calls.len();
+        stopped.push(format!(
+            "{name} {flavor}: {providers:?}, {unseen} unseen, {:?} not needed",
+            loaded.unset_variables
+        ));
+    }
+    snapbox::assert_data_eq!(
+        stopped.join("\n"),
+        snapbox::str![[r#"
+const-required-no-value terraform@1.15: [], 1 unseen, [] not needed
+const-required-no-value terraform@1.16: [], 1 unseen, [] not needed
+const-required-no-value opentofu@1.12: [], 1 unseen, [] not needed
+const-required-unused terraform@1.15: ["alpha"], 0 unseen, ["p"] not needed
+const-required-unused terraform@1.16: ["alpha"], 0 unseen, ["p"] not needed
+const-required-unused opentofu@1.12: ["alpha"], 0 unseen, ["p"] not needed
+const-version-no-value terraform@1.15: ["alpha"], 0 unseen, [] not needed
+const-version-no-value terraform@1.16: ["alpha"], 0 unseen, [] not needed
+const-version-no-value opentofu@1.12: [], 1 unseen, [] not needed
+tofu-backend-required-no-value opentofu@1.12: [], 0 unseen, ["p"] not needed
+tofu-const-true-required opentofu@1.12: ["alpha"], 0 unseen, ["p"] not needed
+tofu-encryption-required-no-value opentofu@1.12: ["alpha"], 0 unseen, ["pass"] not needed
+tofu-static-required-no-value opentofu@1.12: [], 1 unseen, [] not needed
+"#]]
+    );
+}

@@ -94,7 +94,7 @@ fn titles(expected: &Value) -> Vec<&str> {
 }
 
 fn message(said: &Said, title: &str) -> Option<String> {
-    let mut all = said.loaded.diagnostics.iter();
+    let mut all = said.diagnostics.iter();
     let found = all.find(|found| found.title == title);
     found.map(|found| rendered(said, found))
 }

@@ -22,7 +22,7 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::{self, RootValue};
 use crate::config::tree::state;
-use crate::diag::{Diagnostic, Span, rules};
+use crate::diag::{Diagnostic, Label, Span, rules};
 use crate::expr::{
     self, Budget, Demand, DemandChain, EvalScope, FunctionSet, NameValue, NoValue, OnDemand,
     Surroundings, Typed, UsedNames,
@@ -36,6 +36,7 @@ use crate::module_config::decode::variables::Given;
 use crate::module_config::file::{SourcePlace, Syntax};
 use crate::module_config::flood;
 use crate::module_config::syntax::references;
+use crate::requirement::ValueErrors;
 
 /// The node of the root.
 const ROOT: usize = 0;
@@ -54,6 +55,9 @@ pub(in crate::config) enum Refusal {
 const REFUSED: Stop = NoValue::Refused(Refusal::Reported);
 
 type Outcome<T = Arc<Typed>> = Result<T, Stop>;
+
+/// The title of the note about a variable of the root without a value.
+const NO_VALUE: &str = "Variable has no value";
 
 /// The way in which a module is entered.
 pub(in crate::config) enum Entry {
@@ -110,6 +114,18 @@ pub(in crate::config) struct Values {
     modules: BTreeMap<usize, ModuleValues>,
     budget: Budget,
     chain: DemandChain,
+    /// The backend and the encryption are computed now.
+    computes_settings: bool,
+    /// The variables of the root without a value that something asks for.
+    unset: BTreeMap<SourcePlace, UnsetVariable>,
+}
+
+/// A variable of the root without a value.
+struct UnsetVariable {
+    name: String,
+    note: Diagnostic,
+    /// The source or the version of a module depends on it.
+    decides_module: bool,
 }
 
 impl Values {
@@ -132,6 +148,8 @@ impl Values {
             modules: BTreeMap::new(),
             budget: Budget::default(),
             chain: DemandChain::default(),
+            computes_settings: false,
+            unset: BTreeMap::new(),
         }
     }
 
@@ -226,11 +244,17 @@ impl Values {
             (Some(source), _) => source.text().map(str::to_owned).ok_or(REFUSED),
             (None, None) => Err(REFUSED),
         };
-        // A refusal of either counts more than an uncertainty of the other: it is an error in the program.
         let (source, version) = match (source, version) {
             (Ok(source), Ok(version)) => (source, version),
-            (Err(stop @ Stop::Uncertain(_)), Ok(_)) | (Ok(_), Err(stop)) => return Err(stop),
-            (Err(Stop::Uncertain(_)), Err(stop)) | (Err(stop), _) => return Err(stop),
+            (Err(stop), Ok(_)) | (Ok(_), Err(stop)) => {
+                self.note_deciding(&stop);
+                return Err(stop);
+            }
+            (Err(source), Err(version)) => {
+                let stop = joined(source, version);
+                self.note_deciding(&stop);
+                return Err(stop);
+            }
         };
         match calls::fitting(&source, &version, self.flavor) {
             Ok(source) => Ok((source, version)),
@@ -312,10 +336,10 @@ impl Values {
         for used in references::inside(&late.expr) {
             let place = at(late, used.span);
             if let Err(name_stop) = self.name(node, used, place, role, &mut names, reader) {
-                // A refusal counts more than a value that only lockctl cannot compute.
-                if matches!(stop, None | Some(Stop::Uncertain(_))) {
-                    stop = Some(name_stop);
-                }
+                stop = Some(match stop {
+                    Some(stop) => joined(stop, name_stop),
+                    None => name_stop,
+                });
             }
         }
         if let Some(stop) = stop {
@@ -355,12 +379,46 @@ impl Values {
 
     /// Reports a name whose value is refused, as OpenTofu does for each expression that uses it.
     fn report_use(&self, value: &Outcome, place: SourcePlace, reader: &mut Reader<'_>) {
-        let is_refused = matches!(value, Err(Stop::Refused(Refusal::Reported)));
-        if is_refused && self.flavor.is_opentofu() {
-            let title = "Unable to compute static value";
-            let remark = "something that it needs has no value";
-            refuse(title, place, remark, reader);
+        if !self.flavor.is_opentofu() {
+            return;
         }
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, ValueErrors::NOT_COMPUTED);
+        let remark = "something that it needs has no value";
+        let error = error.at(place.file, place.span, remark);
+        match value {
+            Err(Stop::Refused(Refusal::Reported)) => flood::push(&mut reader.found, error),
+            Err(Stop::Uncertain(reason)) if reason.code == rules::VARIABLE_NOT_SET => {
+                self.predict(error, reader);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds an error that the programs report because a variable of the root has no value.
+    fn predict(&self, error: Diagnostic, reader: &mut Reader<'_>) {
+        flood::push(&mut reader.value_errors.errors, error);
+        reader.value_errors.of_every_command |= !self.computes_settings;
+    }
+
+    /// Notes that the source or the version of a module depends on the variables that have no value.
+    fn note_deciding(&mut self, stop: &Stop) {
+        let Stop::Uncertain(reason) = stop else {
+            return;
+        };
+        for Label { file, span, .. } in reason.primary.iter().chain(&reason.related) {
+            let (file, span) = (*file, *span);
+            if let Some(variable) = self.unset.get_mut(&SourcePlace { file, span }) {
+                variable.decides_module = true;
+            }
+        }
+    }
+
+    /// Returns the variables of the root without a value that decide on no module, each with its note.
+    pub(in crate::config) fn into_unset(self) -> impl Iterator<Item = (String, Diagnostic)> {
+        self.unset
+            .into_values()
+            .filter(|variable| !variable.decides_module)
+            .map(|variable| (variable.name, variable.note))
     }
 
     fn local(&mut self, node: usize, local: &Local, reader: &mut Reader<'_>) -> Outcome {
@@ -480,6 +538,25 @@ fn at(late: &Late, span: Span) -> SourcePlace {
 fn refuse(title: &str, place: SourcePlace, remark: &str, reader: &mut Reader<'_>) {
     let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title);
     flood::push(&mut reader.found, error.at(place.file, place.span, remark));
+}
+
+/// Joins the reasons of two parts of an expression.
+///
+/// A refusal counts more than a value that only lockctl cannot compute: it is an error in the program.
+fn joined(first: Stop, second: Stop) -> Stop {
+    match (first, second) {
+        (Stop::Uncertain(first), Stop::Uncertain(second)) => {
+            // Each variable without a value is a reason of its own.
+            let mut first = Arc::unwrap_or_clone(first);
+            for label in second.primary.iter().chain(&second.related) {
+                if first.primary.as_ref() != Some(label) && !first.related.contains(label) {
+                    first.related.push(label.clone());
+                }
+            }
+            Stop::Uncertain(Arc::new(first))
+        }
+        (Stop::Uncertain(_), refused) | (refused, _) => refused,
+    }
 }
 
 fn uncertain(place: SourcePlace, reason: &str) -> Stop {

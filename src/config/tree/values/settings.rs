@@ -19,21 +19,23 @@ impl Values {
         use_: BackendUse,
         reader: &mut Reader<'_>,
     ) -> Option<Backend> {
+        self.computes_settings = true;
+        let before = reader.found.len();
         for late in &root.encryption {
             self.encryption(late, reader);
         }
-        let Some(Backend::Computed(computed)) = &root.backend else {
-            return root.backend.clone();
+        let backend = match &root.backend {
+            Some(Backend::Computed(computed)) => Some(self.backend(computed, reader)),
+            constant => constant.clone(),
         };
-        let before = reader.found.len();
-        let backend = self.backend(computed, reader);
-        // A command that leaves the backend alone goes on in spite of its errors.
+        self.computes_settings = false;
+        // `providers lock` computes neither, so their errors do not stop it.
         if use_ == BackendUse::LeftAlone {
             for fault in reader.found.iter_mut().skip(before) {
                 fault.severity = fault.severity.min(Severity::Warning);
             }
         }
-        Some(backend)
+        backend
     }
 
     fn backend(&mut self, computed: &ComputedBackend, reader: &mut Reader<'_>) -> Backend {

@@ -7,7 +7,8 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::{
-    Entry, ExprRole, Outcome, REFUSED, Refusal, Stop, ValueKey, Values, refuse, stopped, uncertain,
+    Entry, ExprRole, NO_VALUE, Outcome, REFUSED, Refusal, Stop, UnsetVariable, ValueKey, Values,
+    refuse, stopped, uncertain,
 };
 use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Demand, Marks, Misfit, NameValue, Typed, Value};
@@ -47,7 +48,9 @@ impl Values {
         }
         let value = self.variable(node, variable, reader);
         // No source may need the variable: then an uncertain value is no error.
-        if let Err(Stop::Uncertain(reason)) = &value {
+        if let Err(Stop::Uncertain(reason)) = &value
+            && reason.code != rules::VARIABLE_NOT_SET
+        {
             let mut note = Diagnostic::clone(reason);
             note.severity = Severity::Note;
             flood::push(&mut reader.found, note);
@@ -177,32 +180,58 @@ impl Values {
     }
 
     /// Reports a variable without any value.
-    fn missing(&self, node: usize, variable: &Variable, reader: &mut Reader<'_>) -> Stop {
+    ///
+    /// A variable of the root stops `init`, but not the lock: `providers lock` computes neither backend nor
+    /// encryption, and no provider depends on any other value (rules 9.12).
+    fn missing(&mut self, node: usize, variable: &Variable, reader: &mut Reader<'_>) -> Stop {
         let name = &variable.name;
         match (self.caller(node), self.flavor.is_opentofu()) {
             (Some(call), true) => {
                 let title = "Missing required variable in module call";
                 let remark = format!("{name} is missing");
                 refuse(title, call.header, &remark, reader);
+                return REFUSED;
             }
             // The check of arguments reports it.
-            (Some(_), false) => {}
-            (None, _) => {
-                let title = if self.flavor.is_opentofu() {
-                    format!("Failed to request input from user for variable var.{name}")
-                } else {
-                    "No value for required variable".to_owned()
-                };
-                let SourcePlace { file, span } = variable.place;
-                let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title)
-                    .at(file, span, "modules depend on its value")
-                    .help(format!(
-                        "give it with --var {name}=VALUE or --var-file FILE"
-                    ));
-                flood::push(&mut reader.found, error);
-            }
+            (Some(_), false) => return REFUSED,
+            (None, _) => {}
         }
-        REFUSED
+        let title = if self.flavor.is_opentofu() {
+            format!("Failed to request input from user for variable var.{name}")
+        } else {
+            "No value for required variable".to_owned()
+        };
+        let SourcePlace { file, span } = variable.place;
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, title);
+        let error = error.at(file, span, "it has no value");
+        let is_of_root = self
+            .modules
+            .get(&node)
+            .is_none_or(|module| matches!(module.entry, Entry::Root));
+        if !is_of_root {
+            flood::push(&mut reader.found, error);
+            return REFUSED;
+        }
+        self.predict(error, reader);
+        let remark = format!(
+            "`{} init` needs it, no provider does",
+            self.flavor.command()
+        );
+        let note = Diagnostic::note(rules::VARIABLE_NOT_SET, NO_VALUE)
+            .at(file, span, remark)
+            .help(format!(
+                "give it with --var {name}=VALUE or --var-file FILE"
+            ));
+        let reason = note
+            .clone()
+            .at(file, span, format!("var.{name} has no value"));
+        let unset = UnsetVariable {
+            name: name.clone(),
+            note,
+            decides_module: false,
+        };
+        self.unset.insert(variable.place, unset);
+        Stop::Uncertain(Arc::new(reason))
     }
 
     /// Returns the argument of a call or a run for a variable.

@@ -23,10 +23,15 @@ impl TreeWalk<'_> {
         way: CallSite<'_>,
         written: Option<&str>,
         place: SourcePlace,
-        reason: Option<Label>,
+        reason: Option<&Diagnostic>,
     ) -> ControlFlow<()> {
+        let labels: Vec<Label> = reason
+            .into_iter()
+            .flat_map(|reason| reason.primary.iter().chain(&reason.related))
+            .cloned()
+            .collect();
         let way = CallSite {
-            sourcing: Sourcing::NotComputed(reason.clone()),
+            sourcing: Sourcing::NotComputed(labels.first().cloned()),
             ..way
         };
         let key = way.path.manifest_key();
@@ -40,14 +45,16 @@ impl TreeWalk<'_> {
                     let mut note = Diagnostic::note(rules::CONFIGURATION_ODD, IS_COMPUTED)
                         .at(place.file, place.span, remark)
                         .help("install the modules again after a change of the values");
-                    note.related.extend(reason);
+                    note.related.extend(labels);
                     flood::push(&mut self.reader.found, note);
                 }
                 self.follow(&way, Reached::on_disk(&source, dir))
             }
             Err(manifest::NOT_INSTALLED) => {
                 let unseen = self.unseen(&way, shown, IS_COMPUTED, place);
-                self.unseen.explain(way.call, reason);
+                for label in labels {
+                    self.unseen.explain(way.call, Some(label));
+                }
                 unseen
             }
             Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),

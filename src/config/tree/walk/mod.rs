@@ -78,24 +78,35 @@ pub(in crate::config) fn load(
         &mut tree.reader.found,
     );
     let TreeWalk {
-        reader: Reader {
-            found: mut diagnostics,
-            ..
-        },
+        reader:
+            Reader {
+                found: mut diagnostics,
+                mut value_errors,
+                ..
+            },
         nodes,
+        values,
         unseen,
         mut requirements,
         core_versions,
         ..
     } = tree;
     diagnostics.extend(unseen.notes);
+    let mut unset_variables = Vec::new();
+    for (name, note) in values.into_unset() {
+        unset_variables.push(name);
+        diagnostics.push(note);
+    }
     flood::in_order(&mut diagnostics);
+    flood::in_order(&mut value_errors.errors);
     requirements.unseen_calls = unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
     Loaded {
         requirements,
         modules: nodes,
         diagnostics,
+        unset_variables,
+        value_errors,
         found,
         core_versions,
     }
@@ -352,9 +363,7 @@ impl TreeWalk<'_> {
                     })
                 }
                 Err(Stop::Refused(_)) => ControlFlow::Continue(()),
-                Err(Stop::Uncertain(reason)) => {
-                    self.computed(way, written, place, reason.primary.clone())
-                }
+                Err(Stop::Uncertain(reason)) => self.computed(way, written, place, Some(&reason)),
             };
         }
         match &way.call.source {
