@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::config::tree::way::CallSite;
-use crate::diag::{Diagnostic, Label, RootCommand, rules};
+use crate::diag::{Diagnostic, Help, Label, RootCommand, rules};
 use crate::module_config::decode::contents::Call;
 use crate::module_config::file::SourcePlace;
 use crate::requirement::UnseenCall;
@@ -60,10 +60,10 @@ impl UnseenModules {
     }
 
     /// Adds to the note on a call what to do.
-    pub(super) fn advise(&mut self, call: &Call, help: Option<&str>) {
+    pub(super) fn advise(&mut self, call: &Call, help: Option<Help>) {
         let note = self.known.get(&call.place).map(|at| &mut self.notes[*at]);
         if let (Some(note), Some(help)) = (note, help) {
-            note.help = Some(help.into());
+            note.help = Some(help);
         }
     }
 }

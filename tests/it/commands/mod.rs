@@ -61,6 +61,7 @@ mod tree_pictures;
 mod trust;
 mod units;
 mod unseen;
+mod unset;
 mod update;
 mod upstream;
 mod user_config;

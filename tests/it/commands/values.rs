@@ -61,32 +61,35 @@ error: --var needs NAME=VALUE, not "dir"
 }
 
 #[test]
-fn a_missing_value_is_an_error_with_what_to_type() {
+fn a_module_without_the_value_that_it_needs_is_not_visible() {
     let lab = lab();
     lab.write(
         "main.tf",
         "variable \"dir\" {}\n\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n",
     );
-    let outcome = why(&lab, "one", &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(outcome.stdout, str![]);
+    let outcome = why(&lab, "one", &["-v"]);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+nothing that can be seen of the configuration requires hashicorp/one
+
+"#]]
+    );
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error[configuration-invalid]: Failed to request input from user for variable var.dir
- --> main.tf:1:1
+note[module-not-visible]: Module call is computed
+ --> main.tf:4:12
   |
 1 | variable "dir" {}
-  | ^^^^^^^^^^^^^^ modules depend on its value
+  | -------------- var.dir has no value
+...
+4 |   source = "./${var.dir}"
+  |            ^^^^^^^^^^^^^^ what module.m requires is unknown
   |
   = help: give it with --var dir=VALUE or --var-file FILE
 
-error[configuration-invalid]: Unable to compute static value
- --> main.tf:4:17
-  |
-4 |   source = "./${var.dir}"
-  |                 ^^^^^^^ something that it needs has no value
-
+note: 1 module call (module.m) cannot be seen, and may require it, too (`--modules fetch` fetches modules)
 
 "#]]
     );

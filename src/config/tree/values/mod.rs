@@ -551,6 +551,8 @@ fn joined(first: Stop, second: Stop) -> Stop {
             for label in second.primary.iter().chain(&second.related) {
                 if first.primary.as_ref() != Some(label) && !first.related.contains(label) {
                     first.related.push(label.clone());
+                    first.help =
+                        Some("give values with --var NAME=VALUE or --var-file FILE".into());
                 }
             }
             Stop::Uncertain(Arc::new(first))

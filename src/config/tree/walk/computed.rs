@@ -55,6 +55,11 @@ impl TreeWalk<'_> {
                 for label in labels {
                     self.unseen.explain(way.call, Some(label));
                 }
+                // A variable without a value can be given one.
+                let help = reason
+                    .filter(|reason| reason.code == rules::VARIABLE_NOT_SET)
+                    .and_then(|reason| reason.help.clone());
+                self.unseen.advise(way.call, help);
                 unseen
             }
             Err(title) => self.unseen(&way, shown, title, place_of(way.call, title)),

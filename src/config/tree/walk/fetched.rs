@@ -213,7 +213,8 @@ impl TreeWalk<'_> {
                     note: failure.cause.clone(),
                 };
                 self.unseen.explain(way.call, Some(because));
-                self.unseen.advise(way.call, failure.help.as_deref());
+                self.unseen
+                    .advise(way.call, failure.help.clone().map(Into::into));
                 return unseen;
             }
         };

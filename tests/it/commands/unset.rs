@@ -1,0 +1,390 @@
+//! Variables without a value: no provider depends on them, or a module does.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::registry::{DEMO, TWO, with_registry};
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+/// Blocks of OpenTofu that need a value early, and no variable of which has one.
+const EARLY: &str = "\
+variable \"bucket\" {}
+variable \"key\" {}
+variable \"places\" { type = set(string) }
+
+terraform {
+  backend \"gcs\" {
+    bucket = var.bucket
+  }
+  encryption {
+    key_provider \"pbkdf2\" \"k\" {
+      passphrase = local.key
+    }
+  }
+}
+
+provider \"demo\" {
+  alias    = \"by\"
+  for_each = var.places
+}
+
+data \"demo_thing\" \"t\" {
+  name = var.key
+}
+
+locals {
+  key = \"${var.key}!\"
+}
+";
+
+const OPENTOFU: &[&str] = &["--flavor", "opentofu@1.12"];
+
+fn lock(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["lock", "--no-cache"], OPENTOFU, TWO, more].concat())
+}
+
+fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["verify", "--no-cache"], OPENTOFU, TWO, more].concat())
+}
+
+#[test]
+fn the_lock_file_is_that_of_a_root_without_such_blocks() {
+    let (_registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, &[]), 0);
+    let wanted = lab.read(LOCK);
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    lab.write("early.tofu", EARLY);
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_eq!(lab.read(LOCK), wanted);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+note: var.bucket, var.key and var.places have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
+
+"#]]
+    );
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    let values = [
+        "--var",
+        "bucket=b",
+        "--var",
+        "key=k",
+        "--var",
+        "places=[\"eu\"]",
+    ];
+    let outcome = lock(&lab, &values);
+    assert_exit(&outcome, 0);
+    assert_eq!(lab.read(LOCK), wanted);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
+
+"#]]
+    );
+}
+
+#[test]
+fn a_root_is_judged_as_any_other() {
+    let (_registry, lab) = with_registry(DEMO);
+    lab.write("early.tofu", EARLY);
+    assert_exit(&lock(&lab, &[]), 0);
+    let outcome = verify(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: var.bucket, var.key and var.places have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
+
+"#]]
+    );
+    let outcome = verify(&lab, &["-v", "--only", "configuration"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+note[variable-not-set]: Variable has no value
+ --> early.tofu:1:1
+  |
+1 | variable "bucket" {}
+  | ^^^^^^^^^^^^^^^^^ `tofu init` needs it, no provider does
+  |
+  = help: give it with --var bucket=VALUE or --var-file FILE
+
+note[variable-not-set]: Variable has no value
+ --> early.tofu:2:1
+  |
+2 | variable "key" {}
+  | ^^^^^^^^^^^^^^ `tofu init` needs it, no provider does
+  |
+  = help: give it with --var key=VALUE or --var-file FILE
+
+note[variable-not-set]: Variable has no value
+ --> early.tofu:3:1
+  |
+3 | variable "places" { type = set(string) }
+  | ^^^^^^^^^^^^^^^^^ `tofu init` needs it, no provider does
+  |
+  = help: give it with --var places=VALUE or --var-file FILE
+
+note[state-not-visible]: State not visible
+ --> early.tofu:6:3
+  |
+6 |   backend "gcs" {
+  |   ^^^^^^^^^^^^^ the state is kept by the backend "gcs"; which providers only the state needs is unknown
+
+.terraform.lock.hcl: ok; 1 provider; 4 notes
+
+"#]]
+    );
+    // The other commands read the same configuration.
+    for command in [
+        &["tree"][..],
+        &["why", "demo"],
+        &["outdated", "--no-cache"],
+        &[
+            "update",
+            "--no-cache",
+            "--dry-run",
+            "--platform",
+            "linux_amd64",
+        ],
+        &["lock", "--no-cache", "--check", "--platform", "linux_amd64"],
+        &["lock", "--no-cache", "--strict-modules", "--dry-run"],
+    ] {
+        let outcome = lab.run(&[command, OPENTOFU].concat());
+        assert_exit(&outcome, 0);
+        let mentions = outcome.stderr.matches("have no value").count();
+        assert_eq!(mentions, 1, "{command:?}: {outcome:#?}");
+        assert!(
+            !outcome.stderr.contains("error"),
+            "{command:?}: {outcome:#?}"
+        );
+    }
+    assert_exit(&lab.run(&["show"]), 0);
+    let convert = ["convert", "--no-cache", "--to", "opentofu", "--dry-run"];
+    assert_exit(&lab.run(&convert), 0);
+}
+
+#[test]
+fn a_project_file_decides_about_the_note() {
+    let (_registry, lab) = with_registry(DEMO);
+    lab.write("early.tofu", EARLY);
+    assert_exit(&lock(&lab, &[]), 0);
+    let rule = |level: &str| {
+        format!("rule \"variable-not-set\" {{\n  level  = \"{level}\"\n  reason = \"CI\"\n}}\n")
+    };
+    lab.write(".lockctl.hcl", rule("off"));
+    let outcome = verify(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stderr.contains("no value"), "{outcome:#?}");
+    lab.write(".lockctl.hcl", rule("error"));
+    assert_exit(&verify(&lab, &[]), 1);
+}
+
+#[test]
+fn the_matrix_predicts_that_init_fails() {
+    let (_registry, lab) = with_registry(DEMO);
+    lab.write(
+        "early.tofu",
+        "variable \"bucket\" {}\n\nterraform {\n  backend \"gcs\" {\n    bucket = var.bucket\n  }\n}\n",
+    );
+    assert_exit(&lock(&lab, &[]), 0);
+    let matrix = |more: &[&str]| {
+        let outcome = verify(&lab, &[&["--matrix", "--format", "json"], more].concat());
+        assert_exit(&outcome, 0);
+        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        json["roots"][0]["matrix"].as_array().unwrap().clone()
+    };
+    let asks = "Failed to request input from user for variable var.bucket";
+    let rows = matrix(&[]);
+    assert!(rows.iter().any(|row| row["provider"].is_null()));
+    for row in rows {
+        let fails = row["outcome"] == "fails" && row["title"] == asks;
+        assert_eq!(fails, row["route"] != "validate", "{row}");
+    }
+    for row in matrix(&["--var", "bucket=b"]) {
+        assert_ne!(row["title"], asks, "{row}");
+    }
+    // Without the value of a key, or of a constant, no command reads the configuration.
+    lab.write("early.tofu", "variable \"c\" {\n  const = true\n}\n");
+    for row in matrix(&[]) {
+        assert_eq!(row["outcome"], "fails", "{row}");
+    }
+}
+
+#[test]
+fn many_roots_are_one_note() {
+    let lab = Lab::new();
+    for root in ["a", "b", "c"] {
+        lab.write(&format!("{root}/{LOCK}"), "");
+        lab.write(
+            &format!("{root}/main.tofu"),
+            "variable \"bucket\" {}\n\nterraform {\n  backend \"gcs\" {\n    bucket = var.bucket\n  }\n}\n",
+        );
+    }
+    lab.write(&format!("d/{LOCK}"), "");
+    lab.write("d/main.tofu", "terraform {}\n");
+    let outcome = lab.run(&["verify", "-r", "--only", "configuration"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+a/.terraform.lock.hcl: ok; 0 providers
+b/.terraform.lock.hcl: ok; 0 providers
+c/.terraform.lock.hcl: ok; 0 providers
+d/.terraform.lock.hcl: ok; 0 providers
+4 roots: 4 clean
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
+
+"#]]
+    );
+    let outcome = lab.run(&["lock", "-r", "--offline", "--no-cache"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
+
+"#]]
+    );
+    let json = lab.run(&["lock", "-r", "--offline", "--no-cache", "--format", "json"]);
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let roots = json["roots"].as_array().unwrap();
+    let notes = |root: &Value| {
+        let findings = root["findings"].as_array().unwrap();
+        findings
+            .iter()
+            .filter(|finding| finding["rule"] == "variable-not-set")
+            .count()
+    };
+    assert_eq!(roots.iter().map(notes).collect::<Vec<_>>(), [1, 1, 1, 0]);
+}
+
+/// A root with a module whose source needs a variable, and with a lock file.
+fn with_module(flavor: &str) -> Lab {
+    let lab = Lab::new();
+    let constant = if flavor.starts_with("terraform") {
+        "  const = true\n"
+    } else {
+        ""
+    };
+    lab.write(
+        "main.tf",
+        format!(
+            "variable \"a\" {{\n{constant}}}\nvariable \"b\" {{\n{constant}}}\n\nmodule \"m\" {{\n  source = \"./${{var.a}}/${{var.b}}\"\n}}\n"
+        ),
+    );
+    lab.write(
+        LOCK,
+        "provider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.0\"\n}\n",
+    );
+    lab.write(
+        "one/two/main.tf",
+        "terraform {\n  required_providers {\n    demo = { source = \"acme/demo\" }\n  }\n}\n",
+    );
+    lab
+}
+
+#[test]
+fn a_module_that_depends_on_a_value_is_not_visible() {
+    for flavor in ["opentofu@1.12", "terraform@1.15", "terraform@1.16"] {
+        let lab = with_module(flavor);
+        let verify = |more: &[&str]| {
+            let args = [
+                "verify",
+                "--flavor",
+                flavor,
+                "--only",
+                "configuration",
+                "-v",
+            ];
+            lab.run(&[&args[..], more].concat())
+        };
+        let outcome = verify(&[]);
+        assert_exit(&outcome, 0);
+        let label = "what module.m requires is unknown";
+        assert!(outcome.stdout.contains(label), "{outcome:#?}");
+        assert!(!outcome.stdout.contains("error"), "{outcome:#?}");
+        assert!(!outcome.stderr.contains("not needed"), "{outcome:#?}");
+        if flavor == "opentofu@1.12" {
+            assert_data_eq!(
+                outcome.stdout,
+                str![[r#"
+note[module-not-visible]: Module call is computed
+ --> main.tf:7:12
+  |
+1 | variable "a" {
+  | ------------ var.a has no value
+2 | }
+3 | variable "b" {
+  | ------------ var.b has no value
+...
+7 |   source = "./${var.a}/${var.b}"
+  |            ^^^^^^^^^^^^^^^^^^^^^ what module.m requires is unknown
+  |
+  = help: give values with --var NAME=VALUE or --var-file FILE
+
+.terraform.lock.hcl: ok; 1 provider; 1 note
+
+"#]]
+            );
+        }
+        let outcome = verify(&["--strict-modules"]);
+        assert_exit(&outcome, 1);
+        assert!(
+            outcome.stdout.contains("error[module-not-visible]"),
+            "{outcome:#?}"
+        );
+        let values = ["--var", "a=one", "--var", "b=two"];
+        let outcome = verify(&values);
+        assert!(!outcome.stdout.contains("not-visible"), "{outcome:#?}");
+    }
+}
+
+#[test]
+fn what_is_installed_counts_for_such_a_module() {
+    let lab = with_module("opentofu@1.12");
+    lab.write(
+        ".terraform/modules/modules.json",
+        "{\"Modules\": [{\"Key\": \"\", \"Source\": \"\", \"Dir\": \".\"}, {\"Key\": \"m\", \"Source\": \"./one/two\", \"Dir\": \"one/two\"}]}",
+    );
+    let outcome = lab.run(&[&["tree"], OPENTOFU].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+.
+└─ module.m  ./one/two
+   │  source = "./${var.a}/${var.b}"  main.tf:7
+   │    var.a = (not computed)        , default, not computed: var.a has no value
+   │    var.b = (not computed)        , default
+   └─ acme/demo  any version
+2 modules, 1 provider
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: 1 note on the configuration (-v shows them)
+
+"#]]
+    );
+}
