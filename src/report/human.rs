@@ -27,7 +27,10 @@ pub fn render(
                 writeln!(out, "{}\n", snippet::render(diagnostic, texts, colors))?;
             }
             TextBlock::Several(several) => several::render(out, several, texts, colors)?,
-            TextBlock::Failure(failure) => render_failure(out, failure, colors)?,
+            TextBlock::Failure(failure) => render_failure(out, failure, None, colors)?,
+            TextBlock::SharedFailure(failure, roots) => {
+                render_failure(out, failure, Some(roots), colors)?;
+            }
             TextBlock::Table(rows) => {
                 for line in aligned(rows) {
                     writeln!(out, "{line}")?;
@@ -77,11 +80,19 @@ fn render_line(out: &mut dyn Write, line: &TreeLine<'_>, colors: Colors) -> io::
     }
 }
 
-fn render_failure(out: &mut dyn Write, failure: &Failure, colors: Colors) -> io::Result<()> {
+fn render_failure(
+    out: &mut dyn Write,
+    failure: &Failure,
+    roots: Option<&str>,
+    colors: Colors,
+) -> io::Result<()> {
     let error = styled(colors, style(Tone::Bad), "error");
     writeln!(out, "{error}: {}", harmless(&failure.title))?;
     for cause in &failure.causes {
         writeln!(out, "  cause: {}", harmless(cause))?;
+    }
+    if let Some(roots) = roots {
+        writeln!(out, "  {}", harmless(roots))?;
     }
     if let Some(help) = &failure.help {
         writeln!(

@@ -26,6 +26,7 @@ mod root;
 pub mod rows;
 pub mod sarif;
 mod several;
+pub mod shared;
 mod snippet;
 mod style;
 #[cfg(test)]
@@ -57,6 +58,8 @@ pub enum TextBlock {
     Several(Several),
     /// An operation that failed.
     Failure(Failure),
+    /// An operation that failed in many roots, and which these are.
+    SharedFailure(Failure, String),
     /// Rows of cells, in columns.
     Table(Vec<Vec<String>>),
     /// Lines that are printed as they are.

@@ -9,6 +9,7 @@ use super::result::{
     Sentence,
 };
 use super::rows::{self, PackageRow};
+use super::shared::{MAX_ROOTS, SharedFact};
 use super::{Failure, TextBlock, Tone};
 use crate::diag::{Counts, Diagnostic, Severity};
 use crate::review::FileComparison;
@@ -234,11 +235,7 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
                     // The first root that has the failure names all of them; the others say nothing.
                     let first = shared.iter().position(|(other, _)| *other == failure);
                     if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
-                        let title = format!("{}: {}", paths.join(", "), failure.title);
-                        blocks.push(TextBlock::Failure(Failure {
-                            title,
-                            ..failure.clone()
-                        }));
+                        blocks.push(of_several(failure, paths, roots.len(), verbose));
                     }
                 }
                 ResultEntry::Failure(failure) => blocks.push(TextBlock::Failure(failure.clone())),
@@ -246,6 +243,22 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
         }
     }
     blocks
+}
+
+/// Shows a failure of some roots of a run. Few are named before it; of many, some are named below it, since
+/// nobody would find the title behind their names.
+#[must_use]
+pub fn of_several(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
+    if roots.len() <= MAX_ROOTS {
+        let title = format!("{}: {}", roots.join(", "), failure.title);
+        return TextBlock::Failure(Failure {
+            title,
+            ..failure.clone()
+        });
+    }
+    let shared = SharedFact { fact: (), roots };
+    let roots = format!("in {}: {}", shared.count(of), shared.names(verbose));
+    TextBlock::SharedFailure(failure.clone(), roots)
 }
 
 /// Says how all roots came out, if that is not said by the results themselves.

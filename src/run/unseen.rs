@@ -2,6 +2,7 @@
 
 use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors, rules};
+use crate::report::shared::first_names;
 use crate::report::{Failure, RootResult};
 use crate::requirement::StateSeen;
 use crate::run::options::{ConfigurationOptions, RunOptions};
@@ -193,12 +194,5 @@ fn is_said_elsewhere(diagnostic: &Diagnostic) -> bool {
 
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.
 pub(crate) fn some_of(names: impl ExactSizeIterator<Item = String>) -> Vec<String> {
-    let all = names.len();
-    // "and 1 more" would be no shorter than the last name.
-    let shown = if all > NAMES + 1 { NAMES } else { all };
-    let mut names: Vec<String> = names.take(shown).collect();
-    if let (Some(last), more @ 1..) = (names.last_mut(), all - shown) {
-        *last += &format!(" and {more} more");
-    }
-    names
+    first_names(names, NAMES)
 }

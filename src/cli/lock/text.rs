@@ -7,8 +7,7 @@ use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{CommandResult, Failure, RootResult, TextBlock, Tone};
-use crate::run::unseen::some_of;
+use crate::report::{CommandResult, RootResult, TextBlock, Tone};
 use crate::version::{VersionStep, step};
 
 /// The tense of a report: some options keep a run from writing.
@@ -78,11 +77,12 @@ fn in_short(result: &CommandResult) -> Vec<TextBlock> {
     let more = failures.len().saturating_sub(MAX_FAILURES);
     let mut blocks = Vec::new();
     for (failure, paths) in failures.into_iter().take(MAX_FAILURES) {
-        let paths = some_of(paths.iter().map(|path| (*path).to_owned()));
-        blocks.push(TextBlock::Failure(Failure {
-            title: format!("{}: {}", paths.join(", "), failure.title),
-            ..failure.clone()
-        }));
+        blocks.push(reading::of_several(
+            failure,
+            paths,
+            result.roots().len(),
+            false,
+        ));
     }
     if more > 0 {
         let text = counted_as(more, "more failure is", "more failures are");

@@ -82,6 +82,11 @@ fn fixed(block: &TextBlock) -> Option<String> {
             let lines: Vec<String> = failure.lines().lines().map(escaped).collect();
             format!("**Error**: {}\n\n", lines.join("<br>"))
         }
+        TextBlock::SharedFailure(failure, roots) => {
+            let text = format!("{}\n{roots}", failure.lines());
+            let lines: Vec<String> = text.lines().map(escaped).collect();
+            format!("**Error**: {}\n\n", lines.join("<br>"))
+        }
         TextBlock::Changes(_)
         | TextBlock::Diagnostic(_)
         | TextBlock::Several(_)
