@@ -139,6 +139,10 @@ mod run;
 #[cfg(feature = "cli")]
 mod advice;
 
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod symptom;
+
 #[doc(hidden)]
 pub mod os;
 mod verifier;

@@ -100,6 +100,7 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform diag world package requirement project authenticate archive git sources \
          resolve locker verify report run",
     ),
+    ("symptom", "flavor addr version platform diag"),
     ("os", "addr world"),
     (
         "verifier",
@@ -109,7 +110,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources modules store resolve coverage review locker verify \
-         workspace report run advice verifier",
+         workspace report run advice symptom verifier",
     ),
 ];
 

@@ -19,6 +19,7 @@ fn transcripts_hold() {
     trycmd::TestCases::new()
         .register_bin("lockctl", Path::new(env!("CARGO_BIN_EXE_lockctl")))
         .case("tests/cmd/*.trycmd")
+        .case("tests/cmd/*.toml")
         .run();
     the_readme_holds();
 }

@@ -14,7 +14,7 @@ use crate::cli::diff::DiffArgs;
 use crate::cli::explain::ExplainArgs;
 use crate::cli::fmt::FmtArgs;
 use crate::cli::formats::{Format, FormatKind};
-use crate::cli::generate::args::{CompletionsArgs, ManArgs};
+use crate::cli::generate::args::{CompletionsArgs, ManArgs, SchemaArgs};
 use crate::cli::git::args::{GitArgs, GitTextconvArgs};
 use crate::cli::hash::HashArgs;
 use crate::cli::lock::LockArgs;
@@ -103,6 +103,7 @@ commands! {
     Cache(CacheArgs) = "cache", [];
     Completions(CompletionsArgs) = "completions", [];
     Man(ManArgs) = "man", [];
+    Schema(SchemaArgs) = "schema", [];
 }
 
 /// The text of `-h` about the options that every command takes.

@@ -39,6 +39,7 @@ topics! {
     "configuration", configuration: "what is read of a configuration and its modules";
     "convert", convert: "a lock file for the other program";
     "differences", differences: "where lockctl acts otherwise than the programs";
+    "errors", errors: "what errors of terraform and tofu mean";
     "exit-codes", exit_codes: "what 0, 1 and 2 mean";
     "facts", facts: "what lock keeps about packages, and who trusts it";
     "flavors", flavors: "whose rules apply: Terraform or OpenTofu";

@@ -136,7 +136,10 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Text
         ResultSubject::Store(store, _) => {
             store.failures().cloned().map(TextBlock::Failure).collect()
         }
-        ResultSubject::Pages(..) | ResultSubject::Text(_) => Vec::new(),
+        ResultSubject::Pages(..)
+        | ResultSubject::Matches(_)
+        | ResultSubject::Symptoms(_)
+        | ResultSubject::Text(_) => Vec::new(),
     };
     blocks.extend(result.remarks.iter().map(remark));
     if verbose {

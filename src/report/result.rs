@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConvertedProvider, FixRow, GitSetting, MatrixRow, PackageRow, Provider, RuleRow, StoreReport,
-    TopicRow, VersionsInUse,
+    ConvertedProvider, FixRow, GitSetting, MatrixRow, PackageRow, PageMatchRow, Provider, RuleRow,
+    StoreReport, SymptomRow, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -46,6 +46,10 @@ pub enum ResultSubject {
     Packages(Vec<PackageResult>),
     /// Topics and rules: all of them, or those that were named.
     Pages(Vec<TopicRow>, Vec<RuleRow>),
+    /// Pages that have the words that were searched, the best first.
+    Matches(Vec<PageMatchRow>),
+    /// Errors of `terraform` or `tofu`, in the order in which they were printed.
+    Symptoms(Vec<SymptomRow>),
     /// The facts that are kept about packages, and a text as in [`ResultSubject::Text`].
     Store(Box<StoreReport>, Vec<u8>),
     /// A text, printed unchanged, in the format for people only.

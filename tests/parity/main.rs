@@ -18,6 +18,7 @@ mod computed;
 mod copy;
 #[path = "../support/corpus.rs"]
 mod corpus;
+mod explained;
 mod installations;
 mod installed;
 #[path = "../support/lab.rs"]

@@ -4,15 +4,16 @@ use clap::Args;
 
 use crate::cli::args::examples;
 
-/// Explain findings, and topics such as exit codes
+/// Explain findings, topics, and errors of terraform and tofu
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl explain", "list all topics and rules"),
     ("lockctl explain platforms-incomplete", "what a finding means and how to fix it"),
-    ("lockctl explain project-file", "how to write .lockctl.hcl"),
+    ("lockctl explain \"checksums do not match\"", "search all pages for words"),
+    ("terraform init 2>&1 | lockctl explain -", "what an error means and how to fix it"),
 ]))]
 pub(in crate::cli) struct ExplainArgs {
-    /// Topics, or rules as named in brackets in findings [default: list all of them]
-    #[arg(value_name = "NAME")]
+    /// Rules, topics, or words to search; - reads output of terraform or tofu [default: list all pages]
+    #[arg(value_name = "TEXT")]
     pub(in crate::cli) names: Vec<String>,
 }

@@ -1,47 +1,80 @@
-//! `lockctl explain`: what rules mean, and pages about lockctl as a whole.
+//! `lockctl explain`: what rules and errors mean, and pages about lockctl as a whole.
 
 mod args;
+mod output;
 mod text;
+mod text_symptoms;
 
 use crate::cli::args::Common;
-use crate::cli::{Command, Look, Stderr, World};
+use crate::cli::{Command, FINDINGS, Look, Stderr, World};
 use crate::diag::{Area, RULES, Rule, TOPICS, Topic, nearest};
+use crate::report::json::PageMatchRow;
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
+use crate::symptom::alias::{names, page_named};
+use crate::symptom::search::search;
 pub(in crate::cli) use args::ExplainArgs;
+
+/// The argument that stands for standard input.
+const STANDARD: &str = "-";
 
 /// Maximum number of names that are offered for one that is unknown.
 const MAX_OFFERED: usize = 6;
 
 impl Command for ExplainArgs {
-    fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+    fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        match names[..] {
+            [] => all_pages(),
+            [STANDARD] => output::explain(common, world, stderr),
+            _ if names.contains(&STANDARD) => CommandResult::failed(
+                "explain",
+                [Failure {
+                    title: "- cannot be combined with other words".to_owned(),
+                    help: Some(
+                        "give either words, or - and an output on standard input".to_owned(),
+                    ),
+                    ..Failure::default()
+                }],
+            ),
+            _ => match names.iter().map(|name| page_named(name)).collect() {
+                Some(pages) => named_pages(pages),
+                None => found_pages(&names.join(" ")),
+            },
+        }
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        text::blocks(result, look)
+        match &result.subject {
+            ResultSubject::Symptoms(rows) => text_symptoms::blocks(rows, look),
+            ResultSubject::Matches(rows) => text::matches(rows, &self.names.join(" "), look),
+            _ => text::blocks(result, look),
+        }
     }
 }
 
-fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
-    if args.names.is_empty() {
-        let all = ResultSubject::Pages(
-            TOPICS.iter().map(topic_row).collect(),
-            Area::ALL
-                .into_iter()
-                .flat_map(Area::rules)
-                .map(rule_row)
-                .collect(),
-        );
-        let text = "`lockctl explain NAME` shows the page of a topic or rule";
-        return CommandResult {
-            remarks: vec![Sentence::note(text)],
-            ..CommandResult::of("explain", all)
-        };
+/// Lists every page.
+fn all_pages() -> CommandResult {
+    let all = ResultSubject::Pages(
+        TOPICS.iter().map(topic_row).collect(),
+        Area::ALL
+            .into_iter()
+            .flat_map(Area::rules)
+            .map(rule_row)
+            .collect(),
+    );
+    let text =
+        "`lockctl explain NAME` shows the page of a topic or rule, and any other text is searched";
+    CommandResult {
+        remarks: vec![Sentence::note(text)],
+        ..CommandResult::of("explain", all)
     }
+}
+
+/// Shows the pages that were named, each once.
+fn named_pages(pages: Vec<&'static str>) -> CommandResult {
     let mut topics: Vec<json::TopicRow> = Vec::new();
     let mut rules: Vec<json::RuleRow> = Vec::new();
-    let mut failures = Vec::new();
-    for name in &args.names {
+    for name in pages {
         if let Some(topic) = TOPICS.iter().find(|topic| topic.name == name) {
             if !topics.iter().any(|row| row.topic == name) {
                 let page = Some(topic.page);
@@ -50,31 +83,39 @@ fn run(_: &Common, args: &ExplainArgs, _: World<'_>) -> CommandResult {
                     ..topic_row(topic)
                 });
             }
-        } else if let Some(rule) = RULES.iter().find(|rule| rule.name == name) {
-            if !rules.iter().any(|row| row.rule == name) {
-                let page = Some(rule.page);
-                rules.push(json::RuleRow {
-                    page,
-                    ..rule_row(rule)
-                });
-            }
-        } else {
-            let help = match meant(name).as_slice() {
-                [] => "`lockctl explain` lists all topics and rules".to_owned(),
-                [name] => format!("did you mean {name}?"),
-                several => format!("did you mean one of {}?", several.join(", ")),
-            };
-            failures.push(Failure {
-                title: format!("there is no rule or topic {name:?}"),
-                help: Some(help),
-                ..Failure::default()
+        } else if let Some(rule) = RULES.iter().find(|rule| rule.name == name)
+            && !rules.iter().any(|row| row.rule == name)
+        {
+            let page = Some(rule.page);
+            rules.push(json::RuleRow {
+                page,
+                ..rule_row(rule)
             });
         }
     }
-    if failures.is_empty() {
-        CommandResult::of("explain", ResultSubject::Pages(topics, rules))
-    } else {
-        CommandResult::failed("explain", failures)
+    CommandResult::of("explain", ResultSubject::Pages(topics, rules))
+}
+
+/// Searches all pages for words; the answer is bad if no page has them.
+fn found_pages(words: &str) -> CommandResult {
+    let rows: Vec<PageMatchRow> = search(words)
+        .into_iter()
+        .map(|found| PageMatchRow {
+            page: found.name,
+            summary: found.summary,
+            line: found.line,
+        })
+        .collect();
+    let remark = match (rows.is_empty(), meant(words).as_slice()) {
+        (false, _) => "`lockctl explain NAME` shows a page".to_owned(),
+        (true, []) => "`lockctl explain` lists all topics and rules".to_owned(),
+        (true, [name]) => format!("did you mean {name}?"),
+        (true, several) => format!("did you mean one of {}?", several.join(", ")),
+    };
+    CommandResult {
+        exit: if rows.is_empty() { FINDINGS } else { 0 },
+        remarks: vec![Sentence::note(remark)],
+        ..CommandResult::of("explain", ResultSubject::Matches(rows))
     }
 }
 
@@ -99,21 +140,15 @@ fn rule_row(rule: &'static Rule) -> json::RuleRow {
 /// Returns the names that may be meant by one that is unknown: the nearest, else those that have the
 /// most words in common with it.
 fn meant(name: &str) -> Vec<&'static str> {
-    let all = || {
-        TOPICS
-            .iter()
-            .map(|topic| topic.name)
-            .chain(RULES.iter().map(|rule| rule.name))
-    };
     let name = name.to_lowercase();
-    if let Some(close) = nearest(&name, all()) {
+    if let Some(close) = nearest(&name, names()) {
         return vec![close];
     }
     // No name is near in its spelling; names that share words are offered instead.
     let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
     let common = |other: &str| other.split('-').filter(|word| words.contains(word)).count();
-    let most = all().map(common).max().unwrap_or_default();
-    all()
+    let most = names().map(common).max().unwrap_or_default();
+    names()
         .filter(|other| most > 0 && common(other) == most)
         .take(MAX_OFFERED)
         .collect()

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::cli::Look;
 use crate::diag::{Area, Level, RULES, TOPICS, Topic, named};
+use crate::report::json::PageMatchRow;
 use crate::report::{CommandResult, ResultSubject, TextBlock, page, reading};
 
 /// Minimum width of the column of meanings.
@@ -110,4 +111,28 @@ fn markdown() -> String {
         }
     }
     text
+}
+
+/// Lists the pages that have some words, each with the line that has most of them.
+pub(super) fn matches(rows: &[PageMatchRow], words: &str, look: Look) -> Vec<TextBlock> {
+    if rows.is_empty() {
+        return vec![TextBlock::Lines(vec![format!(
+            "no page has these words: {words}"
+        )])];
+    }
+    if look.markdown {
+        let mut text = "| Page | About | Line |\n|---|---|---|\n".to_owned();
+        for row in rows {
+            let line = row.line.replace('|', "\\|");
+            let _ = writeln!(text, "| `{}` | {} | {line} |", row.page, row.summary);
+        }
+        return vec![TextBlock::Page(text, look.columns)];
+    }
+    let lines = rows.iter().flat_map(|row| {
+        [
+            format!("{}  {}", row.page, row.summary),
+            format!("    {}", row.line),
+        ]
+    });
+    vec![TextBlock::Lines(lines.collect())]
 }

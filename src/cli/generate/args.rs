@@ -1,8 +1,8 @@
-//! The arguments of `lockctl completions` and `lockctl man`.
+//! The arguments of `lockctl completions`, `lockctl man` and `lockctl schema`.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 
 use crate::cli::args::examples;
@@ -32,4 +32,25 @@ pub(in crate::cli) struct ManArgs {
     /// Write the pages of all commands into this directory instead
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub(super) dir: Option<PathBuf>,
+}
+
+/// Print the JSON schema of the output
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl schema", "of what every command prints with --format json"),
+    ("lockctl schema event", "of the lines before that with --format json-lines"),
+]))]
+pub(in crate::cli) struct SchemaArgs {
+    /// The part of the output that is described
+    #[arg(value_enum, value_name = "PART", default_value_t = SchemaPart::Output)]
+    pub(super) part: SchemaPart,
+}
+
+/// A part of the output for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaPart {
+    /// The object of --format json, the last line of --format json-lines
+    Output,
+    /// Any other line of --format json-lines
+    Event,
 }

@@ -1,5 +1,5 @@
-//! `lockctl completions`, `lockctl man`: files for shells and for `man`, made from the definitions of
-//! the arguments, so that they cannot fall behind them.
+//! `lockctl completions`, `lockctl man`, `lockctl schema`: files for shells, for `man` and for validators,
+//! made from the definitions of the arguments and of the output, so that they cannot fall behind them.
 
 pub(super) mod args;
 
@@ -12,9 +12,9 @@ use crate::cli::args::Common;
 use crate::cli::commands::definition;
 use crate::cli::{Command, Stderr, World};
 use crate::diag::counted;
-use crate::report::{CommandResult, Failure, ResultSubject};
+use crate::report::{CommandResult, Failure, ResultSubject, json};
 use crate::world::{Disk, Replaced};
-use args::{CompletionsArgs, ManArgs};
+use args::{CompletionsArgs, ManArgs, SchemaArgs, SchemaPart};
 
 /// The name of the program, which its manual pages and its completions are for.
 const PROGRAM: &str = "lockctl";
@@ -59,6 +59,16 @@ impl Command for ManArgs {
             Ok(text) => CommandResult::of("man", ResultSubject::Text(text)),
             Err(failure) => CommandResult::failed("man", [failure]),
         }
+    }
+}
+
+impl Command for SchemaArgs {
+    fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
+        let text = match self.part {
+            SchemaPart::Output => json::OUTPUT_SCHEMA,
+            SchemaPart::Event => json::EVENT_SCHEMA,
+        };
+        CommandResult::of("schema", ResultSubject::Text(text.as_bytes().to_vec()))
     }
 }
 

@@ -11,6 +11,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use clap::{Args as _, FromArgMatches as _};
+
 use crate::advice;
 use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
@@ -105,6 +107,18 @@ fn run(
     let remarks = remarks(common, args, &result, verification.not_compared);
     result.remarks.extend(remarks);
     result
+}
+
+/// Verifies the root in the working directory, as `lockctl verify` without options does.
+pub(in crate::cli) fn here(
+    common: &Common,
+    world: World<'_>,
+    stderr: &mut Stderr<'_>,
+) -> CommandResult {
+    let command = VerifyArgs::augment_args(clap::Command::new("verify"));
+    let matches = command.get_matches_from(["verify"]);
+    let args = VerifyArgs::from_arg_matches(&matches).expect("no argument is required");
+    run(common, &args, world, stderr)
 }
 
 /// Checks what was typed against the format, the known platforms and the files of the user.

@@ -24,6 +24,12 @@ pub use crate::review::Verdict;
 /// The version of the format; its major part changes only if a field goes or changes meaning.
 pub const FORMAT_VERSION: &str = "1.0";
 
+/// The JSON Schema of [`JsonDocument`]; a test compares it with the types.
+pub const OUTPUT_SCHEMA: &str = include_str!("../../../fixtures/schema/output.json");
+
+/// The JSON Schema of [`EventLine`]; a test compares it with the type.
+pub const EVENT_SCHEMA: &str = include_str!("../../../fixtures/schema/event.json");
+
 /// The object that every command of lockctl prints with `--format json`.
 ///
 /// Fields and words are only ever added as long as the major part of the version is the same, so
@@ -59,6 +65,12 @@ pub struct JsonDocument<'a> {
     /// Rules: all of them by heading, or those that were named, in that order; only of `explain`.
     #[serde(skip_serializing_if = "<[RuleRow]>::is_empty")]
     pub rules: &'a [RuleRow],
+    /// Pages that have the words that were searched, the best first; only of `explain`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matches: Option<&'a [PageMatchRow]>,
+    /// Errors and warnings of `terraform` or `tofu` that were read; only of `explain -`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symptoms: Option<&'a [SymptomRow]>,
     /// Providers of which roots lock different versions, by address; only of `lock` and `update` over
     /// several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,6 +131,7 @@ impl<'a> JsonDocument<'a> {
         let mut packages: Vec<&PackageRow> = Vec::new();
         let (mut topics, mut rules): (&[TopicRow], &[RuleRow]) = (&[], &[]);
         let (mut files, mut verdict, mut store) = (None, None, None);
+        let (mut matches, mut symptoms) = (None, None);
         match &result.subject {
             ResultSubject::Roots(_) | ResultSubject::Text(_) => {}
             ResultSubject::Files(all) => {
@@ -135,6 +148,8 @@ impl<'a> JsonDocument<'a> {
                 packages = all.iter().map(|result| &result.package).collect();
             }
             ResultSubject::Pages(of_topics, of_rules) => (topics, rules) = (of_topics, of_rules),
+            ResultSubject::Matches(pages) => matches = Some(&**pages),
+            ResultSubject::Symptoms(errors) => symptoms = Some(&**errors),
             ResultSubject::Store(report, _) => store = Some(&**report),
         }
         let in_use = result.versions_in_use.as_ref();
@@ -157,6 +172,8 @@ impl<'a> JsonDocument<'a> {
             verdict,
             topics,
             rules,
+            matches,
+            symptoms,
             versions_in_use: in_use.map(|all| &*all.differing),
             store,
             not_locked: result.not_locked.as_deref().unwrap_or_default(),

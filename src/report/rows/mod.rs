@@ -18,6 +18,7 @@ mod place;
 mod provider;
 mod rule;
 mod store;
+mod symptom;
 mod text;
 
 pub use change::{ChangeRow, EntrySide, PastChange};
@@ -43,3 +44,4 @@ pub use store::{
     CachedModules, ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts,
     StoreReport, StoreStats,
 };
+pub use symptom::{PageMatchRow, SymptomEntry, SymptomRow};

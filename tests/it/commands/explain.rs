@@ -152,29 +152,75 @@ fn explain_gives_programs_the_same() {
 }
 
 #[test]
-fn explain_offers_names_for_those_that_are_unknown() {
-    let outcome = Lab::new().run(&["explain", "lock-mising", "platforms", "exit-code", "x"]);
-    assert_exit(&outcome, 2);
-    assert_eq!(outcome.stdout, "");
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
-error: there is no rule or topic "lock-mising"
-  help: did you mean lock-missing?
-error: there is no rule or topic "platforms"
-  help: did you mean one of platforms-incomplete, platforms-unattributed?
-error: there is no rule or topic "exit-code"
-  help: did you mean exit-codes?
-error: there is no rule or topic "x"
-  help: `lockctl explain` lists all topics and rules
-
-"#]]
+fn explain_knows_other_words_for_pages() {
+    let lab = Lab::new();
+    for (word, heading) in [
+        ("checksum", "Which hashes are trusted"),
+        ("policy", "The project file"),
+        ("min_age", "release-too-young"),
+        ("pin", "key-not-allowed"),
+        ("mirror", "Registries, mirrors and credentials"),
+        ("exit-code", "Exit codes"),
+        ("platforms", "platforms-incomplete"),
+        ("LOCK_MISSING", "lock-missing"),
+    ] {
+        let outcome = lab.run(&["explain", word]);
+        assert_exit(&outcome, 0);
+        assert_eq!(outcome.stdout.lines().next(), Some(heading), "{word}");
+    }
+    // Two words for one page show it once.
+    let once = lab.run(&["explain", "mirror"]).stdout;
+    assert_eq!(
+        lab.run(&["explain", "mirror", "proxy", "network"]).stdout,
+        once
     );
-    let outcome = Lab::new().run(&["explain", "lock-missing", "x", "--format", "json"]);
-    assert_exit(&outcome, 2);
+}
+
+#[test]
+fn explain_searches_all_pages_for_words() {
+    let lab = Lab::new();
+    let outcome = lab.run(&["explain", "merge driver"]);
+    assert_exit(&outcome, 0);
+    assert!(outcome.stdout.starts_with("git  "), "{}", outcome.stdout);
+    let count = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("    "))
+        .count();
+    assert!((1..=5).contains(&count), "{}", outcome.stdout);
+    // Words may be one argument or several.
+    assert_eq!(lab.run(&["explain", "merge", "driver", "set"]).code, 0);
+    let json = lab.run(&["explain", "merge driver", "--format", "json"]);
+    let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(document["matches"][0]["page"], "git");
+    let line = document["matches"][0]["line"].as_str().unwrap();
+    assert!(line.contains("driver"), "{line}");
+    let markdown = lab.run(&["explain", "merge driver", "--format", "markdown"]);
+    assert!(
+        markdown.stdout.contains("| `git` | "),
+        "{}",
+        markdown.stdout
+    );
+}
+
+#[test]
+fn explain_says_that_it_found_nothing() {
+    let lab = Lab::new();
+    let outcome = lab.run(&["explain", "lock-mising"]);
+    assert_exit(&outcome, 1);
+    assert_eq!(outcome.stdout, "no page has these words: lock-mising\n");
+    assert_eq!(outcome.stderr, "note: did you mean lock-missing?\n");
+    let outcome = lab.run(&["explain", "quux"]);
+    assert_exit(&outcome, 1);
+    assert_eq!(outcome.stdout, "no page has these words: quux\n");
+    assert_eq!(
+        outcome.stderr,
+        "note: `lockctl explain` lists all topics and rules\n"
+    );
+    let outcome = lab.run(&["explain", "quux", "x", "--format", "json"]);
+    assert_exit(&outcome, 1);
     let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
-    let title = &document["roots"][0]["failures"][0]["title"];
-    assert_eq!(title, "there is no rule or topic \"x\"");
+    assert_eq!(document["matches"], serde_json::json!([]));
 }
 
 #[test]

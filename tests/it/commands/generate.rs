@@ -1,4 +1,4 @@
-//! `completions` and `man`: what shells and manuals read.
+//! `completions`, `man` and `schema`: what shells, manuals and validators read.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,14 @@ fn each_shell_gets_a_script_with_every_command() {
         let outcome = Lab::new().run(&["completions", shell]);
         assert_exit(&outcome, 0);
         assert!(outcome.stdout.contains(sign), "{shell}");
-        for word in ["lock", "verify", "git-textconv", "man", "--flavor"] {
+        for word in [
+            "lock",
+            "verify",
+            "git-textconv",
+            "man",
+            "schema",
+            "--flavor",
+        ] {
             let word = match shell {
                 // Options have no dashes there.
                 "fish" => word.trim_start_matches('-'),
@@ -108,4 +115,18 @@ fn the_pages_of_all_commands_are_written() {
         "{}",
         outcome.stderr
     );
+}
+
+#[test]
+fn the_schema_of_the_output_is_printed() {
+    let lab = Lab::new();
+    let schema = |args: &[&str]| -> serde_json::Value {
+        let outcome = lab.run(&[&["schema"], args].concat());
+        assert_exit(&outcome, 0);
+        serde_json::from_str(&outcome.stdout).unwrap()
+    };
+    assert_eq!(schema(&[]), *crate::schema::PUBLISHED);
+    assert_eq!(schema(&["output"]), *crate::schema::PUBLISHED);
+    assert_eq!(schema(&["event"]), *crate::schema::EVENTS);
+    assert_exit(&lab.run(&["schema", "x"]), 2);
 }

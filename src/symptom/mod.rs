@@ -1,0 +1,20 @@
+//! From what a user sees to the page that explains it: words, and errors that the programs print.
+//!
+//! [`search`] finds words in the pages of rules and topics. [`output::messages`] reads the output of
+//! `terraform` or `tofu`, [`known`] is the table of the errors about providers and lock files that they
+//! print, and [`recognised::explain`] puts both together.
+//!
+//! Invariant: an error is recognised by the table alone, and no code knows the name of an error.
+
+pub mod rules {
+    #![doc = include_str!("rules.md")]
+}
+
+pub(crate) mod alias;
+pub(crate) mod known;
+pub(crate) mod output;
+pub(crate) mod recognised;
+pub(crate) mod search;
+mod subject;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! Messages in each form, and the table against the pages and rules.
+
+use std::collections::BTreeSet;
+
+use super::alias::{ALIASES, names, page_named};
+use super::known;
+use super::output::{ProgramMessage, messages};
+use super::recognised::explain;
+use super::search::search;
+use crate::diag::Severity;
+use crate::flavor::Flavor;
+
+const BOXED: &str = "\
+\u{1b}[31m╷\u{1b}[0m\u{1b}[0m
+\u{1b}[31m│\u{1b}[0m \u{1b}[0m\u{1b}[1m\u{1b}[31mError: \u{1b}[0m\u{1b}[0m\u{1b}[1mFailed to install provider\u{1b}[0m
+\u{1b}[31m│\u{1b}[0m \u{1b}[0m
+\u{1b}[31m│\u{1b}[0m \u{1b}[0m\u{1b}[0mError while installing acme/demo v1.0.0: the current package for
+\u{1b}[31m│\u{1b}[0m \u{1b}[0mregistry.terraform.io/acme/demo 1.0.0 doesn't match any of the checksums
+\u{1b}[31m│\u{1b}[0m \u{1b}[0mpreviously recorded in the dependency lock file; for more information:
+\u{1b}[31m│\u{1b}[0m \u{1b}[0mhttps://developer.hashicorp.com/
+\u{1b}[31m╵\u{1b}[0m\u{1b}[0m
+";
+
+const PLAIN: &str = "\
+Initializing provider plugins...
+- Installing acme/demo v1.0.0...
+
+Error: Failed to install provider
+
+Error while installing acme/demo v1.0.0: the current package for
+registry.terraform.io/acme/demo 1.0.0 doesn't match any of the checksums
+previously recorded in the dependency lock file; for more information:
+https://developer.hashicorp.com/
+";
+
+const JSON: &str = r#"{"@level":"info","@message":"Terraform 1.11.4","@module":"terraform.ui","type":"version"}
+{"@level":"error","@message":"Error: Failed to install provider","@module":"terraform.ui","diagnostic":{"severity":"error","summary":"Failed to install provider","detail":"Error while installing acme/demo v1.0.0: the current package for registry.terraform.io/acme/demo 1.0.0 doesn't match any of the checksums previously recorded in the dependency lock file; for more information: https://developer.hashicorp.com/"},"type":"diagnostic"}
+"#;
+
+/// The message that all three forms are of.
+fn one_message() -> ProgramMessage {
+    ProgramMessage {
+        severity: Severity::Error,
+        title: "Failed to install provider".to_owned(),
+        body: vec![
+            "Error while installing acme/demo v1.0.0: the current package for \
+             registry.terraform.io/acme/demo 1.0.0 doesn't match any of the checksums previously \
+             recorded in the dependency lock file; for more information: \
+             https://developer.hashicorp.com/"
+                .to_owned(),
+        ],
+    }
+}
+
+#[test]
+fn every_form_gives_the_same_message() {
+    let with_times: String = BOXED
+        .lines()
+        .map(|line| format!("2026-01-02T03:04:05.678Z {line}\r\n"))
+        .collect();
+    // Some services keep the sequences without the escape character.
+    let without_escapes = BOXED.replace('\u{1b}', "");
+    let plain_with_times: String = PLAIN
+        .lines()
+        .map(|line| format!("2026-01-02T03:04:05.678Z {line}\n"))
+        .collect();
+    for text in [
+        BOXED,
+        PLAIN,
+        JSON,
+        &with_times,
+        &without_escapes,
+        &plain_with_times,
+        &format!("{BOXED}{BOXED}"),
+    ] {
+        assert_eq!(messages(text), [one_message()], "{text}");
+    }
+    let validate = r#"{"format_version": "1.0", "diagnostics": [
+      {"severity": "warning", "summary": "A", "detail": "b\nc", "range": {"filename": "main.tf", "start": {"line": 3}}}
+    ]}"#;
+    let message = ProgramMessage {
+        severity: Severity::Warning,
+        title: "A".to_owned(),
+        body: vec!["  on main.tf line 3:".to_owned(), "b c".to_owned()],
+    };
+    assert_eq!(messages(validate), [message]);
+}
+
+#[test]
+fn a_message_without_a_box_ends_where_the_program_goes_on() {
+    let text = "Warning: A\n\nb\n\nTerraform has been successfully initialized!\n\nError: C\n\nd\n";
+    let found = messages(text);
+    let titles: Vec<&str> = found.iter().map(|found| found.title.as_str()).collect();
+    assert_eq!(titles, ["A", "C"]);
+    assert_eq!(found[0].body, ["b"]);
+    assert_eq!(messages("nothing is wrong\n{}\n"), []);
+    // An object of the quoted configuration ends no box.
+    let text = "╷\n│ Error: A\n│ \n│   on main.tf line 1:\n│    1: provider \"x\" {}\n│ \n│ b\n╵\n";
+    assert_eq!(messages(text)[0].body.last().expect("text"), "b");
+}
+
+#[test]
+fn lists_are_taken_apart() {
+    let text = "\
+╷
+│ Error: Required plugins are not installed
+│ 
+│ The installed provider plugins are not consistent with the packages
+│ selected in the dependency lock file:
+│   - registry.terraform.io/acme/a: there is no package for registry.terraform.io/acme/a 1.0.0 cached in .terraform/providers
+│   - registry.terraform.io/acme/b: the cached package for registry.terraform.io/acme/b 2.0.0 (in .terraform/providers) does not match any of the checksums recorded in the dependency lock file
+│ 
+│ Terraform uses external plugins to integrate with a variety of different
+│ infrastructure services. To download the plugins required for this
+│ configuration, run:
+│   terraform init
+╵
+";
+    let found = explain(&messages(text), Flavor::Terraform1_11);
+    let kinds: Vec<(&str, String)> = found
+        .iter()
+        .map(|found| {
+            let version = found.subject.version.as_ref().expect("a version");
+            let provider = found.subject.provider.as_ref().expect("a provider");
+            (
+                found.known.expect("known").name,
+                format!("{provider} {version}"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            (
+                "package-not-installed",
+                "registry.terraform.io/acme/a 1.0.0".to_owned()
+            ),
+            (
+                "installed-package-not-recorded",
+                "registry.terraform.io/acme/b 2.0.0".to_owned()
+            ),
+        ]
+    );
+}
+
+#[test]
+fn the_table_names_pages_and_rules_that_exist() {
+    let pages: BTreeSet<&str> = names().collect();
+    let mut seen = BTreeSet::new();
+    for known in known::all() {
+        assert!(seen.insert(known.name), "{} is there twice", known.name);
+        assert!(pages.contains(known.page), "{}: {}", known.name, known.page);
+        for cause in known.causes {
+            assert!(pages.contains(cause), "{}: {cause}", known.name);
+        }
+        assert!(!known.command.is_empty(), "{}", known.name);
+        assert!(known.meaning.ends_with('.'), "{}", known.name);
+    }
+    for (alias, targets) in ALIASES {
+        assert!(!pages.contains(alias), "{alias} is a page");
+        for target in *targets {
+            assert!(pages.contains(target), "{alias}: {target}");
+        }
+    }
+    assert!(
+        ALIASES
+            .iter()
+            .map(|row| row.0)
+            .collect::<BTreeSet<_>>()
+            .len()
+            == ALIASES.len()
+    );
+}
+
+#[test]
+fn words_lead_to_a_page() {
+    for (word, page) in [
+        ("checksum", "trust"),
+        ("Checksums", "trust"),
+        ("policy", "project-file"),
+        ("min_age", "release-too-young"),
+        ("pin", "key-not-allowed"),
+        ("mirror", "network"),
+        ("init", "matrix"),
+        ("Exit-Codes", "exit-codes"),
+        ("platforms_incomplete", "platforms-incomplete"),
+    ] {
+        assert_eq!(page_named(word), Some(page), "{word}");
+    }
+    assert_eq!(page_named("checksums do not match"), None);
+}
+
+#[test]
+fn searches_rank_the_page_that_answers_first() {
+    let first = |words: &str| search(words).first().map(|found| found.name);
+    for (words, page) in [
+        ("checksums do not match", "package-mismatch"),
+        (
+            "doesn't match any of the checksums previously recorded",
+            "package-mismatch",
+        ),
+        ("which platforms are missing", "platforms-incomplete"),
+        ("merge driver", "git"),
+        ("Failed to query available provider packages", "network"),
+        ("HTTPS_PROXY", "network"),
+        ("no longer available", "version-gone"),
+        ("exit code of verify", "exit-codes"),
+    ] {
+        assert_eq!(first(words), Some(page), "{words}: {:#?}", search(words));
+    }
+    assert_eq!(search("quux frobnicate"), []);
+    assert_eq!(search(""), []);
+    assert!(search("provider").len() <= super::search::MAX_MATCHES);
+}
