@@ -2,21 +2,6 @@
 
 use super::{GETTING, known};
 
-/// Rules of `verify` about an entry whose hashes are wrong or too few for a package.
-macro_rules! wrong_hashes {
-    () => {
-        [
-            "hash-not-well-formed",
-            "hash-not-of-release",
-            "hashes-contradicted",
-            "package-mismatch",
-            "package-stray-file",
-            "package-unverifiable",
-            "platforms-incomplete",
-        ]
-    };
-}
-
 known! {
     "unpacked-package-not-recorded", [], ["the local package for … doesn't match any of the checksums"],
         "platforms-incomplete",
@@ -25,7 +10,7 @@ known! {
         "The mirror has an unpacked package, which only an `h1:` can verify, and none of the recorded `h1:` is its own. \
          Most often the entry was written on another platform and lacks that of this one.";
     "package-not-recorded", [], ["the current package for … doesn't match any of the checksums", "doesn't match any of the checksums previously recorded"],
-        "package-mismatch", wrong_hashes!(),
+        "package-mismatch", ["hash-not-well-formed", "hash-not-of-release", "hashes-contradicted", "package-mismatch", "package-stray-file"],
         ["lockctl verify --upstream"] =>
         "The package that was fetched has none of the hashes that the lock file records for this version. The entry was \
          edited or belongs to another release, the release was published again, or the package was changed on its way.";

@@ -90,7 +90,7 @@ known! {
         ["lockctl why", "{provider}"] =>
         "Modules require one provider from two hosts, so it is locked, downloaded and configured twice.";
     "package-not-installed", [], ["there is no package for … cached in"],
-        "matrix", ["package-unverifiable", "package-mismatch", "platforms-incomplete"],
+        "matrix", [],
         ["{program} init"] =>
         "The lock file has the provider, and no package of it is installed in `.terraform/providers`.";
     "builtin-provider-misused", ["Invalid dependency on built-in provider"], [],
