@@ -319,3 +319,83 @@ fn a_flood_of_what_is_missing_is_cut_off() {
     let last = loaded.diagnostics.last().map(|last| &*last.title);
     assert_eq!(last, Some("Too many errors"));
 }
+
+/// Passes `alpha.west` to a module that requires `alpha` in an override file, beside another module.
+#[track_caller]
+fn check_beside(passed: &str, child: &str, beside: &str, expected: &[&str]) {
+    let main =
+        format!("module \"m\" {{\n  source = \"./m\"\n  providers = {{\n    {passed}\n  }}\n}}\n");
+    check(
+        &[
+            ("main.tf", &*main),
+            ("n.tf", "module \"n\" {\n  source = \"./other\"\n}\n"),
+            ("override.tf", "module \"n\" {\n  source = \"./n\"\n}\n"),
+            ("m/m.tf", ""),
+            ("m/override.tf", child),
+            ("n/n.tf", beside),
+        ],
+        &Flavor::ALL,
+        expected,
+    );
+}
+
+#[test]
+fn a_module_beside_it_decides_what_an_undeclared_name_means() {
+    let far = "terraform {\n  required_providers {\n    alpha = { source = \"y.example/acme/alpha\" }\n  }\n}\n";
+    let empty = "terraform {\n  required_providers {\n    alpha = {}\n  }\n}\n";
+    let undefined = "main.tf:4: Reference to undefined provider";
+    let mismatch = "main.tf:4: Provider type mismatch";
+    // Nothing beside it knows the name: refused.
+    check_beside("alpha.west = alpha.west", far, "", &[undefined, mismatch]);
+    // The module beside it means the provider that is passed: accepted in most runs, refused in some.
+    let by_chance = [mismatch, undefined];
+    check_beside("alpha.west = alpha.west", far, empty, &by_chance);
+    check_beside(
+        "alpha.west = alpha.west",
+        far,
+        "provider \"alpha\" {\n  x = 1\n}\n",
+        &by_chance,
+    );
+    // It means the same as the module itself: refused.
+    check_beside("alpha.west = alpha.west", far, far, &[undefined, mismatch]);
+    // Only the module beside it knows the name, and means another provider: always refused. The first note is about
+    // the name on the right.
+    let refused = [undefined, undefined, mismatch];
+    check_beside("alpha = alpha", "", far, &refused);
+    check_beside("alpha = alpha", "", empty, &[undefined, undefined]);
+}
+
+#[test]
+fn what_is_accepted_by_chance_is_no_error() {
+    let (loaded, _) = load_in(
+        "",
+        &[
+            (
+                "main.tf",
+                "module \"m\" {\n  source = \"./m\"\n  providers = {\n    alpha.west = alpha.west\n  }\n}\nmodule \"n\" {\n  source = \"./n\"\n}\n",
+            ),
+            (
+                "m/override.tf",
+                "terraform {\n  required_providers {\n    alpha = { source = \"y.example/acme/alpha\" }\n  }\n}\n",
+            ),
+            (
+                "n/n.tf",
+                "terraform {\n  required_providers {\n    alpha = {}\n  }\n}\n",
+            ),
+        ],
+        Flavor::OpenTofu1_12,
+    );
+    assert!(!loaded.requirements.faulty, "{:?}", loaded.diagnostics);
+    let remarks: Vec<&str> = loaded
+        .diagnostics
+        .iter()
+        .filter_map(|note| Some(&*note.primary.as_ref()?.note))
+        .collect();
+    assert_eq!(
+        remarks,
+        [
+            "modules beside this one mean other providers by alpha: the programs accept this or refuse it by chance",
+            "the module does not declare alpha.west",
+        ]
+    );
+}

@@ -25,6 +25,9 @@ use crate::requirement::PathStep;
 /// The remark on a name that only looks like that of a provider.
 const UNDEFINED: &str = "Reference to undefined provider";
 
+/// The title for a configuration of another provider than the module takes.
+const MISMATCH: &str = "Provider type mismatch";
+
 /// The title for a configuration that a module needs and does not get.
 const NOT_PASSED: &str = "Missing required provider configuration";
 
@@ -49,6 +52,7 @@ pub(in crate::config) fn check(
     // What keeps each module, and those below, from configuring providers.
     let mut bans: Vec<Option<SourcePlace>> = Vec::with_capacity(nodes.len());
     let (mut met, mut compared) = (BTreeSet::new(), BTreeSet::new());
+    let callees = callees(nodes);
     for (at, node) in nodes.iter().enumerate() {
         let callee = declared(at);
         if let (Some(module), Some(_)) = (callee, node.caller)
@@ -74,7 +78,14 @@ pub(in crate::config) fn check(
             checks.banned(child, ban);
             // What many ways lead to is the same each time.
             if compared.insert((ptr::from_ref::<Call>(call), ptr::from_ref(child))) {
-                checks.child(child, parent, call);
+                let is_declared = |passed: &Passed| child.declares(&passed.child);
+                let beside = if call.handover.providers.iter().all(is_declared) {
+                    LocalNames::new()
+                } else {
+                    let callees = callees.get(&caller).into_iter().flatten();
+                    local_names(callees.filter_map(|at| declared(*at)), flavor)
+                };
+                checks.child(child, parent, call, &beside);
             }
         }
         flood::relieve(checks.found);
@@ -82,6 +93,37 @@ pub(in crate::config) fn check(
             break;
         }
     }
+}
+
+/// Returns the nodes of the modules that each module calls.
+fn callees(nodes: &[ModuleNode]) -> BTreeMap<usize, Vec<usize>> {
+    let mut callees: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        if let (Some(PathStep::Call(_)), Some(caller)) = (node.path.steps().last(), node.caller) {
+            callees.entry(caller).or_default().push(at);
+        }
+    }
+    callees
+}
+
+/// The addresses that several modules mean by each local name.
+type LocalNames<'a> = BTreeMap<&'a str, BTreeSet<ProviderAddr>>;
+
+fn local_names<'a>(
+    modules: impl Iterator<Item = &'a Declared<'a>>,
+    flavor: Flavor,
+) -> LocalNames<'a> {
+    let mut names = LocalNames::new();
+    let mut met = BTreeSet::new();
+    for module in modules.filter(|module| met.insert(ptr::from_ref(*module))) {
+        let required = module.required.keys().copied();
+        let configured = module.configured.iter().chain(module.empty.keys());
+        for local_name in required.chain(configured.map(|(local_name, _)| *local_name)) {
+            let addr = module.addr(local_name, flavor);
+            names.entry(local_name).or_default().extend(addr);
+        }
+    }
+    names
 }
 
 /// A provider configuration as a module names it: local name and alias.
@@ -171,6 +213,14 @@ impl<'a> Declared<'a> {
             Some(entry) => Some(entry.addr.clone()),
             // Unlike elsewhere, not even `terraform` is special here.
             None => ProviderAddr::parse(local_name, flavor).ok(),
+        }
+    }
+
+    /// Returns true if the module declares what a caller is to pass under a name.
+    fn declares(&self, reference: &Reference) -> bool {
+        match reference.alias {
+            None => self.required.contains_key(&*reference.local_name),
+            Some(_) => self.aliases.contains(&name_of(reference)),
         }
     }
 
@@ -292,8 +342,14 @@ impl PassingChecks<'_> {
         }
     }
 
-    /// Checks one call against its module.
-    fn child(&mut self, child: &Declared<'_>, parent: &Declared<'_>, call: &Call) {
+    /// Checks one call against its module; `beside` are the local names of all modules that the caller calls.
+    fn child(
+        &mut self,
+        child: &Declared<'_>,
+        parent: &Declared<'_>,
+        call: &Call,
+        beside: &LocalNames<'_>,
+    ) {
         self.arguments(child, call);
         let passed: BTreeMap<Name<'_>, &Passed> = call
             .handover
@@ -321,7 +377,7 @@ impl PassingChecks<'_> {
                 let title = "Cannot override provider configuration";
                 self.error(title, passed.child.place, remark);
             }
-            self.passed(child, parent, passed);
+            self.passed(child, parent, passed, beside);
         }
         // Such a block stands for what the caller passes (rules 5.6).
         let mut reported = BTreeSet::new();
@@ -383,24 +439,45 @@ impl PassingChecks<'_> {
     }
 
     /// Checks one entry of the map of providers.
-    fn passed(&mut self, child: &Declared<'_>, parent: &Declared<'_>, passed: &Passed) {
+    fn passed(
+        &mut self,
+        child: &Declared<'_>,
+        parent: &Declared<'_>,
+        passed: &Passed,
+        beside: &LocalNames<'_>,
+    ) {
         let Reference {
-            local_name,
-            alias,
-            place,
-            ..
+            local_name, place, ..
         } = &passed.child;
         let name = name_of(&passed.child);
-        let wanted = child.addr(local_name, self.flavor);
+        let own = child.addr(local_name, self.flavor);
         let given = parent.passed_addr(passed, self.flavor);
-        let (Some(wanted), Some(given)) = (wanted, given) else {
+        let (Some(own), Some(given)) = (own, given) else {
             return;
         };
-        let is_declared = match alias {
-            None => child.required.contains_key(&**local_name),
-            Some(_) => child.aliases.contains(&name),
+        let is_declared = child.declares(&passed.child);
+        let is_undefined = !is_declared && !child.empty.contains_key(&name);
+        // For a name that the module does not declare, the programs take the address of any module beside it
+        // that knows the local name, in the random order of a Go map (rules 5.15).
+        let meanings = beside.get(&**local_name).filter(|_| !is_declared);
+        let is_accepted = |wanted: &&ProviderAddr| {
+            **wanted == given && (!is_undefined || wanted.is_default(self.flavor))
         };
-        if !is_declared && !child.empty.contains_key(&name) {
+        let by_chance = meanings.and_then(|meanings| meanings.iter().find(is_accepted));
+        let wanted = match (by_chance, meanings) {
+            (Some(wanted), _) => wanted.clone(),
+            (None, Some(meanings)) if !meanings.contains(&own) => {
+                meanings.first().cloned().unwrap_or(own)
+            }
+            (None, _) => own,
+        };
+        if by_chance.is_some() && meanings.is_some_and(|meanings| meanings.len() > 1) {
+            let remark = format!(
+                "modules beside this one mean other providers by {local_name}: the programs accept this or refuse it by chance"
+            );
+            self.odd(MISMATCH, *place, &remark);
+        }
+        if is_undefined {
             let remark = format!("the module does not declare {}", shown(name));
             // Before `required_providers` existed, names of HashiCorp's providers needed no
             // declaration.
@@ -419,7 +496,7 @@ impl PassingChecks<'_> {
             return;
         }
         let (wanted, place) = (wanted.short(self.flavor), *place);
-        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, "Provider type mismatch");
+        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, MISMATCH);
         let name_of_given = child
             .contents
             .required
