@@ -258,6 +258,12 @@ fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
             "{what}; `lockctl lock --repair --platform all` compares the packages of all platforms and \
              replaces what is wrong"
         ),
-        Remedy::ByHand => format!("{what}, then delete it from the entry and lock again"),
+        Remedy::ByHand if any_listed => {
+            format!("{what}, then delete it from the entry and lock again")
+        }
+        // Nothing of the entry holds, so there is no part of it to start from.
+        Remedy::ByHand => format!(
+            "{what}; if it was not, delete `hashes` from the entry and lock again, which keeps the version"
+        ),
     }
 }

@@ -33,6 +33,20 @@ pub use state::{
 /// The attribution of the hashes of each entry of a lock file.
 pub type Attributions = BTreeMap<ProviderAddr, Attribution>;
 
+/// The evidence that entries have the `h1:` of every wanted platform.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Proof {
+    /// Packages or facts show which recorded hash is that of each wanted platform.
+    Proven,
+    /// As many hashes are recorded as platforms are wanted, and nothing shows whose they are.
+    Counted,
+    /// Hashes are missing, or nothing was compared.
+    #[default]
+    None,
+}
+
 /// The coverage of the wanted platforms by one lock entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
@@ -100,6 +114,17 @@ impl Coverage {
     #[must_use]
     pub fn without(mut self, is_not_offered: impl Fn(&Platform) -> bool) -> Self {
         (self.not_offered, self.unknown) = self.unknown.into_iter().partition(is_not_offered);
+        self
+    }
+
+    /// Counts platforms among those that lack an `h1:`, although no package shows it: somebody states another
+    /// hash for each (rules 1.4).
+    #[must_use]
+    pub fn without_h1(mut self, is_lacking: impl Fn(&Platform) -> bool) -> Self {
+        let (lacking, unknown) = self.unknown.into_iter().partition(is_lacking);
+        self.unknown = unknown;
+        self.absent.extend::<Vec<_>>(lacking);
+        self.absent.sort();
         self
     }
 

@@ -244,7 +244,7 @@ impl EntryHashes {
             let zh = if counts.zh == 0 {
                 Guess::known(Zh::None)
             } else {
-                zh(&matchable, facts, own_h1)
+                zh(&matchable, facts, own_h1, counts.zh)
             };
             zh.each(|zh| {
                 Guess::known(Self {
@@ -320,8 +320,9 @@ fn lacks_stated(counts: &SchemeCounts, facts: KnownPackage<'_>) -> Guess<bool> {
 /// is recorded or not.
 ///
 /// `zh:` that are no list of a release were left by a mirror or belong to a release with one package for
-/// each `h1:`; either names the zips of those platforms alone.
-fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool) -> Guess<Zh> {
+/// each `h1:`; either names the zips of those platforms alone. `listed` counts all `zh:` of the entry: one of
+/// the wrong form may stand in the place of any zip, so a list with one is not whole for certain.
+fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool, listed: usize) -> Guess<Zh> {
     let SchemeCounts { h1, zh, .. } = SchemeCounts::of(hashes);
     let is_recorded = facts.zh.map(|zh| hashes.contains(zh));
     let guess = |likely, other| Guess {
@@ -334,6 +335,11 @@ fn zh(hashes: &Hashes, facts: KnownPackage<'_>, own_h1: bool) -> Guess<Zh> {
     match is_recorded {
         _ if facts.is_unrecorded => Guess::known(Zh::Others),
         Some(false) => Guess::known(Zh::Others),
+        Some(true) if listed > zh => guess(Zh::Own, Zh::Release),
+        None if listed > zh => Guess {
+            likely: Zh::Own,
+            otherwise: vec![Zh::Others, Zh::Release],
+        },
         // A list of the release names every zip, even if the fact about this one is unknown.
         _ if hashes.lists_release() => Guess::known(Zh::Release),
         // One `zh:` for each of some `h1:` is most likely all that there is.

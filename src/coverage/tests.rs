@@ -342,6 +342,34 @@ const COMPLETE: EntryHashes = EntryHashes {
 const CHANGES: &str = "Provider dependency changes detected";
 const INCONSISTENT: &str = "Inconsistent dependency lock file";
 
+/// Two good `zh:` beside one in upper case are no whole list: it may be that of any platform.
+#[test]
+fn nothing_is_certain_of_a_list_with_a_broken_hash() {
+    let zh =
+        |letter: &str| -> Hash { format!("zh:{}", letter.repeat(64)).parse().expect("a hash") };
+    let seen = |own: &str| {
+        let listed = [zh(own), zh("b"), zh("c")];
+        let hashes = EntryHashes::of(&listed, KnownPackage::default());
+        let state = hashes.each(|hashes| Guess::known(state(EntryNeed::Fits, hashes)));
+        let registry = predict_guess(&state, Flavor::Terraform1_16).remove(0);
+        (registry.outcome, registry.assumed)
+    };
+    assert_eq!(seen("a"), (Outcome::Rewrites, false));
+    assert_eq!(seen("A"), (Outcome::Rewrites, true));
+    // A fact about the platform's own zip decides.
+    let own = zh("a");
+    let facts = KnownPackage {
+        zh: Some(&own),
+        ..KnownPackage::default()
+    };
+    let listed = [zh("A"), zh("b"), zh("c")];
+    let hashes = EntryHashes::of(&listed, facts);
+    assert_eq!(
+        (hashes.likely.zh, hashes.otherwise),
+        (Zh::Others, Vec::new())
+    );
+}
+
 #[test]
 fn an_entry_is_added_removed_or_stands_in_the_way() {
     for flavor in Flavor::ALL {

@@ -82,6 +82,12 @@ impl Hash {
         }
     }
 
+    /// Returns the word before the first colon, as it is spelled.
+    #[must_use]
+    pub fn scheme_name(&self) -> &str {
+        self.parts().0
+    }
+
     /// Returns what follows the first colon; may be empty.
     #[must_use]
     pub fn value(&self) -> &str {

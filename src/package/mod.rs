@@ -231,6 +231,20 @@ pub struct WantedPlatforms {
     pub own: BTreeMap<ProviderAddr, WantedSet>,
     /// `lock` uses the same platforms unless others are typed.
     pub are_usual: bool,
+    /// The place that states `every`.
+    pub origin: PlatformsOrigin,
+}
+
+/// The place that states a list of wanted platforms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlatformsOrigin {
+    /// Nothing states any, so the common ones are taken.
+    #[default]
+    Default,
+    /// A project file.
+    ProjectFile,
+    /// `--platform`, or the program that calls the library.
+    Typed,
 }
 
 impl WantedPlatforms {
@@ -242,6 +256,7 @@ impl WantedPlatforms {
                 named: platforms,
                 ..WantedSet::default()
             },
+            origin: PlatformsOrigin::Typed,
             ..Self::default()
         }
     }
@@ -263,6 +278,17 @@ impl WantedPlatforms {
     #[must_use]
     pub fn known(&self, provider: &ProviderAddr) -> Vec<Platform> {
         self.of(provider).known()
+    }
+
+    /// Returns the place that states the platforms of a provider.
+    #[must_use]
+    pub fn origin_of(&self, provider: &ProviderAddr) -> PlatformsOrigin {
+        match self.origin {
+            PlatformsOrigin::Default if self.own.contains_key(provider) => {
+                PlatformsOrigin::ProjectFile
+            }
+            origin => origin,
+        }
     }
 
     /// Returns the platforms that are wanted for a provider.

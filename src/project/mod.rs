@@ -27,7 +27,8 @@ use crate::addr::{Hostname, ProviderAddr};
 use crate::diag::{Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::package::{
-    AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, Undated, WantedPlatforms, WantedSet,
+    AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, PlatformsOrigin, Undated, WantedPlatforms,
+    WantedSet,
 };
 use crate::platform::Platform;
 
@@ -263,6 +264,10 @@ impl Project {
                 names => PlatformName::wanted(names),
             },
             are_usual: true,
+            origin: match &*self.platforms {
+                [] => PlatformsOrigin::Default,
+                _ => PlatformsOrigin::ProjectFile,
+            },
         }
     }
 

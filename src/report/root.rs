@@ -6,6 +6,7 @@ use super::rows::{
     ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow, Provider, TurnedOffRow,
 };
 use super::{Failure, RootDetail, RootResult, RootStatus};
+use crate::coverage::Proof;
 use crate::diag::Texts;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
@@ -19,6 +20,9 @@ pub struct RootRow<'a> {
     pub flavor: Option<String>,
     /// The worst that happened to the root.
     pub status: RootStatus,
+    /// The evidence that the lock file has the `h1:` of every wanted platform; only of `verify`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<Proof>,
     /// The faults and remarks that a rule has a name for.
     pub findings: Vec<FindingRow>,
     /// The findings that the project file turned off; they change no exit code.
@@ -67,6 +71,7 @@ impl<'a> RootRow<'a> {
             path: name(&root.path),
             flavor: root.flavor.map(|flavor| flavor.to_string()),
             status: root.status,
+            proof: check.map(|check| check.proof),
             findings: findings
                 .map(|finding| FindingRow::of(finding, texts, &name))
                 .collect(),

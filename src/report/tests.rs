@@ -11,6 +11,7 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
         path: path.to_owned(),
         flavor: None,
         status,
+        proof: None,
         findings: Vec::new(),
         turned_off: Vec::new(),
         fixed: None,
@@ -49,8 +50,8 @@ fn three_roots() -> Checked<'static> {
         provider: "example.com/t/y".to_owned(),
         version: "1.0.0".to_owned(),
         constraints: String::new(),
-        h1: 1,
-        zh: 0,
+        h1_count: 1,
+        zh_count: 0,
     })]);
     let mut incomplete = finding(
         "platforms-incomplete",

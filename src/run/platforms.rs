@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
-use crate::package::{WantedPlatforms, WantedSet};
+use crate::package::{PlatformsOrigin, WantedPlatforms, WantedSet};
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
@@ -162,6 +162,11 @@ impl PlatformChoice {
             own: own.collect(),
             every,
             are_usual: true,
+            origin: match (&chosen, &*project.platforms) {
+                (Some(_), _) => PlatformsOrigin::Typed,
+                (None, []) => PlatformsOrigin::Default,
+                (None, _) => PlatformsOrigin::ProjectFile,
+            },
         };
         WantedPlatforms {
             are_usual: chosen.is_none() || {

@@ -64,8 +64,6 @@ fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
 /// Maximum number of places of one list that a finding shows, beside the first.
 const MAX_RELATED: usize = 20;
 
-const DELETE_UNKNOWN: &str = "delete the hashes of unknown schemes: they match no package";
-
 /// Reports each list of hashes that the next `init` changes, though nothing else does (`coverage`
 /// rules 2.3, 2.4).
 fn rewritten_lists(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
@@ -77,28 +75,41 @@ fn rewritten_lists(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
         .filter_map(move |(provider, places)| {
             let faults = faults(&places.listed);
             let mut shown = faults.iter().take(MAX_RELATED + 1);
-            let (_, span, fault) = shown.next()?;
-            let title =
+            let (hash, span, fault) = shown.next()?;
+            // Formats that show one place of a finding show its title, so the schemes are named there.
+            let unknown: BTreeSet<&str> = faults
+                .iter()
+                .filter(|(.., fault)| *fault == ListFault::Unknown)
+                .map(|(hash, ..)| hash.scheme_name())
+                .collect();
+            let schemes: Vec<&str> = unknown.into_iter().collect();
+            let schemes = schemes.join(", ");
+            let mut title =
                 format!("The next `{program} init` changes the list of hashes of {provider}");
+            if !schemes.is_empty() {
+                title += &format!(", and drops those of the unknown scheme {schemes}");
+            }
             let diagnostic = Diagnostic::note(rules::INIT_REWRITES, title).at(
                 subject.file,
                 *span,
-                fault.note(program),
+                fault.note(hash, program),
             );
-            let diagnostic = shown.fold(diagnostic, |diagnostic, (_, span, fault)| {
-                diagnostic.see(subject.file, *span, fault.note(program))
+            let diagnostic = shown.fold(diagnostic, |diagnostic, (hash, span, fault)| {
+                diagnostic.see(subject.file, *span, fault.note(hash, program))
             });
             let sorting = || {
                 let rest = format!(" to sort the hashes as `{program} init` does");
                 subject.advice.fmt.run(&rest)
             };
-            let is_of_unknown_scheme = |fault: &ListFault| *fault == ListFault::Unknown;
-            let help = if !faults.iter().any(|(.., fault)| is_of_unknown_scheme(fault)) {
+            let deletion =
+                format!("delete the hashes of the unknown scheme {schemes}: they match no package");
+            let is_unknown = |fault: &ListFault| *fault == ListFault::Unknown;
+            let help = if schemes.is_empty() {
                 sorting()
-            } else if faults.iter().all(|(.., fault)| is_of_unknown_scheme(fault)) {
-                DELETE_UNKNOWN.into()
+            } else if faults.iter().all(|(.., fault)| is_unknown(fault)) {
+                deletion.into()
             } else {
-                sorting().and(DELETE_UNKNOWN)
+                sorting().and(&deletion)
             };
             Some(Finding::about(provider, diagnostic.help(help)))
         })
@@ -113,12 +124,15 @@ enum ListFault {
 }
 
 impl ListFault {
-    fn note(self, program: &str) -> String {
+    fn note(self, hash: &Hash, program: &str) -> String {
         match self {
             Self::Unsorted => "this hash belongs before the one above".to_owned(),
             Self::Repeated => "this hash is listed above already".to_owned(),
             Self::Unknown => {
-                format!("unknown scheme: `{program} init` drops it when it installs the package")
+                let scheme = hash.scheme_name();
+                format!(
+                    "unknown scheme {scheme}: `{program} init` drops it when it installs the package"
+                )
             }
         }
     }

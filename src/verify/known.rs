@@ -10,6 +10,10 @@ use crate::platform::Platform;
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 
+/// The platforms whose `h1:` somebody states, beside a signed `zh:`, and the entry of a provider lacks; each with
+/// who states it.
+pub type ClaimGaps = BTreeMap<ProviderAddr, BTreeMap<Platform, String>>;
+
 /// The form in which a mirror holds a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PackageForm {

@@ -54,7 +54,9 @@ pub mod upstream;
 pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, LockInput, RootInputs};
-pub use known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage};
+pub use known::{
+    ClaimGaps, KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage,
+};
 #[cfg(feature = "fetch")]
 pub use roots::unplaced_everywhere;
 pub use roots::{ComparedRoot, compare_versions};

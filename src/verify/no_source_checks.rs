@@ -8,7 +8,7 @@ use std::marker::PhantomData;
 use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
 use super::keys;
-use super::known::PackageFacts;
+use super::known::{ClaimGaps, PackageFacts};
 use super::run::RootVerdict;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
@@ -81,6 +81,11 @@ impl SourceChecks<'_, '_> {
 /// Compares a lock file with the answers of registries about its entries: there are none.
 pub(super) fn compare(_: CheckedLock<'_>, _: &Answers, _: &Attributions) -> Vec<Finding> {
     Vec::new()
+}
+
+/// Returns the platforms whose `h1:` a registry states: there are none.
+pub(super) fn claim_gaps(_: CheckedLock<'_>, _: &Answers, _: &Attributions) -> ClaimGaps {
+    ClaimGaps::new()
 }
 
 /// Returns true if the signed list of the locked release has a hash; there is no list.

@@ -2,132 +2,207 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::known::KnownHashes;
+use super::known::{ClaimGaps, KnownHashes};
 use super::matrix::InitOutlook;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
-use crate::diag::{Diagnostic, Finding, Help, Severity, Share, rules};
+use crate::diag::{Diagnostic, Finding, Help, RootCommand, Severity, Share, rules};
 use crate::lockfile::ProviderLock;
-use crate::package::WantedPlatforms;
+use crate::package::{PlatformsOrigin, WantedPlatforms};
 use crate::platform::{self, Platform};
 
+/// The wanted platforms, with all that is known of the packages for them.
+#[derive(Clone, Copy, Debug)]
+pub struct PlatformEvidence<'a> {
+    /// The wanted platforms of each provider.
+    pub wanted: &'a WantedPlatforms,
+    /// The project file, which may state them, as messages name it.
+    pub project_file: &'a str,
+    /// Hashes of packages at hand, and of those that facts are about.
+    pub known: &'a KnownHashes,
+    /// Facts, which also say what a release offers.
+    pub facts: &'a Attributions,
+    /// The platforms whose `h1:` a registry states, and the entry lacks.
+    pub claims: &'a ClaimGaps,
+}
+
 /// Checks that each entry has as many `h1:` hashes as platforms are wanted, or the right ones
-/// as far as packages at hand show it.
+/// as far as packages, facts and registries show it.
 ///
-/// For an entry that nothing visible requires it is a note: no command here could repair it.
+/// It is a note for an entry that nothing visible requires, because no command here could repair it, and for
+/// platforms that only the default list names, unless `init` from a registry fails there.
 #[must_use]
-pub fn check(
-    subject: CheckedLock<'_>,
-    wanted: &WantedPlatforms,
-    known: &KnownHashes,
-    facts: &Attributions,
-) -> Vec<Finding> {
+pub fn check(subject: CheckedLock<'_>, evidence: PlatformEvidence<'_>) -> Vec<Finding> {
     let nothing = BTreeMap::new();
-    let mut entries: Vec<(&ProviderAddr, &ProviderLock, Coverage)> = Vec::new();
+    let mut entries: Vec<(EntryCoverage<'_>, &ProviderLock)> = Vec::new();
     for (provider, entry) in &subject.document.lock.providers {
-        let known = known.get(provider).unwrap_or(&nothing);
-        let attribution = facts.get(provider);
-        let coverage = coverage::coverage(&entry.hashes, &wanted.known(provider), known)
-            .without(|platform| attribution.is_some_and(|facts| facts.lacks(platform)));
-        entries.push((provider, entry, coverage));
+        let known = evidence.known.get(provider).unwrap_or(&nothing);
+        let attribution = evidence.facts.get(provider);
+        let claims = evidence.claims.get(provider);
+        let wanted = evidence.wanted.known(provider);
+        let coverage = coverage::coverage(&entry.hashes, &wanted, known)
+            .without(|platform| attribution.is_some_and(|facts| facts.lacks(platform)))
+            .without_h1(|platform| claims.is_some_and(|gaps| gaps.contains_key(platform)));
+        let entry_coverage = EntryCoverage {
+            subject,
+            evidence,
+            provider,
+            coverage,
+        };
+        entries.push((entry_coverage, entry));
     }
     let incomplete = entries
         .iter()
-        .filter(|(.., coverage)| coverage.missed() > 0)
-        .map(|(provider, ..)| *provider);
-    let fix = fix(subject, wanted, incomplete);
+        .filter(|(entry, _)| entry.coverage.missed() > 0)
+        .map(|(entry, _)| entry.provider);
+    let fix = fix(subject, evidence.wanted, incomplete);
     let mut findings = Vec::new();
-    for (provider, entry, coverage) in &entries {
+    for (checked, entry) in &entries {
         // Counting shows no more than that there are too few (`coverage` rules 1.1).
-        if coverage.missed() > 0 {
-            findings.push(lacking(subject, provider, entry, coverage, &fix));
-        } else if !coverage.unknown.is_empty() {
-            // As many as wanted platforms, or more, are not attributed (`coverage` rules 1.1).
-            let unknown = platform::join(&coverage.unknown, ", ");
-            let note = format!(
-                "{} h1: recorded for {} wanted platforms",
-                coverage.recorded,
-                coverage.wanted.len()
-            );
-            let diagnostic = Diagnostic::note(
-                rules::PLATFORMS_UNATTRIBUTED,
-                format!("{provider} has enough h1: hashes, but their platforms are unknown"),
-            )
-            .at(subject.file, subject.header(provider), note)
-            .help(format!("nothing to do, if they are those of {unknown}"));
-            findings.push(Finding::about(provider, diagnostic));
+        if checked.coverage.missed() > 0 {
+            findings.push(checked.lacking(entry, &fix));
+        } else if !checked.coverage.unknown.is_empty() {
+            findings.push(checked.unattributed());
         }
     }
     findings
 }
 
-fn lacking(
-    subject: CheckedLock<'_>,
-    provider: &ProviderAddr,
-    entry: &ProviderLock,
-    coverage: &Coverage,
-    fix: &Help,
-) -> Finding {
-    let (part, of) = (coverage.missed(), coverage.wanted.len());
-    let platforms = if of == 1 { "platform" } else { "platforms" };
-    let lacks = if part == 1 { "lacks" } else { "lack" };
-    let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
-    let mut note = explanation(coverage);
-    // Usually `init` adds the hash; where no recorded one accepts the package it fails (`hash` rules 3.5).
-    let init = InitOutlook::of(subject)
-        .without_h1(provider, entry)
-        .into_iter()
-        .find(|prediction| prediction.route == Route::Registry)
-        .filter(|prediction| prediction.outcome == Outcome::Fails);
-    if let Some(failure) = init.and_then(|prediction| prediction.title) {
-        let program = subject.flavor.command();
-        note = format!("{note}; without one `{program} init` fails: {failure}");
+/// An entry with what it covers.
+struct EntryCoverage<'a> {
+    subject: CheckedLock<'a>,
+    evidence: PlatformEvidence<'a>,
+    provider: &'a ProviderAddr,
+    coverage: Coverage,
+}
+
+impl EntryCoverage<'_> {
+    fn lacking(&self, entry: &ProviderLock, fix: &RootCommand) -> Finding {
+        let (subject, provider, coverage) = (self.subject, self.provider, &self.coverage);
+        let (part, of) = (coverage.missed(), coverage.wanted.len());
+        let platforms = if of == 1 { "platform" } else { "platforms" };
+        let lacks = if part == 1 { "lacks" } else { "lack" };
+        let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
+        let mut note = explanation(coverage);
+        let claims = self.evidence.claims.get(provider).into_iter().flatten();
+        for (platform, by) in claims.filter(|(platform, _)| coverage.absent.contains(platform)) {
+            note += &format!("; that of {platform} is stated by {by}");
+        }
+        // Usually `init` adds the hash; where no recorded one accepts the package it fails (`hash` rules 3.5).
+        // Requirements are left out: a version that they do not allow is no matter of hashes.
+        let outlook = InitOutlook {
+            requirements: None,
+            ..InitOutlook::of(subject)
+        };
+        let refusal = outlook
+            .without_h1(provider, entry)
+            .into_iter()
+            .find(|prediction| prediction.route == Route::Registry)
+            .filter(|prediction| prediction.outcome == Outcome::Fails)
+            .and_then(|prediction| prediction.title);
+        if let Some(failure) = &refusal {
+            let program = subject.flavor.command();
+            note = format!("{note}; without one `{program} init` fails: {failure}");
+        }
+        let is_default = self.evidence.wanted.origin_of(provider) == PlatformsOrigin::Default;
+        let is_unasked = is_default && refusal.is_none();
+        let is_note = is_unasked || subject.left_over(provider).is_some();
+        let diagnostic = Diagnostic {
+            severity: if is_note {
+                Severity::Note
+            } else {
+                Severity::Warning
+            },
+            ..Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title)
+                .at(subject.file, subject.header(provider), note)
+                .help(self.how_to_add(fix))
+        };
+        Finding {
+            share: Some(Share { part, of }),
+            ..Finding::about(provider, diagnostic)
+        }
     }
-    let diagnostic = Diagnostic::warning(rules::PLATFORMS_INCOMPLETE, title).at(
-        subject.file,
-        subject.header(provider),
-        note,
-    );
-    let diagnostic = match subject.left_over(provider) {
-        Some(left_over) => Diagnostic {
-            severity: Severity::Note,
-            ..diagnostic.help(left_over)
-        },
-        // `lock` has no hash to add for platforms without a package, or with the package of another one.
-        None if coverage.absent.is_empty() && coverage.unknown.is_empty() => diagnostic.help(subject.advice.lock.named_in(|lock| {
-            format!(
-                "no h1: can be added: run `{lock}`, which prints what states this in the project \
-                 file"
-            )
-        })),
-        None => diagnostic.help(fix.clone()),
-    };
-    Finding {
-        share: Some(Share { part, of }),
-        ..Finding::about(provider, diagnostic)
+
+    /// Returns the help for missing hashes. It is the same for all entries for which the same platforms are
+    /// wanted, so that their findings are shown together, and names these platforms once.
+    fn how_to_add(&self, fix: &RootCommand) -> Help {
+        let coverage = &self.coverage;
+        let wanted = self.wanted();
+        if let Some(left_over) = self.subject.left_over(self.provider) {
+            Help::from(left_over).and(&format!("wanted: {wanted}"))
+        } else if coverage.absent.is_empty() && coverage.unknown.is_empty() {
+            // `lock` has no hash to add for platforms without a package, or with the package of another one.
+            let lock = &self.subject.advice.lock;
+            let help = lock.named_in(|lock| {
+                format!(
+                    "no h1: can be added: run `{lock}`, which prints what states this in the project \
+                     file"
+                )
+            });
+            help.and(&format!("wanted: {wanted}"))
+        } else if self.evidence.wanted.are_usual {
+            fix.run(&format!(" to add what is missing for {wanted}"))
+        } else {
+            fix.run(" to add what is missing (the platforms are those of --platform)")
+        }
+    }
+
+    fn unattributed(&self) -> Finding {
+        let (subject, provider, coverage) = (self.subject, self.provider, &self.coverage);
+        // As many as wanted platforms, or more, are not attributed (`coverage` rules 1.1).
+        let note = format!(
+            "{} h1: recorded for {} wanted platforms",
+            coverage.recorded,
+            coverage.wanted.len()
+        );
+        let wanted = self.wanted();
+        let help = if coverage.unknown == coverage.wanted {
+            Help::from(format!("nothing to do, if they are those of {wanted}"))
+        } else {
+            let unknown = platform::join(&coverage.unknown, ", ");
+            Help::from(format!(
+                "nothing to do, if they are those of {unknown}\nwanted: {wanted}"
+            ))
+        };
+        let diagnostic = Diagnostic::note(
+            rules::PLATFORMS_UNATTRIBUTED,
+            format!("{provider} has enough h1: hashes, but their platforms are unknown"),
+        )
+        .at(subject.file, subject.header(provider), note)
+        .help(help);
+        Finding::about(provider, diagnostic)
+    }
+
+    /// Names the wanted platforms, and what states them.
+    fn wanted(&self) -> String {
+        let platforms = platform::join(&self.coverage.wanted, ", ");
+        match self.evidence.wanted.origin_of(self.provider) {
+            PlatformsOrigin::Default => format!("{platforms} (the default list)"),
+            PlatformsOrigin::ProjectFile => {
+                format!("{platforms} (stated in {})", self.evidence.project_file)
+            }
+            PlatformsOrigin::Typed => format!("{platforms} (stated by --platform)"),
+        }
     }
 }
 
-/// Returns the help that adds missing hashes: the same for all entries and, as far as roots want the
-/// same platforms, for all roots, so that findings are shown together.
+/// Returns the command that adds missing hashes: the same for all entries and, as far as roots want the
+/// same platforms, for all roots.
 fn fix<'p>(
     subject: CheckedLock<'_>,
     wanted: &WantedPlatforms,
     incomplete: impl Iterator<Item = &'p ProviderAddr>,
-) -> Help {
-    const REST: &str = " to add what is missing";
+) -> RootCommand {
     let command = &subject.advice.lock;
     if wanted.are_usual {
-        return command.run(REST);
+        return command.clone();
     }
     let platforms: BTreeSet<Platform> = incomplete
         .flat_map(|provider| wanted.known(provider))
         .collect();
     let platforms = platform::join(&platforms.into_iter().collect::<Vec<_>>(), ",");
-    command
-        .with(format_args!("--platform {platforms}"))
-        .run(REST)
+    command.with(format_args!("--platform {platforms}"))
 }
 
 /// Names the platforms of the recorded hashes, as far as they are known.
@@ -139,7 +214,12 @@ fn explanation(coverage: &Coverage) -> String {
     let certain = coverage.certainly_lacking();
     if !certain.is_empty() {
         let none = if coverage.recorded == 0 { "" } else { ", none" };
-        let lacking = format!("{count}{none} for {}", platform::join(&certain, ", "));
+        // The help names the wanted list, which would otherwise stand here a second time.
+        let lacking = match (certain == coverage.wanted, coverage.recorded) {
+            (true, 0) => count,
+            (true, _) => format!("{count}, none for a wanted platform"),
+            (false, _) => format!("{count}{none} for {}", platform::join(&certain, ", ")),
+        };
         return match &*coverage.not_offered {
             [] => lacking,
             absent => format!(

@@ -7,6 +7,7 @@ use super::inputs::{LockInput, RootInputs};
 use super::known::PackageFacts;
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
+use super::platforms::PlatformEvidence;
 use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
 use super::{
@@ -14,8 +15,8 @@ use super::{
     policy, signed,
 };
 use crate::addr::ProviderAddr;
-use crate::coverage::Attributions;
-use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors};
+use crate::coverage::{Attributions, Proof};
+use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors, rules};
 use crate::hash::Hash;
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
@@ -183,8 +184,14 @@ fn check_lock(
     facts.complete(&attributions);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {
-        let known = &facts.known;
-        findings.extend(platforms::check(subject, &wanted, known, &attributions));
+        let evidence = PlatformEvidence {
+            wanted: &wanted,
+            project_file: root.project_file,
+            known: &facts.known,
+            facts: &attributions,
+            claims: &source_checks::claim_gaps(subject, &answers, &attributions),
+        };
+        findings.extend(platforms::check(subject, evidence));
         findings.extend(recorded_hashes(subject, &attributions, &answers));
         verdict.platforms = Some(wanted);
     }
@@ -278,6 +285,26 @@ fn predict(
 }
 
 impl RootVerdict {
+    /// Returns the evidence that each entry has the `h1:` of every wanted platform, whatever level the project
+    /// file states for the rules.
+    #[must_use]
+    pub fn proof(&self) -> Proof {
+        let off = self.turned_off.iter().map(|off| &off.finding);
+        let has = |rule: &str| {
+            self.findings
+                .iter()
+                .chain(off.clone())
+                .any(|finding| finding.diagnostic.code == rule)
+        };
+        if self.platforms.is_none() || has(rules::PLATFORMS_INCOMPLETE) {
+            Proof::None
+        } else if has(rules::PLATFORMS_UNATTRIBUTED) {
+            Proof::Counted
+        } else {
+            Proof::Proven
+        }
+    }
+
     /// Adds faults that were found while files were read.
     fn report(&mut self, diagnostics: &[Diagnostic]) {
         self.findings

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::RootInputs;
-use super::known::{KnownHashes, PackageFacts};
+use super::known::{ClaimGaps, KnownHashes, PackageFacts};
 use super::packages::{
     self, InstallSource, PackageMemo, PackageOrigin, PackagePlace, PackageSearch, RootCount,
     Single, Unscanned,
@@ -231,6 +231,15 @@ pub(super) fn compare(
     let mut findings = upstream::check(subject, answers);
     findings.extend(stated::check(subject, answers, attributions));
     findings
+}
+
+/// Returns the platforms whose `h1:` a registry states, and an entry lacks.
+pub(super) fn claim_gaps(
+    subject: CheckedLock<'_>,
+    answers: &Answers,
+    attributions: &Attributions,
+) -> ClaimGaps {
+    stated::gaps(subject, answers, attributions)
 }
 
 /// Returns true if the signed list of the locked release has a hash.

@@ -1,5 +1,6 @@
 //! The group *upstream*: the claims of a registry about a release, which nothing signs.
 
+use super::known::ClaimGaps;
 use super::subject::CheckedLock;
 use super::upstream::{Answers, signed_list};
 use crate::addr::ProviderAddr;
@@ -57,6 +58,43 @@ pub(super) fn check(
         }
     }
     findings
+}
+
+/// Finds the platforms of which a registry states an `h1:` that the entry lacks, although the `zh:` of the same
+/// package is in the signed list (`coverage` rules 1.4).
+pub(super) fn gaps(
+    subject: CheckedLock<'_>,
+    answers: &Answers,
+    attributions: &Attributions,
+) -> ClaimGaps {
+    let mut gaps = ClaimGaps::new();
+    for (provider, entry) in &subject.document.lock.providers {
+        let Some(list) = signed_list(answers, provider).filter(|list| !list.signers.is_empty())
+        else {
+            continue;
+        };
+        let attribution = attributions.get(provider);
+        for claims in &list.claims {
+            for (platform, package) in &claims.packages {
+                let stated = package.hashes.matchable();
+                let is_signed = stated.of(Scheme::Zh).any(|zh| list.hashes.contains(zh));
+                // A fact about the zip is certain, and decides alone.
+                let has_fact = attribution.is_some_and(|attribution| {
+                    attribution
+                        .packages()
+                        .any(|fact| package.hashes.contains(&fact.zh))
+                });
+                let mut h1 = stated.of(Scheme::H1).peekable();
+                let is_lacking = h1.peek().is_some() && !h1.any(|h1| entry.hashes.contains(h1));
+                if is_signed && is_lacking && !has_fact {
+                    gaps.entry(provider.clone())
+                        .or_default()
+                        .insert(platform.clone(), claims.by.clone());
+                }
+            }
+        }
+    }
+    gaps
 }
 
 /// Counts the recorded `h1:` that are claimed and that no fact proves.

@@ -170,7 +170,7 @@ pub fn check(subject: CheckedLock<'_>, answers: &Answers) -> Vec<Finding> {
             findings.push(compared.gone(&answer.versions));
             continue;
         };
-        findings.extend(compared.hashes(&list.hashes));
+        findings.extend(compared.hashes(list));
         // Oddities of a key or signature that counts all the same are notes: no change of the lock file could help.
         for signer in &list.signers {
             let (version, key_id) = (&entry.version, &signer.key_id);
@@ -224,12 +224,13 @@ impl UpstreamEntry<'_> {
     ///
     /// A list holds no `h1:`, so those are not compared. One `zh:` of the release shows that the entry is of
     /// this version, so that others beside it were added; without any the whole entry is that of another one.
-    fn hashes(&self, signed: &Hashes) -> Vec<Finding> {
+    fn hashes(&self, list: &ReleaseList) -> Vec<Finding> {
+        let signed = &list.hashes;
         let recorded: Vec<&Hash> = self.entry.hashes.of(Scheme::Zh).collect();
         let known = recorded.iter().filter(|zh| signed.contains(zh)).count();
         let mut findings = Vec::new();
         if known == 0 && !recorded.is_empty() {
-            findings.push(self.contradicted());
+            findings.push(self.contradicted(list));
         } else if known < recorded.len() {
             findings.push(self.unknown(signed));
         }
@@ -258,24 +259,29 @@ impl UpstreamEntry<'_> {
     }
 
     /// Reports an entry that has no `zh:` of the release.
-    fn contradicted(&self) -> Finding {
+    fn contradicted(&self, list: &ReleaseList) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
+        let signed = if list.signers.is_empty() {
+            ""
+        } else {
+            "signed "
+        };
         let title = format!(
-            "the signed checksums of {provider} {version} contradict every zh: of the lock file"
+            "the {signed}checksums of {provider} {version} contradict every zh: of the lock file"
         );
         let subject = self.subject;
         let diagnostic = Diagnostic::error(rules::HASHES_CONTRADICTED, title)
             .at(
                 subject.file,
                 subject.hashes(provider),
-                "none of these is in the signed list",
+                format!("none of these is in the {signed}list"),
             )
             .see(subject.file, subject.version(provider), "the locked version")
             .help(subject.advice.lock.named_in(|lock| {
                 format!(
                     "if the version was edited by hand, restore the entry from version control, or \
-                     delete it and run `{lock}`; if not, the release was published again with other \
-                     files: ask its authors why"
+                     delete its `hashes` and run `{lock}`; if not, the release was published again with \
+                     other files: ask its authors why"
                 )
             }));
         Finding::about(provider, diagnostic)

@@ -6,12 +6,15 @@ use std::sync::Arc;
 use super::args::VerifyArgs;
 use super::fix::Fixed;
 use super::result;
+use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::advice::required::Required;
 use crate::cli::args::job_count;
 use crate::config::Loaded;
-use crate::diag::{Texts, rules};
+use crate::diag::{Severity, Texts, counted_as, rules};
 use crate::flavor::Flavor;
+use crate::package::PlatformsOrigin;
+use crate::platform;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
@@ -50,6 +53,8 @@ pub(super) struct Verification<'a> {
     pub(super) unplaced: Vec<Failure>,
     /// The sentence about lock files that were compared with no configuration.
     pub(super) not_compared: Option<String>,
+    /// The sentence about hashes that only the default list of platforms wants.
+    pub(super) default_gaps: Option<String>,
 }
 
 /// A root with its verdict.
@@ -140,6 +145,7 @@ impl Job for Verification<'_> {
         }
         self.unplaced = unplaced(self.scope(), &roots);
         self.not_compared = not_compared(&self.groups, &roots);
+        self.default_gaps = default_gaps(&roots);
         roots
             .into_iter()
             .zip(results)
@@ -174,6 +180,7 @@ impl<'a> Verification<'a> {
             for_all: commands::of_all(options, &args.roots.choice()),
             unplaced: Vec::new(),
             not_compared: None,
+            default_gaps: None,
         }
     }
 
@@ -256,6 +263,43 @@ fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
             .filter(|root| groups.need_configuration() && root.root.lock.is_some())
             .filter_map(|root| Some((&*root.root, root.unseen.as_deref()?))),
     )
+}
+
+/// Says how many entries lack hashes that nothing but the default list of platforms wants; `None` if none do.
+fn default_gaps(verified: &[VerifiedRoot]) -> Option<String> {
+    let (mut entries, mut covered, mut wanted) = (0, Vec::new(), Vec::new());
+    for VerifiedRoot { root, verdict, .. } in verified {
+        let (Some(lock), Some(platforms)) = (&root.lock, &verdict.platforms) else {
+            continue;
+        };
+        let is_default =
+            |provider: &ProviderAddr| platforms.origin_of(provider) == PlatformsOrigin::Default;
+        let providers = lock.document.lock.providers.keys();
+        entries += providers.filter(|provider| is_default(provider)).count();
+        for finding in &verdict.findings {
+            // A warning is reported by itself: `init` fails there, or the project file states a level.
+            if finding.diagnostic.code == rules::PLATFORMS_INCOMPLETE
+                && finding.diagnostic.severity == Severity::Note
+                && let (Some(provider), Some(share)) = (&finding.provider, finding.share)
+                && is_default(provider)
+            {
+                covered.push(share.of - share.part);
+                wanted = platforms.known(provider);
+            }
+        }
+    }
+    let have = if covered.len() == 1 { "has" } else { "have" };
+    (!covered.is_empty()).then(|| {
+        format!(
+            "{} of {} {have} h1: hashes for {} of the {} common platforms ({}), the default list; to \
+             make platforms count, state `platforms = […]` in .lockctl.hcl",
+            covered.len(),
+            counted_as(entries, "entry", "entries"),
+            result::range(&covered),
+            wanted.len(),
+            platform::join(&wanted, ", ")
+        )
+    })
 }
 
 /// Lists the packages that are named and belong to none of several roots.

@@ -104,7 +104,12 @@ fn run(
     }
     let mut result = all.into_result("verify");
     result.remarks.extend(verification.facts.remarks());
-    let remarks = remarks(common, args, &result, verification.not_compared);
+    let remarks = remarks(
+        common,
+        args,
+        &result,
+        [verification.not_compared, verification.default_gaps],
+    );
     result.remarks.extend(remarks);
     result
 }
@@ -146,7 +151,7 @@ fn remarks(
     common: &Common,
     args: &VerifyArgs,
     result: &CommandResult,
-    not_compared: Option<String>,
+    notes: [Option<String>; 2],
 ) -> Vec<Sentence> {
     let doubts = platforms::remarks(&args.platforms.platforms);
     // Machine formats name the rule of each finding, and need no advice on how to read more.
@@ -155,8 +160,9 @@ fn remarks(
         _ => None,
     };
     let doubts = doubts.into_iter().map(Sentence::warning);
-    not_compared
+    notes
         .into_iter()
+        .flatten()
         .map(Sentence::note)
         .chain(doubts)
         .chain(advice.map(Sentence::note))

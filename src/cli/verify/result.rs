@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use super::job::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
+use crate::coverage::Proof;
 use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
+use crate::package::{PlatformsOrigin, WantedPlatforms};
 use crate::report::json::{CheckedProvider, Provider, RootStatus};
 use crate::report::{
     CheckDetail, FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence, Tone,
@@ -47,9 +49,16 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         result.status = RootStatus::Failed;
     }
     let failed = verdict.is_unread || !failures.is_empty();
+    let proof = verdict.proof();
+    // Nothing is ok that is only likely: counting does not show whose the hashes are (`coverage` rules 1.5).
+    let word = match proof {
+        Proof::Counted => "complete by count",
+        Proof::None if count(&verdict, rules::PLATFORMS_INCOMPLETE) > 0 => "no problem found",
+        Proof::Proven | Proof::None => "ok",
+    };
     let how = outcome(
         counts,
-        &looked_at(root.lock.as_ref(), &verdict),
+        &format!("{word}; {}", looked_at(root.lock.as_ref(), &verdict)),
         verdict.turned_off.len(),
         failed,
         verbose,
@@ -71,6 +80,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     }
     result.detail = RootDetail::Check(CheckDetail {
         turned_off: verdict.turned_off,
+        proof,
         fixed,
         matrix: verdict.matrix.as_deref().map(table::json),
     });
@@ -89,14 +99,8 @@ fn tone(counts: Counts, failed: bool) -> Tone {
     }
 }
 
-/// Says how a root came out; `looked_at` is what a clean verdict is about.
-fn outcome(
-    counts: Counts,
-    looked_at: &str,
-    turned_off: usize,
-    failed: bool,
-    verbose: bool,
-) -> String {
+/// Says how a root came out; `clean` is the verdict without errors and warnings.
+fn outcome(counts: Counts, clean: &str, turned_off: usize, failed: bool, verbose: bool) -> String {
     let mut parts = Vec::new();
     let wrong = counts.without_notes();
     if !wrong.is_empty() {
@@ -105,7 +109,7 @@ fn outcome(
     if failed {
         parts.push("not everything could be checked".to_owned());
     } else if parts.is_empty() {
-        parts.push(format!("ok; {looked_at}"));
+        parts.push(clean.to_owned());
     }
     // Where all is well, notes are not worth a second look until they are shown.
     if counts.notes > 0 && (verbose || !wrong.is_empty()) {
@@ -141,26 +145,7 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let providers = lock.document.lock.providers.len();
     let mut parts = vec![counted(providers, "provider")];
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
-        let complete = match count(verdict, rules::PLATFORMS_INCOMPLETE) {
-            0 => String::new(),
-            n => format!(" of {}", providers - n),
-        };
-        let how = match count(verdict, rules::PLATFORMS_UNATTRIBUTED) {
-            0 => "",
-            _ => " (only counted)",
-        };
-        let counts = lock
-            .document
-            .lock
-            .providers
-            .keys()
-            .map(|provider| wanted.known(provider).len());
-        let least = counts.clone().min().unwrap_or(0);
-        let platforms = match counts.max().unwrap_or(0) {
-            most if least == most => counted(most, "platform"),
-            most => format!("{least} to {most} platforms"),
-        };
-        parts.push(format!("h1: hashes{complete} for {platforms}{how}"));
+        parts.push(covered(lock, verdict, wanted));
     }
     if let Some(packages) = &verdict.packages {
         parts.push(checked_packages(&packages.counts));
@@ -169,6 +154,44 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         parts.push(format!("{} compared", counted(lists, "signed list")));
     }
     parts.join(", ")
+}
+
+/// Says for how many of the wanted platforms entries have an `h1:`.
+fn covered(lock: &LockText, verdict: &RootVerdict, wanted: &WantedPlatforms) -> String {
+    let off = verdict.turned_off.iter().map(|off| &off.finding);
+    let missing: BTreeMap<&ProviderAddr, usize> = verdict
+        .findings
+        .iter()
+        .chain(off)
+        .filter(|finding| finding.diagnostic.code == rules::PLATFORMS_INCOMPLETE)
+        .filter_map(|finding| Some((finding.provider.as_ref()?, finding.share?.part)))
+        .collect();
+    let (mut covered, mut all, mut is_common) = (Vec::new(), Vec::new(), true);
+    for provider in lock.document.lock.providers.keys() {
+        let platforms = wanted.known(provider).len();
+        all.push(platforms);
+        covered.push(platforms - missing.get(provider).unwrap_or(&0));
+        is_common &= wanted.origin_of(provider) == PlatformsOrigin::Default;
+    }
+    let most = all.iter().max().copied().unwrap_or(0);
+    let platforms = if most == 1 { "platform" } else { "platforms" };
+    let common = if is_common { "common " } else { "" };
+    if missing.is_empty() {
+        return format!("h1: hashes for {} {common}{platforms}", range(&covered));
+    }
+    format!(
+        "h1: hashes for {} of {} {common}{platforms}",
+        range(&covered),
+        range(&all)
+    )
+}
+
+/// Returns the smallest and the largest of some numbers, as in `2 to 5`.
+pub(super) fn range(numbers: &[usize]) -> String {
+    match (numbers.iter().min(), numbers.iter().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (_, most) => most.copied().unwrap_or(0).to_string(),
+    }
 }
 
 /// Says which packages were verified.
@@ -200,8 +223,8 @@ fn locked(lock: &LockText) -> Vec<Provider> {
             provider: provider.to_string(),
             version: entry.version.to_string(),
             constraints: entry.constraints.to_string(),
-            h1: entry.hashes.of(Scheme::H1).count(),
-            zh: entry.hashes.of(Scheme::Zh).count(),
+            h1_count: entry.hashes.of(Scheme::H1).count(),
+            zh_count: entry.hashes.of(Scheme::Zh).count(),
         })
     };
     entries.map(row).collect()

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use super::table::{self, Detail};
 
 use crate::cli::Look;
+use crate::coverage::Proof;
 use crate::diag::Severity;
+use crate::report::json::RootStatus;
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{self, CommandResult, FindingDisplay, ResultEntry, RootResult, TextBlock};
 
@@ -45,7 +47,17 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         }
     }
     blocks.extend(reading::each(roots, texts, Heading::PathApart));
-    let total = reading::total(result, Total::ResultWithCounts, look.verbose);
+    let mut total = reading::total(result, Total::ResultWithCounts, look.verbose);
+    let counted = roots
+        .iter()
+        .filter(|root| root.status == RootStatus::Clean)
+        .filter_map(RootResult::check)
+        .filter(|check| check.proof == Proof::Counted)
+        .count();
+    // Clean roots have no line of their own then, which would say so.
+    if let Some(total) = total.as_mut().filter(|_| are_many && counted > 0) {
+        total.text += &format!("; complete by count: {counted}");
+    }
     if are_many && !folded.table.is_empty() {
         let is_apart = blocks.last() == Some(&TextBlock::Lines(vec![String::new()]));
         if look.verbose && !is_apart {

@@ -216,9 +216,9 @@ pub struct CheckedProvider {
     /// The constraints that are recorded; empty if there are none.
     pub constraints: String,
     /// Number of recorded `h1:` hashes.
-    pub h1: usize,
+    pub h1_count: usize,
     /// Number of recorded `zh:` hashes.
-    pub zh: usize,
+    pub zh_count: usize,
 }
 
 /// An entry of the lock file, as `show` found it.

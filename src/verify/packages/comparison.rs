@@ -37,7 +37,10 @@ impl<'a> PackageComparison<'a, '_> {
     ) -> Vec<Finding> {
         let hashed = match outcome {
             Ok(hashed) => hashed,
-            Err(error) => return vec![findings::unreadable(self.subject, candidate, error)],
+            Err(error) => {
+                let doubt = self.unwanted(candidate);
+                return vec![findings::unreadable(self.subject, candidate, error, doubt)];
+            }
         };
         let recorded = self.subject.recorded(&candidate.id);
         // What is installed must match an `h1:`; before an installation a `zh:` counts as well (`hash` rules 3.5).

@@ -290,10 +290,13 @@ impl PackageReport<'_> {
 }
 
 /// Reports a package that cannot be hashed.
+///
+/// Where its platform is not wanted, no program reads it.
 pub(super) fn unreadable(
     subject: CheckedLock<'_>,
     candidate: &PackageCandidate,
     error: &ArchiveError,
+    doubt: Doubt,
 ) -> Finding {
     let id = &candidate.id;
     let kind = kind(candidate.origin);
@@ -307,7 +310,11 @@ pub(super) fn unreadable(
         PackageOrigin::Mirror => format!("replace {place}: `{program} init` cannot use it either"),
         PackageOrigin::Named => "name a package that the program could use".to_owned(),
     };
-    unusable(subject, candidate, title, causes(error), help)
+    let mut finding = unusable(subject, candidate, title, causes(error), help);
+    if doubt == Doubt::Unwanted {
+        finding.diagnostic.severity = Severity::Note;
+    }
+    finding
 }
 
 /// Reports a file in the place of an unpacked package.

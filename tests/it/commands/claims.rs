@@ -314,3 +314,80 @@ fn verify_says_which_hashes_are_only_claimed() {
     assert_exit(&outcome, 0);
     assert!(!outcome.stdout.contains("hashes-claimed"), "{outcome:#?}");
 }
+
+/// As many `h1:` as wanted, of other platforms: only what the registry states shows it.
+#[test]
+fn a_stated_h1_that_is_missing_is_a_finding_and_hides_none() {
+    let (registry, lab) = with_registry(DEMO);
+    lab.write(".lockctl.hcl", "trust {\n  h1 = \"proven\"\n}\n");
+    registry.reset(&json!({"packages": true}));
+    let others = "linux_amd64,windows_amd64";
+    let lock = ["lock", "--flavor", "opentofu", "--platform", others];
+    assert_exit(&lab.run(&lock), 0);
+    let verify = |more: &[&str]| {
+        let wanted = "--platform=linux_amd64,darwin_arm64";
+        let args = ["verify", "--flavor", "opentofu", "--no-cache", wanted];
+        lab.run(&[&args[..], more].concat())
+    };
+    let offline = verify(&[]);
+    assert_exit(&offline, 0);
+    let counted = "complete by count; 1 provider, h1: hashes for 2 platforms";
+    assert!(offline.stdout.contains(counted), "{offline:#?}");
+
+    let outcome = verify(&["--upstream"]);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stdout.contains("[platforms-incomplete]"),
+        "{outcome:#?}"
+    );
+    let stated = "none for darwin_arm64; that of darwin_arm64 is stated by registry.opentofu.org";
+    assert!(outcome.stdout.contains(stated), "{outcome:#?}");
+
+    // A package whose zh: is not signed says nothing, nor does one that is recorded.
+    registry.reset(&lies("darwin_arm64 zh:"));
+    let outcome = verify(&["--upstream"]);
+    assert!(
+        !outcome.stdout.contains("[platforms-incomplete]"),
+        "{outcome:#?}"
+    );
+    registry.reset(&json!({"packages": true}));
+    let right = lab.read(LOCK);
+    let second = format!("    \"{}\",\n    \"zh:", own_h1("darwin_arm64"));
+    lab.write(LOCK, right.replacen("    \"zh:", &second, 1));
+    let outcome = verify(&["--upstream"]);
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stdout.contains("complete by count; "),
+        "{outcome:#?}"
+    );
+    // Where no list is stated it is a note.
+    lab.write(LOCK, right);
+    let args = ["verify", "--flavor", "opentofu", "--no-cache", "--upstream"];
+    let outcome = lab.run(&args);
+    assert_exit(&outcome, 0);
+    assert!(outcome.stderr.contains("the default list"), "{outcome:#?}");
+}
+
+#[test]
+fn where_every_hash_is_false_and_the_list_is_unsigned_the_advice_works() {
+    let (registry, lab) = with_registry(DEMO);
+    assert_exit(&lab.run(&TOFU), 0);
+    let right = lab.read(LOCK);
+    let begin = right.find("  hashes = [").unwrap();
+    let end = right.find("  ]\n").unwrap() + "  ]\n".len();
+    let (before, after) = (&right[..begin], &right[end..]);
+    let hash = format!("    \"zh:{}\",\n", "0".repeat(64));
+    lab.write(LOCK, format!("{before}  hashes = [\n{hash}  ]\n{after}"));
+    registry.reset(&json!({"no_keys": true}));
+    let fresh = [&TOFU[..], &["--no-cache"]].concat();
+    let outcome = lab.run(&fresh);
+    let advice =
+        "if it was not, delete `hashes` from the entry and lock again, which keeps the version";
+    assert_alarm(&outcome, advice);
+    // No option repairs it, because nothing signed shows what is right.
+    assert_exit(&lab.run(&[&fresh[..], &["--repair"]].concat()), 1);
+    lab.write(LOCK, format!("{before}{after}"));
+    assert_exit(&lab.run(&fresh), 0);
+    assert!(lab.read(LOCK).contains("version     = \"1.0.0\""));
+    assert!(lab.read(LOCK).contains(&own_h1("linux_amd64")));
+}

@@ -110,6 +110,19 @@ fn facts_attribute_hashes_and_hide_nothing() {
     let (_registry, lab) = locked();
     let (known, counted): (&[&str], &[&str]) = (&[], &["platforms-unattributed"]);
     check(&lab, "linux_amd64,darwin_arm64", (known, 0), (counted, 0));
+    // The verdict is not `ok` where hashes are only counted.
+    for (more, proof, word) in [
+        (&[][..], "proven", "ok; "),
+        (&["--no-cache"], "counted", "complete by count; "),
+    ] {
+        let both = "linux_amd64,darwin_arm64";
+        let outcome = verify(&lab, both, more);
+        assert!(outcome.stdout.contains(word), "{outcome:#?}");
+        let json = verify(&lab, both, &[&["--format", "json"], more].concat());
+        let document: Value = serde_json::from_str(&json.stdout).unwrap();
+        assert_eq!(document["roots"][0]["proof"], proof, "{json:#?}");
+        assert_eq!(document["roots"][0]["status"], "clean", "{json:#?}");
+    }
     // As many as are wanted, but of other platforms.
     let incomplete: &[&str] = &["platforms-incomplete"];
     check(
@@ -133,6 +146,7 @@ warning[platforms-incomplete]: 1 of 3 wanted platforms of registry.terraform.io/
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 2 h1: recorded, none for openbsd_arm; the release has no package for openbsd_arm
   |
   = help: no h1: can be added: run `lockctl lock . --flavor terraform@1.11`, which prints what states this in the project file
+          wanted: darwin_arm64, linux_amd64, openbsd_arm (stated by --platform)
 
 .terraform.lock.hcl: 1 warning
 
@@ -198,7 +212,7 @@ warning[platforms-incomplete]: 1 of 4 wanted platforms of registry.terraform.io/
 4 | provider "registry.terraform.io/acme/demo" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 4 h1: recorded, none for linux_amd64; without one `terraform init` fails: Failed to install provider
   |
-  = help: run `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64,linux_amd64,linux_arm64,windows_amd64` to add what is missing
+  = help: run `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64,linux_amd64,linux_arm64,windows_amd64` to add what is missing (the platforms are those of --platform)
 
 error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with 1 h1: hash of no package of the release
  --> .terraform.lock.hcl:8:5

@@ -51,12 +51,15 @@ fn lines(outcome: &Outcome) -> usize {
 
 const SEVEN: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
 
+/// States the list that is the default, so that it counts.
+const COMMON: &str = "--platform=common";
+
 #[test]
 fn seven_incomplete_providers_are_one_finding() {
     let lab = Lab::new();
     let entries = SEVEN.map(|name| entry(name, 1, 5));
     write(&lab, "live", &SEVEN, &entries);
-    let outcome = verify(&lab, &["live"]);
+    let outcome = verify(&lab, &["live", COMMON]);
     assert_exit(&outcome, 1);
     assert!(lines(&outcome) <= 14, "{outcome:#?}");
     assert_data_eq!(
@@ -72,15 +75,15 @@ warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for 7 of 7 pr
 52 | provider "registry.terraform.io/acme/e" {
 ... and 2 more
    = note: 1 h1: recorded; its platform is unknown
-   = help: run `lockctl lock live` to add what is missing
+   = help: run `lockctl lock live` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 live/.terraform.lock.hcl: 7 warnings
 
 "#]]
     );
-    let json = verify(&lab, &["live", "--format", "json"]);
+    let json = verify(&lab, &["live", COMMON, "--format", "json"]);
     assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 7);
-    let all = verify(&lab, &["live", "-v"]);
+    let all = verify(&lab, &["live", COMMON, "-v"]);
     assert_eq!(all.stdout.matches("[platforms-incomplete]").count(), 7);
 }
 
@@ -89,7 +92,7 @@ fn what_differs_between_providers_is_beside_each() {
     let lab = Lab::new();
     let entries = [entry("a", 1, 5), entry("b", 1, 0), entry("c", 3, 5)];
     write(&lab, "live", &["a", "b", "c"], &entries);
-    let outcome = verify(&lab, &["live"]);
+    let outcome = verify(&lab, &["live", COMMON]);
     assert_exit(&outcome, 1);
     assert_data_eq!(
         outcome.stdout,
@@ -100,7 +103,7 @@ warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 3 of
  4 | provider "registry.terraform.io/acme/a" {  <- 1 h1: recorded; its platform is unknown
 16 | provider "registry.terraform.io/acme/b" {  <- 1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider
 23 | provider "registry.terraform.io/acme/c" {  <- 3 h1: recorded; their platforms are unknown
-   = help: run `lockctl lock live` to add what is missing
+   = help: run `lockctl lock live` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 live/.terraform.lock.hcl: 3 warnings; 1 note (-v shows them)
 
@@ -163,7 +166,7 @@ fn twelve_roots() -> Lab {
 #[test]
 fn many_roots_end_with_a_table_of_causes() {
     let lab = twelve_roots();
-    let outcome = verify(&lab, &["-r"]);
+    let outcome = verify(&lab, &["-r", COMMON]);
     assert_exit(&outcome, 1);
     assert_data_eq!(
         outcome.stdout,
@@ -180,19 +183,19 @@ warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 2 pr
  --> live/04: acme/a, acme/b
  --> live/06: acme/a, acme/b
 ... and 4 more (-v shows each)
-  = help: run `lockctl lock -r .` to add what is missing
+  = help: run `lockctl lock -r .` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 rule                  severity  roots  providers  command
 lock-missing          error     2      -          lockctl lock -r .
 platforms-incomplete  warning   9      2          lockctl lock -r .
 
-12 roots: 1 clean, 11 with findings (2 errors, 18 warnings)
+12 roots: 1 clean, 11 with findings (2 errors, 18 warnings); complete by count: 1
 
 "#]]
     );
-    let json = verify(&lab, &["-r", "--format", "json"]);
+    let json = verify(&lab, &["-r", COMMON, "--format", "json"]);
     assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 18);
-    let all = verify(&lab, &["-rv"]);
+    let all = verify(&lab, &["-rv", COMMON]);
     assert_eq!(all.stdout.matches("[platforms-incomplete]").count(), 18);
     for at in 0..12 {
         let verdict = format!("live/{at:02}/.terraform.lock.hcl: ");
@@ -206,7 +209,7 @@ fn a_few_roots_share_a_finding_and_keep_their_verdicts() {
     write(&lab, "live/a", &["a"], &[entry("a", 1, 5)]);
     write(&lab, "live/b", &["a", "b"], &[entry("a", 1, 5)]);
     write(&lab, "live/c", &["a"], &[entry("a", 5, 5)]);
-    let outcome = verify(&lab, &["live/a", "live/b", "live/c"]);
+    let outcome = verify(&lab, &["live/a", "live/b", "live/c", COMMON]);
     assert_exit(&outcome, 1);
     assert_data_eq!(
         outcome.stdout,
@@ -214,7 +217,7 @@ fn a_few_roots_share_a_finding_and_keep_their_verdicts() {
 warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for registry.terraform.io/acme/a in 2 of 3 roots
  --> live/a: acme/a
  --> live/b: acme/a
-  = help: run `lockctl lock live/a live/b live/c` to add what is missing
+  = help: run `lockctl lock live/a live/b live/c` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
 live/a/.terraform.lock.hcl: 1 warning
 
@@ -229,11 +232,110 @@ error[provider-not-locked]: registry.terraform.io/acme/b is required but not loc
 
 live/b/.terraform.lock.hcl: 1 error, 1 warning
 
-live/c/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 5 platforms (only counted), no package installed
+live/c/.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 5 platforms, no package installed
 3 roots: 1 clean, 2 with findings (1 error, 2 warnings)
 
 "#]]
     );
+}
+
+#[test]
+fn gaps_of_the_default_list_are_one_note_for_all_roots() {
+    let lab = twelve_roots();
+    for root in ["live/00", "live/05"] {
+        write(&lab, root, &["a"], &[entry("a", 1, 5)]);
+    }
+    let outcome = verify(&lab, &["-r"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+12 roots: 12 clean; complete by count: 1
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: 20 of 21 entries have h1: hashes for 1 to 3 of the 5 common platforms (darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64), the default list; to make platforms count, state `platforms = […]` in .lockctl.hcl
+
+"#]]
+    );
+    let json = verify(&lab, &["-r", "--format", "json"]);
+    assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 20);
+    assert_eq!(json.stdout.matches("\"proof\": \"none\"").count(), 11);
+    assert_eq!(json.stdout.matches("\"proof\": \"counted\"").count(), 1);
+    // Each way to state a list makes the same entries fail, and names itself.
+    let typed = verify(&lab, &["-r", COMMON]);
+    assert_exit(&typed, 1);
+    assert!(
+        typed.stdout.contains(" (stated by --platform)"),
+        "{typed:#?}"
+    );
+    lab.write("live/.lockctl.hcl", "platforms = [\"common\"]\n");
+    let stated = verify(&lab, &["-r"]);
+    assert_exit(&stated, 1);
+    let list = "(stated in live/.lockctl.hcl)";
+    assert_eq!(stated.stdout.matches(list).count(), 1, "{stated:#?}");
+    assert!(!stated.stderr.contains("default list"), "{stated:#?}");
+}
+
+#[test]
+fn platforms_of_one_provider_are_stated_beside_the_default_list() {
+    let lab = Lab::new();
+    write(
+        &lab,
+        "live",
+        &["a", "b"],
+        &[entry("a", 1, 5), entry("b", 1, 5)],
+    );
+    let own = "provider \"acme/b\" { platforms = [\"linux_amd64\", \"linux_arm64\"] }\n";
+    lab.write(".lockctl.hcl", own);
+    let outcome = verify(&lab, &["live"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning[platforms-incomplete]: 1 of 2 wanted platforms of registry.terraform.io/acme/b lacks an h1: hash
+  --> live/.terraform.lock.hcl:16:1
+   |
+16 | provider "registry.terraform.io/acme/b" {
+   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; its platform is unknown
+   |
+   = help: run `lockctl lock live` to add what is missing for linux_amd64, linux_arm64 (stated in .lockctl.hcl)
+
+live/.terraform.lock.hcl: 1 warning; 1 note (-v shows them)
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: 1 of 1 entry has h1: hashes for 1 of the 5 common platforms (darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64), the default list; to make platforms count, state `platforms = […]` in .lockctl.hcl
+note: `lockctl explain platforms-incomplete` says what this means and how to fix it
+
+"#]]
+    );
+}
+
+#[test]
+fn what_the_registry_route_refuses_stays_a_warning_by_default() {
+    let lab = Lab::new();
+    // A hash of the wrong form keeps a package from being accepted unseen, and matches none (`hash` rules 1.2).
+    let broken = entry("c", 0, 1).replace("zh:", "zh:A");
+    let entries = [entry("a", 0, 5), entry("b", 1, 0), broken];
+    write(&lab, "live", &["a", "b", "c"], &entries);
+    let outcome = verify(&lab, &["live", "--format", "json"]);
+    assert_exit(&outcome, 1);
+    let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let severities: Vec<_> = document["roots"][0]["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|finding| finding["rule"] == "platforms-incomplete")
+        .map(|finding| finding["severity"].as_str().unwrap())
+        .collect();
+    assert_eq!(severities, ["note", "warning", "warning"]);
 }
 
 #[test]

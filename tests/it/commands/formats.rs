@@ -236,7 +236,7 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
 | **error** | `version-outside-constraint` | `example.com/t/x` | `live/a/main.tf:6:17` | example&#46;com/t/x is locked at 2.0.0, which a constraint does not allow<br>&#126;&#62; 1.0 is required here |
 | **error** | `provider-not-locked` | `example.com/t/y` | `live/a/main.tf:3:5` | example&#46;com/t/y is required but not locked<br>required here |
 | **warning** | `hash-not-well-formed` | `example.com/t/x` | `live/a/.terraform.lock.hcl:5:5` | Hash that can never match<br>h1: needs the base64 form of 32 bytes, with padding |
-| **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:1:1` | 2 of 2 wanted platforms of example&#46;com/t/x lack an h1: hash<br>no h1: recorded for darwin&#95;arm64, linux&#95;amd64; without one &#96;terraform init&#96; fails&#58; Failed to query available provider packages |
+| **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:1:1` | 2 of 2 wanted platforms of example&#46;com/t/x lack an h1: hash<br>no h1: recorded; without one &#96;terraform init&#96; fails&#58; Failed to install provider |
 + What to do</summary>
 #### `live/b, é`: 8 errors
 | Severity | Rule | Provider | Place | What |

@@ -57,7 +57,7 @@ example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  pass
   ? assumed: a lock file does not say which platform an h1: is for; too few h1: count as missing
   all columns but "here" assume a clean checkout for init, and the right packages; plan and validate use what is installed
 
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed
+.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
 
 "#]]
     );

@@ -77,6 +77,30 @@ fn an_odd_zip_is_a_note_unless_a_wanted_platform_refuses_it() {
     assert_says(&accepted, "note[package-odd]");
 }
 
+/// No program reads such a zip, unless somebody runs there.
+#[test]
+fn a_broken_zip_for_a_platform_that_is_not_wanted_is_a_note() {
+    let lab = simple();
+    assert_exit(&lock(&lab, LINUX), 0);
+    let climbing = Zip::of([Entry::file("../up", "climbs")]).bytes();
+    for broken in [climbing, b"garbage".to_vec()] {
+        lab.write("zips/example.com/t/x/main", "");
+        lab.write(&format!("zips/{ZIP}"), broken);
+        let unwanted = ["-v", "--platform", "darwin_arm64", "--fs-mirror", "zips"];
+        let unwanted = verify(&lab, &unwanted);
+        assert_exit(&unwanted, 0);
+        assert_says(&unwanted, "note[package-unreadable]");
+        let wanted = verify(&lab, &[LINUX, &["--fs-mirror", "zips"]].concat());
+        assert_exit(&wanted, 1);
+        assert_says(&wanted, "error[package-unreadable]");
+        // The user asks about this one, wanted or not.
+        let named = ["--platform", "darwin_arm64", "--package"];
+        let path = format!("zips/{ZIP}");
+        let named = verify(&lab, &[&named[..], &[&path]].concat());
+        assert_exit(&named, 1);
+    }
+}
+
 /// The program finds no package there, and says no more than that.
 #[test]
 fn a_file_in_the_place_of_a_package_is_reported() {

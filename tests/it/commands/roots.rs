@@ -84,7 +84,7 @@ fn verify_tells_about_each_root_and_sums_up() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-live/a/.terraform.lock.hcl: ok; 1 provider, h1: hashes for 1 platform (only counted), no package installed
+live/a/.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 1 platform, no package installed
 
 live/b
 error[lock-missing]: There is no live/b/.terraform.lock.hcl

@@ -43,7 +43,7 @@ fn a_lock_that_agrees_with_its_registry_is_ok() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed, 1 signed list compared
+.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed, 1 signed list compared
 
 "#]]
     );
@@ -120,7 +120,7 @@ error[hashes-contradicted]: the signed checksums of registry.terraform.io/acme/d
 7 |   hashes = [
   |            ^ none of these is in the signed list
   |
-  = help: if the version was edited by hand, restore the entry from version control, or delete it and run `lockctl lock . --flavor terraform@1.11`; if not, the release was published again with other files: ask its authors why
+  = help: if the version was edited by hand, restore the entry from version control, or delete its `hashes` and run `lockctl lock . --flavor terraform@1.11`; if not, the release was published again with other files: ask its authors why
 
 .terraform.lock.hcl: 1 error
 

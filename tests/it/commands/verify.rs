@@ -14,7 +14,7 @@ fn verify_passes_what_lock_wrote() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed
+.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
 
 "#]]
     );
@@ -57,7 +57,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider
   |
-  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing
+  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (the platforms are those of --platform)
 
 .terraform.lock.hcl: 1 warning
 
@@ -81,7 +81,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, none for darwin_arm64; without one `terraform init` fails: Failed to install provider
   |
-  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing
+  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (the platforms are those of --platform)
 
 .terraform.lock.hcl: 1 warning
 
@@ -208,6 +208,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
       "path": ".",
       "flavor": "terraform@1.16",
       "status": "findings",
+      "proof": "none",
       "findings": [
         {
           "rule": "platforms-incomplete",
@@ -220,7 +221,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "end_column": 27,
           "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
           "detail": "1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider",
-          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing"
+          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (the platforms are those of --platform)"
         }
       ],
       "failures": [],
@@ -229,8 +230,8 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "provider": "example.com/t/x",
           "version": "1.1.0",
           "constraints": "~> 1.0",
-          "h1": 1,
-          "zh": 0
+          "h1_count": 1,
+          "zh_count": 0
         }
       ]
     }
@@ -255,7 +256,9 @@ fn several_roots_are_told_apart_and_the_worst_counts() {
     let outcome = lab.run(&[&["verify", ".", "mirror", "nowhere"], BOTH].concat());
     assert_exit(&outcome, 2);
     assert!(
-        outcome.stdout.contains(".terraform.lock.hcl: ok"),
+        outcome
+            .stdout
+            .contains(".terraform.lock.hcl: complete by count"),
         "{}",
         outcome.stdout
     );

@@ -23,18 +23,32 @@ fn a_list_of_hashes_that_init_changes_is_reported() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-note[init-rewrites]: The next `terraform init` changes the list of hashes of example.com/t/x
+note[init-rewrites]: The next `terraform init` changes the list of hashes of example.com/t/x, and drops those of the unknown scheme h2
  --> .terraform.lock.hcl:9:5
   |
 9 |     "h2:x",
-  |     ^^^^^^ unknown scheme: `terraform init` drops it when it installs the package
+  |     ^^^^^^ unknown scheme h2: `terraform init` drops it when it installs the package
   |
-  = help: delete the hashes of unknown schemes: they match no package
+  = help: delete the hashes of the unknown scheme h2: they match no package
 
 .terraform.lock.hcl: ok; 1 provider; 1 note
 
 "#]]
     );
+    // Formats that show one place of a finding name the scheme, too, where another fault comes first.
+    lab.write(
+        LOCK,
+        sorted.replace(&own, &format!("{own}{own}    \"h2:x\",\n")),
+    );
+    for format in ["json", "sarif", "junit", "github", "markdown"] {
+        let outcome = lab.run(&["verify", "--only", "file", "--format", format]);
+        let scheme = ", and drops those of the unknown scheme h2";
+        assert!(
+            outcome.stdout.contains(scheme),
+            "{format}: {}",
+            outcome.stdout
+        );
+    }
     let outcome = verify(&format!("    \"zh:{}\",\n{own}{own}", "0".repeat(64)));
     assert_data_eq!(
         outcome.stdout,
