@@ -241,7 +241,7 @@ pub enum PlatformsOrigin {
     /// Nothing states any, so the common ones are taken.
     #[default]
     Default,
-    /// A project file.
+    /// The project file of the root.
     ProjectFile,
     /// `--platform`, or the program that calls the library.
     Typed,

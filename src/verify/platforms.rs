@@ -144,7 +144,7 @@ impl EntryCoverage<'_> {
         } else if self.evidence.wanted.are_usual {
             fix.run(&format!(" to add what is missing for {wanted}"))
         } else {
-            fix.run(" to add what is missing (the platforms are those of --platform)")
+            fix.run(" to add what is missing (stated by --platform)")
         }
     }
 

@@ -212,7 +212,7 @@ warning[platforms-incomplete]: 1 of 4 wanted platforms of registry.terraform.io/
 4 | provider "registry.terraform.io/acme/demo" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ 4 h1: recorded, none for linux_amd64; without one `terraform init` fails: Failed to install provider
   |
-  = help: run `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64,linux_amd64,linux_arm64,windows_amd64` to add what is missing (the platforms are those of --platform)
+  = help: run `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64,linux_amd64,linux_arm64,windows_amd64` to add what is missing (stated by --platform)
 
 error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with 1 h1: hash of no package of the release
  --> .terraform.lock.hcl:8:5

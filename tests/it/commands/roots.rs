@@ -136,7 +136,9 @@ fn a_broken_root_stops_no_other() {
         people.stdout
     );
     assert!(
-        people.stdout.contains("live/b/.terraform.lock.hcl: ok"),
+        people
+            .stdout
+            .contains("live/b/.terraform.lock.hcl: complete by count"),
         "{}",
         people.stdout
     );

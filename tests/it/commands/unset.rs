@@ -97,7 +97,7 @@ fn a_root_is_judged_as_any_other() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms (only counted), no package installed
+.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
 
 "#]]
     );

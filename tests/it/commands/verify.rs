@@ -57,7 +57,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider
   |
-  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (the platforms are those of --platform)
+  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (stated by --platform)
 
 .terraform.lock.hcl: 1 warning
 
@@ -81,7 +81,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 4 | provider "example.com/t/x" {
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^ 1 h1: recorded, none for darwin_arm64; without one `terraform init` fails: Failed to install provider
   |
-  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (the platforms are those of --platform)
+  = help: run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (stated by --platform)
 
 .terraform.lock.hcl: 1 warning
 
@@ -221,7 +221,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
           "end_column": 27,
           "title": "1 of 2 wanted platforms of example.com/t/x lacks an h1: hash",
           "detail": "1 h1: recorded; its platform is unknown; without one `terraform init` fails: Failed to install provider",
-          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (the platforms are those of --platform)"
+          "help": "run `lockctl lock . --platform darwin_arm64,linux_amd64` to add what is missing (stated by --platform)"
         }
       ],
       "failures": [],
