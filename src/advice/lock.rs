@@ -45,9 +45,16 @@ pub(crate) fn errors(
 ) {
     for error in errors {
         if let Some(alarm) = error.alarm() {
+            // A finding has no causes: its title says all.
+            let wrong_hashes = error.wrong_hashes();
+            let title = if wrong_hashes.is_empty() {
+                error.to_string()
+            } else {
+                format!("{error}: {}", wrong_hashes.join("; "))
+            };
             let mut diagnostic = Diagnostic {
                 help: advice(error, flavor).map(Into::into),
-                ..diag::named(alarm.rule).diagnostic(error.to_string())
+                ..diag::named(alarm.rule).diagnostic(title)
             };
             if let Some((demand, SettingPlace { file, span })) = required.demand(error, flavor) {
                 diagnostic = diagnostic.at(file, span, demand);
@@ -107,6 +114,7 @@ pub(crate) fn grouped<'e>(
             continue;
         }
         let mut failure = Failure::from_error(error);
+        failure.causes.extend(error.wrong_hashes());
         if let LockError::Select(error) = error {
             let explanation = selection::explain(error, required, flavor);
             failure.causes.extend(explanation.causes);
@@ -255,8 +263,8 @@ fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
     match remedy {
         Remedy::Repair => format!("{what}; `lockctl lock --repair` replaces what is wrong"),
         Remedy::RepairAllPlatforms => format!(
-            "{what}; `lockctl lock --repair --platform all` compares the packages of all platforms and \
-             replaces what is wrong"
+            "{what}; `lockctl lock --repair --prove --platform all` compares the packages of all platforms \
+             and replaces what is wrong"
         ),
         Remedy::ByHand if any_listed => {
             format!("{what}, then delete it from the entry and lock again")

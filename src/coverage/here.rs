@@ -89,8 +89,36 @@ fn install_here(
             // The cached package matches an `h1:`, so it is that of the platform, whatever was guessed.
             Some(true) => init(&machine.with(entry, true), PackageKind::Cache, flavor),
             Some(false) => past_cache(entry, machine, source, flavor),
+            None if machine.installed == Some(false) => unpack_over(entry, machine, source, flavor),
             None => init(state, source, flavor),
         },
+    }
+}
+
+/// Predicts Terraform's `init` where another package is installed than the recorded one (rules 5.6).
+fn unpack_over(
+    entry: &EntryState,
+    machine: MachinePackages,
+    source: PackageKind,
+    flavor: Flavor,
+) -> RouteVerdict {
+    let fetched = init(&LockState::EntryState(*entry), source, flavor);
+    // A directory of a mirror replaces what is installed, and a package that is refused leaves it alone.
+    if source == PackageKind::Directories || fetched.outcome == Outcome::Fails {
+        return fetched;
+    }
+    match machine.has_stray_files {
+        // The new hash is that of the package with the files that stay, so it is in no entry, and the old one
+        // is not all that is known (rules 2.5).
+        Some(true) => {
+            let title = fetched.title.filter(|_| entry.hashes.is_blind());
+            RouteVerdict::new(Outcome::Rewrites, title).unchecked(fetched.unchecked)
+        }
+        Some(false) => fetched,
+        None => {
+            let is_unchanged = fetched.outcome == Outcome::Passes;
+            fetched.assumed_if(is_unchanged)
+        }
     }
 }
 

@@ -25,11 +25,11 @@ pub enum Route {
     PluginCache,
     /// `init -lockfile=readonly`, downloading from a registry.
     Readonly,
-    /// `plan`, with the right package installed.
+    /// `plan`, with what is installed, else with the right package.
     Plan,
     /// `plan` after `init -lockfile=readonly`.
     PlanAfterInit,
-    /// `validate`, with the right package installed.
+    /// `validate`, with what is installed, else with the right package.
     Validate,
     /// `init` in this root, with what is installed, configured and cached now.
     Here,
@@ -312,7 +312,7 @@ pub(super) fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> Ro
                 let title = entry.has_twin.then_some(CARRIED_OVER);
                 RouteVerdict::new(Outcome::Rewrites, title)
             }
-            EntryNeed::Outside | EntryNeed::OutsideInTests => {
+            EntryNeed::Outside | EntryNeed::OutsideForInit => {
                 RouteVerdict::fails(flavor.no_version_title())
             }
             EntryNeed::Fits => match install(&entry.hashes, source) {
@@ -373,7 +373,7 @@ fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
         }
         LockState::EntryState(entry) => match entry.need {
             EntryNeed::NotRequired => return RouteVerdict::fails(ENTRIES_CHANGE),
-            EntryNeed::Outside | EntryNeed::OutsideInTests => {
+            EntryNeed::Outside | EntryNeed::OutsideForInit => {
                 return RouteVerdict::fails(flavor.no_version_title());
             }
             EntryNeed::Fits => install(&entry.hashes, PackageKind::Signed),
@@ -419,11 +419,11 @@ pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let package = installed(&entry.hashes, mismatch);
     match (entry.need, flavor.is_opentofu()) {
         // `plan` does not read the modules of tests, so their constraints do not count (rules 4.6).
-        (EntryNeed::Fits | EntryNeed::OutsideInTests, _) if entry.by.plan() => package,
+        (EntryNeed::Fits | EntryNeed::OutsideForInit, _) if entry.by.plan() => package,
         // Terraform looks at all packages first, OpenTofu when it starts them.
         (EntryNeed::Outside, false) if package.outcome == Outcome::Fails => package,
         (EntryNeed::Outside, _) => outside,
-        (EntryNeed::NotRequired | EntryNeed::Fits | EntryNeed::OutsideInTests, _) => {
+        (EntryNeed::NotRequired | EntryNeed::Fits | EntryNeed::OutsideForInit, _) => {
             unused(package, flavor)
         }
     }
@@ -452,7 +452,7 @@ fn validate(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let package = installed(&entry.hashes, MISMATCH);
     match entry.need {
         // `validate` does not compare the version with the constraints (rules 4.2).
-        EntryNeed::Fits | EntryNeed::Outside | EntryNeed::OutsideInTests if entry.by.validate() => {
+        EntryNeed::Fits | EntryNeed::Outside | EntryNeed::OutsideForInit if entry.by.validate() => {
             package
         }
         _ => unused(package, flavor),

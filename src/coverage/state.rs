@@ -38,6 +38,8 @@ pub struct EntryState {
 pub struct MachinePackages {
     /// An `h1:` of the installed package is recorded; `None` if none is installed.
     pub installed: Option<bool>,
+    /// The installed package has files that the recorded one does not have; `None` if that is not known.
+    pub has_stray_files: Option<bool>,
     /// An `h1:` of the package in the plugin cache is recorded; `None` if there is none.
     pub cached: Option<bool>,
     /// A cached package may be used although none of its hashes is recorded.
@@ -84,8 +86,8 @@ pub enum EntryNeed {
     Fits,
     /// Something requires the provider, and does not allow the locked version.
     Outside,
-    /// Only a module that a test runs does not allow the locked version.
-    OutsideInTests,
+    /// Only a module that a test runs, or the state, does not allow the locked version: `plan` does not ask them.
+    OutsideForInit,
     /// Nothing requires the provider.
     NotRequired,
 }

@@ -468,11 +468,11 @@ fn commands_need_what_they_use() {
             [unused(plan), unused(plan), MISMATCH]
         );
         assert_eq!(
-            entry(EntryNeed::OutsideInTests, tests, true),
+            entry(EntryNeed::OutsideForInit, tests, true),
             [unused("passes"), NOT_THERE, "passes"]
         );
         assert_eq!(
-            entry(EntryNeed::OutsideInTests, NeededBy::CONFIGURATION, true),
+            entry(EntryNeed::OutsideForInit, NeededBy::CONFIGURATION, true),
             ["passes", NOT_THERE, "passes"]
         );
     }

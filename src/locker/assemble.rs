@@ -86,12 +86,14 @@ fn entry(
     {
         recorded = recorded.union(elsewhere);
     }
-    let compared = contradiction::compare(&recorded, hashed, request, facts, settings.contradicted);
+    let new = new_hashes(request, settings, hashed);
+    let repairs = settings.contradicted;
+    let compared = contradiction::compare(&recorded, &new, hashed, request, facts, repairs);
     errors.extend(compared.errors);
     errors.extend(contradiction::false_claims(hashed, request, facts));
-    let new = new_hashes(request, settings, hashed);
     let removed = RemovedHashes {
         replaced: compared.replaced,
+        not_compared: compared.not_compared,
         dropped: dropped::find(request, hashed, facts, &recorded, &new),
     };
     // Hashes that nothing shows stay beside the proven ones, unknown schemes included: a user may have
@@ -157,6 +159,8 @@ fn constraints(
 struct RemovedHashes {
     replaced: Vec<ContradictedHash>,
     dropped: Dropped,
+    /// The number of recorded `h1:` that a repair left without having compared them.
+    not_compared: usize,
 }
 
 impl RemovedHashes {
@@ -203,6 +207,7 @@ fn outcome(
             .collect(),
         replaced: removed.replaced,
         dropped: removed.dropped,
+        not_compared: removed.not_compared,
         unexplained: unexplained(hashed, recorded, new, &matched),
         skipped: platforms.skipped.clone(),
         unknown: platforms.unknown.clone(),

@@ -9,7 +9,7 @@ use super::lists::ListView;
 use super::stages::{Form, HashedPackage, HashedProvider};
 use super::{
     Against, Contradicted, ContradictedHash, KnownContent, LockError, Remedy, RootRequest,
-    TrustedFacts,
+    TrustedFacts, UnattributedH1,
 };
 use crate::flavor::Flavor;
 use crate::hash::{self, Hash, Hashes, Match, Scheme};
@@ -23,11 +23,16 @@ pub(super) struct Compared {
     pub(super) errors: Vec<LockError>,
     /// Recorded hashes that do not stay.
     pub(super) replaced: Vec<ContradictedHash>,
+    /// The number of recorded `h1:` that a repair leaves, because they may be those of packages that were not
+    /// hashed.
+    pub(super) not_compared: usize,
 }
 
-/// Compares the recorded hashes of a version with the evidence of this run.
+/// Compares the recorded hashes of a version with the evidence of this run; `new` are the hashes that this run
+/// would add.
 pub(super) fn compare(
     recorded: &Hashes,
+    new: &Hashes,
     hashed: &HashedProvider,
     request: &RootRequest<'_>,
     facts: &dyn Facts,
@@ -35,8 +40,8 @@ pub(super) fn compare(
 ) -> Compared {
     let list = hashed.lists.view();
     let is_signed = list.is_some_and(|list| list.is_signed);
-    let unvouched = list.map_or_else(Unvouched::default, |list| {
-        Unvouched::find(hashed, list, recorded, request.trusted, facts)
+    let mut unvouched = list.map_or_else(Unvouched::default, |list| {
+        Unvouched::find(hashed, list, (recorded, new), request.trusted, facts)
     });
     let zips = recorded_zips(recorded, hashed, request.source.flavor);
     let mut errors = Vec::new();
@@ -64,13 +69,19 @@ pub(super) fn compare(
             });
         }
     }
-    let (unvouched, replaced) = match contradicted {
-        // A list without a signature shows that something is wrong, but not what.
-        Contradicted::Replaced if is_signed => unvouched.replace(),
-        Contradicted::Replaced | Contradicted::Alarm => (unvouched, Vec::new()),
-    };
+    // A list without a signature shows that something is wrong, but not what.
+    let is_repair = is_signed && contradicted == Contradicted::Replaced;
+    let (mut replaced, mut not_compared) = (Vec::new(), 0);
+    if is_repair {
+        replaced = unvouched.replace();
+        not_compared = unvouched.unattributed.recorded.len();
+    }
     errors.extend(unvouched.error(hashed, recorded, list));
-    Compared { errors, replaced }
+    Compared {
+        errors,
+        replaced,
+        not_compared,
+    }
 }
 
 /// The extent of the recorded `zh:`.
@@ -135,30 +146,31 @@ fn is_contradicted(
 struct Unvouched {
     /// The `zh:` that the list does not have.
     unlisted: Vec<Hash>,
-    /// `h1:` of no package that was hashed, if they are more than the packages that were not.
-    surplus: Vec<Hash>,
-    /// The number of packages of the list that were not hashed, and of which no fact is known.
-    unseen: usize,
+    /// The `h1:` of no package that was hashed.
+    unattributed: UnattributedH1,
     /// The zips that were hashed. A mirror may have one that the list does not have: its `zh:` would
     /// be recorded again.
     hashed: Hashes,
 }
 
 impl Unvouched {
-    /// Compares recorded hashes with the list.
+    /// Compares recorded hashes, and those that this run would add, with the list.
     ///
-    /// A list of one package is none of a release: some registries have one for each platform. Else a
-    /// recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
+    /// A recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
     /// hashed; there are as many of these as the list has zips beside those that were, and beside
-    /// those whose `h1:` is known.
+    /// those whose `h1:` is known. What a registry states of these takes part: written beside the recorded
+    /// ones, it would be an alarm in the next run.
     fn find(
         provider: &HashedProvider,
         list: ListView<'_>,
-        recorded: &Hashes,
+        (recorded, new): (&Hashes, &Hashes),
         trusted: TrustedFacts,
         facts: &dyn Facts,
     ) -> Self {
-        if !list.lists_release {
+        // Some registries have a list of one package for each platform, which is none of a release unless
+        // its registry lists no other platform.
+        let is_only_package = list.zips.len() == 1 && provider.platforms.offered.len() == 1;
+        if !list.lists_release && !is_only_package {
             return Self::default();
         }
         let hashed: Hashes = provider
@@ -175,39 +187,40 @@ impl Unvouched {
                 .any(|package| package.content.h1 == *h1 || package.content.member_h1() == Some(h1))
         };
         let mut unknown: Vec<Hash> = recorded
+            .union(new)
             .of(Scheme::H1)
             .filter(|h1| !is_of_hashed(h1))
             .cloned()
             .collect();
-        let mut unseen = 0;
+        let mut packages_left = 0;
         for zh in list.zips.iter().filter(|zh| !hashed.contains(zh)) {
             // The store is read only as long as some `h1:` is left to explain.
             match unknown.first().and_then(|_| trusted.find(facts, zh)) {
                 Some(stored) => unknown.retain(|h1| *h1 != stored.fact.h1),
-                None => unseen += 1,
+                None => packages_left += 1,
             }
         }
-        if unknown.len() <= unseen {
-            unknown.clear();
-        }
+        let (recorded_h1, stated): (Vec<Hash>, Vec<Hash>) =
+            unknown.into_iter().partition(|h1| recorded.contains(h1));
         Self {
             unlisted: recorded
                 .of(Scheme::Zh)
                 .filter(|zh| !list.hashes.contains(zh))
                 .cloned()
                 .collect(),
-            surplus: unknown,
-            unseen,
+            unattributed: UnattributedH1 {
+                recorded: recorded_h1,
+                stated: stated.len(),
+                packages_left,
+            },
             hashed,
         }
     }
 
-    /// Separates the hashes that are shown to be wrong from those of which some are, and it is unknown
-    /// which.
-    fn replace(mut self) -> (Self, Vec<ContradictedHash>) {
+    /// Takes out the hashes that are shown to be wrong; those stay of which some are, and it is unknown which.
+    fn replace(&mut self) -> Vec<ContradictedHash> {
         let mut replaced = Vec::new();
         for zh in std::mem::take(&mut self.unlisted) {
-            // A source has this zip, so its `zh:` would be recorded again: removing it repairs nothing.
             if self.hashed.contains(&zh) {
                 self.unlisted.push(zh);
             } else {
@@ -217,16 +230,15 @@ impl Unvouched {
                 });
             }
         }
-        // Only where all packages of the list are known does it follow that none has them (rules 2.4).
-        if self.unseen == 0 {
-            for h1 in self.surplus.drain(..) {
+        if self.unattributed.packages_left == 0 {
+            for h1 in self.unattributed.recorded.drain(..) {
                 replaced.push(ContradictedHash {
                     hash: h1,
                     against: Against::EveryPackage,
                 });
             }
         }
-        (self, replaced)
+        replaced
     }
 
     fn error(
@@ -235,25 +247,25 @@ impl Unvouched {
         recorded: &Hashes,
         list: Option<ListView<'_>>,
     ) -> Option<LockError> {
+        let surplus = Some(self.unattributed).filter(|h1| h1.least_wrong() > 0);
+        if self.unlisted.is_empty() && surplus.is_none() {
+            return None;
+        }
         let is_signed = list.is_some_and(|list| list.is_signed);
         let would_stay = self.unlisted.iter().any(|zh| self.hashed.contains(zh));
-        // A list without a signature shows that something is wrong, but not what (rules 2.4).
         let remedy = if !is_signed || would_stay {
             Remedy::ByHand
-        } else if self.surplus.is_empty() || self.unseen == 0 {
+        } else if surplus.as_ref().is_none_or(|h1| h1.packages_left == 0) {
             Remedy::Repair
         } else {
             Remedy::RepairAllPlatforms
         };
-        let hashes = [self.unlisted, self.surplus].concat();
-        if hashes.is_empty() {
-            return None;
-        }
         let is_listed = |zh: &Hash| list.is_some_and(|list| list.hashes.contains(zh));
         Some(LockError::Unvouched {
             provider: Box::new(provider.selected.provider.clone()),
             version: provider.selected.version.clone(),
-            hashes,
+            unlisted: self.unlisted,
+            surplus,
             is_signed,
             any_listed: recorded.of(Scheme::Zh).any(is_listed),
             remedy,

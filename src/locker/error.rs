@@ -125,18 +125,19 @@ pub enum LockError {
     },
     /// Recorded hashes belong to no package of the release.
     #[error(
-        "the {} of {provider} {version} contradict {} of the lock file: {}",
+        "the {} of {provider} {version} contradict {} of the lock file",
         if *is_signed { "signed checksums" } else { "checksums, which no key signs," },
-        if hashes.len() == 1 { "a hash" } else { "hashes" },
-        listed(hashes)
+        wrong_hashes(unlisted, surplus.as_ref())
     )]
     Unvouched {
         /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
         /// The version that is to be locked.
         version: Version,
-        /// The hashes as they are recorded, `zh:` first.
-        hashes: Vec<Hash>,
+        /// The recorded `zh:` that are not in the list.
+        unlisted: Vec<Hash>,
+        /// The `h1:` of the entry, if there are more of them than packages.
+        surplus: Option<UnattributedH1>,
         /// The list that contradicts them is signed.
         is_signed: bool,
         /// Some recorded `zh:` is in the signed list; if none is, the entry is that of
@@ -146,7 +147,7 @@ pub enum LockError {
         remedy: Remedy,
     },
     /// A registry or a mirror states hashes that are shown to be wrong; nothing signs them.
-    #[error("{}", false_claims(provider, version, claims))]
+    #[error("false hashes are stated of {provider} {version}")]
     FalseClaims {
         /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
@@ -238,6 +239,26 @@ pub enum LockError {
     },
 }
 
+/// The `h1:` of an entry that belong to none of the packages that were hashed, and of which no fact says
+/// whose they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnattributedH1 {
+    /// Those that are recorded.
+    pub recorded: Vec<Hash>,
+    /// The number of others that the registry states and the run would write.
+    pub stated: usize,
+    /// The number of packages of the release whose `h1:` is not known.
+    pub packages_left: usize,
+}
+
+impl UnattributedH1 {
+    /// Returns how many of them are wrong at least: a package has one `h1:`.
+    #[must_use]
+    pub fn least_wrong(&self) -> usize {
+        (self.recorded.len() + self.stated).saturating_sub(self.packages_left)
+    }
+}
+
 /// The way to a lock file that holds, where recorded hashes are contradicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
@@ -303,6 +324,61 @@ impl LockError {
         }
     }
 
+    /// Returns what the evidence of an alarm shows: each hash that is wrong, and how many of others are.
+    ///
+    /// No list is cut: whoever looks for the origin of a wrong hash needs all of it.
+    #[must_use]
+    pub fn wrong_hashes(&self) -> Vec<String> {
+        let (unlisted, surplus) = match self {
+            Self::FalseClaims { claims, .. } => {
+                return claims.iter().map(ToString::to_string).collect();
+            }
+            Self::Unvouched {
+                unlisted, surplus, ..
+            } => (unlisted, surplus),
+            _ => return Vec::new(),
+        };
+        let mut lines: Vec<String> = unlisted
+            .iter()
+            .map(|zh| format!("{zh} is not in the checksums"))
+            .collect();
+        let Some(surplus) = surplus else {
+            return lines;
+        };
+        let UnattributedH1 {
+            recorded,
+            stated,
+            packages_left,
+        } = surplus;
+        if *packages_left == 0 {
+            lines.extend(
+                recorded
+                    .iter()
+                    .map(|h1| format!("{h1} is of none of its packages")),
+            );
+            return lines;
+        }
+        let least = surplus.least_wrong();
+        let parts = [(recorded.len(), "recorded"), (*stated, "stated")];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, word)| format!("{count} {word}"))
+            .collect();
+        let verb = if recorded.len() + stated == 1 {
+            "belongs"
+        } else {
+            "belong"
+        };
+        let subject = format!("{} h1: {verb}", parts.join(" and "));
+        lines.push(format!(
+            "{subject} to none of the packages hashed here, and only {} left, so at least {least} {} wrong",
+            counted_as(*packages_left, "other package is", "other packages are"),
+            if least == 1 { "is" } else { "are" }
+        ));
+        lines
+    }
+
     /// Makes the error of a package whose evidence does not hold.
     pub(super) fn unproven(meta: &PackageMeta, cause: AuthError) -> Self {
         Self::Unproven {
@@ -348,36 +424,12 @@ impl LockError {
     }
 }
 
-/// Maximum number of hashes that a message repeats: the whole list may have hundreds.
-const MAX_SHOWN_HASHES: usize = 3;
-
-fn false_claims(provider: &ProviderAddr, version: &Version, claims: &[FalseClaim]) -> String {
-    let shown: Vec<String> = claims
-        .iter()
-        .take(MAX_SHOWN_HASHES)
-        .map(ToString::to_string)
-        .collect();
-    let more = match claims.len() - shown.len() {
-        0 => String::new(),
-        more => format!(
-            "; {}",
-            counted_as(more, "more hash is wrong", "more hashes are wrong")
-        ),
-    };
-    format!(
-        "false hashes are stated of {provider} {version}: {}{more}",
-        shown.join("; ")
-    )
-}
-
-fn listed(hashes: &[Hash]) -> String {
-    let shown: Vec<&str> = hashes
-        .iter()
-        .take(MAX_SHOWN_HASHES)
-        .map(Hash::as_str)
-        .collect();
-    match hashes.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+fn wrong_hashes(unlisted: &[Hash], surplus: Option<&UnattributedH1>) -> String {
+    let uncertain = surplus.filter(|h1| h1.packages_left > 0);
+    let count = unlisted.len() + surplus.map_or(0, UnattributedH1::least_wrong);
+    match (count, uncertain) {
+        (1, None) => "a hash".to_owned(),
+        (count, None) => counted_as(count, "hash", "hashes"),
+        (count, Some(_)) => format!("at least {}", counted_as(count, "hash", "hashes")),
     }
 }

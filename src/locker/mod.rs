@@ -43,7 +43,7 @@ pub use self::age::{AgeSearch, MAX_DATED_RELEASES, PassedOver};
 pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false_claims};
 pub use self::convert::{Conversion, MovedEntry, Staying, Superseded, convert};
 pub use self::dates::all_dates;
-pub use self::error::{Alarm, LockError, Remedy};
+pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
 pub use self::fetch::DOWNLOADS;
 pub use self::offline::complete;
 pub use self::outcome::{

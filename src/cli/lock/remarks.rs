@@ -11,7 +11,6 @@ use crate::diag::{self, Diagnostic, counted, counted_as, rules};
 use crate::hash::{Match, Scheme};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::{LockFile, ProviderLock};
-use crate::package::Provenance;
 use crate::platform::{self, Platform};
 use crate::report::RootResult;
 use crate::report::json::{Provider, RemovedProvider};
@@ -310,18 +309,13 @@ impl ProviderRemarks<'_> {
 
     /// Counts the `h1:` of a repaired entry that were compared with no package.
     fn not_compared(&self, result: &mut RootResult) {
-        let kept = self
-            .entry
-            .hashes
-            .of(Scheme::H1)
-            .filter(|hash| self.outcome.provenance(hash) == Provenance::Kept)
-            .count();
-        if self.outcome.replaced.is_empty() || kept == 0 {
+        let kept = self.outcome.not_compared;
+        if kept == 0 {
             return;
         }
         result.remark(format!(
-            "{} keeps {} that may be of other platforms; `lockctl lock --repair --platform all` \
-             compares all packages",
+            "{} keeps {} of packages that were not compared, right or wrong; `lockctl lock --repair \
+             --prove --platform all` compares all packages",
             self.name,
             counted_as(kept, "h1: hash", "h1: hashes")
         ));

@@ -339,9 +339,10 @@ impl<'a> InitOutlook<'a> {
         let fits = conditions.allows(&entry.version);
         let seen = requirements.unseen_calls.is_empty() && !requirements.faulty;
         match (is_required, fits) {
-            // `plan` does not look at the constraints of modules that only tests run (`coverage` rules 4.6).
+            // `plan` does not look at the constraints of modules that only tests run, nor at a version that only
+            // the state requires (`coverage` rules 4.6).
             (true, false) if self.fits_plan(provider, entry) => {
-                Guess::known(EntryNeed::OutsideInTests)
+                Guess::known(EntryNeed::OutsideForInit)
             }
             (true, false) => Guess::known(EntryNeed::Outside),
             // A module that cannot be seen may have a constraint that excludes the version.
@@ -358,7 +359,8 @@ impl<'a> InitOutlook<'a> {
         }
     }
 
-    /// Returns true if all conditions allow the locked version but for those of modules that tests run.
+    /// Returns true if all conditions allow the locked version that `plan` looks at: those of modules that
+    /// tests run do not count, nor does the state, which allows no pre-release.
     fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
         self.requirements
             .and_then(|requirements| requirements.providers.get(provider))
@@ -367,8 +369,7 @@ impl<'a> InitOutlook<'a> {
             .filter(|place| place.is_for_plan())
             .map(|place| Constraints::clone(&place.constraints))
             .reduce(Constraints::union)
-            .unwrap_or_default()
-            .allows(&entry.version)
+            .is_none_or(|constraints| constraints.allows(&entry.version))
     }
 
     /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads

@@ -26,6 +26,9 @@ pub(super) struct PackageComparison<'a, 'm> {
     pub(super) known: &'a KnownHashes,
     pub(super) facts: &'a Attributions,
     pub(super) wanted: Option<&'a WantedPlatforms>,
+    /// The installed packages that match nothing, each with the answer to whether it has files that the right
+    /// one does not have; without those of which that is not known.
+    pub(super) have_stray_files: BTreeMap<PackageId, bool>,
 }
 
 impl<'a> PackageComparison<'a, '_> {
@@ -94,27 +97,33 @@ impl<'a> PackageComparison<'a, '_> {
         }
     }
 
-    /// Finds the evidence about a package that matches nothing.
+    /// Finds the evidence about a package that matches nothing, and keeps what it says of stray files.
     fn fact(&mut self, candidate: &PackageCandidate, hashed: &PackageHashes) -> MismatchEvidence {
-        let Some((place, twin)) = self.twin(candidate) else {
-            return self.known_fact(candidate, hashed);
+        let fact = match self.twin(candidate) {
+            None => self.known_fact(candidate, hashed),
+            Some((place, twin)) => {
+                let path = Twin::AtHand(place.path().to_owned());
+                match &*twin {
+                    Err(_) => MismatchEvidence::None,
+                    Ok(twin) if twin.h1 == hashed.h1 => MismatchEvidence::Same(path),
+                    Ok(twin) => {
+                        let files = self.memo.files_of(&candidate.place, hashed);
+                        let right = self.memo.files_of(place, twin);
+                        let differences = files.zip(right).map(|(files, right)| {
+                            Differences::between(digests(&files), digests(&right))
+                        });
+                        MismatchEvidence::Differs(path, differences.unwrap_or_default())
+                    }
+                }
+            }
         };
-        let path = Twin::AtHand(place.path().to_owned());
-        let Ok(twin) = &*twin else {
-            return MismatchEvidence::None;
-        };
-        if twin.h1 == hashed.h1 {
-            return MismatchEvidence::Same(path);
+        if candidate.origin == PackageOrigin::Installed
+            && let Some(has_stray_files) = fact.has_stray_files()
+        {
+            self.have_stray_files
+                .insert(candidate.id.clone(), has_stray_files);
         }
-        let files = self.memo.files_of(&candidate.place, hashed);
-        let right = self.memo.files_of(place, twin);
-        match (files, right) {
-            (Some(files), Some(right)) => MismatchEvidence::Differs(
-                path,
-                Differences::between(digests(&files), digests(&right)),
-            ),
-            _ => MismatchEvidence::Differs(path, Differences::default()),
-        }
+        fact
     }
 
     /// Finds the evidence about a package of which there is no other copy.

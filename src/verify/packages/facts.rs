@@ -49,3 +49,25 @@ pub(super) enum MismatchEvidence {
     /// Without these files it would be recorded.
     Stray(Vec<Box<[u8]>>),
 }
+
+impl MismatchEvidence {
+    /// Returns true if the package has files that the recorded one does not have; `None` if that is not known.
+    pub(super) fn has_stray_files(&self) -> Option<bool> {
+        match self {
+            Self::None => None,
+            Self::Same(_) => Some(false),
+            Self::Stray(_) => Some(true),
+            Self::Differs(_, differences) if differences.is_empty() => None,
+            Self::Differs(_, differences) => Some(!differences.stray.is_empty()),
+        }
+    }
+
+    /// Returns the number of files that were added, if the package differs in nothing else.
+    pub(super) fn added_files(&self) -> usize {
+        match self {
+            Self::Stray(names) => names.len(),
+            Self::Differs(_, differences) if differences.is_stray_only() => differences.stray.len(),
+            _ => 0,
+        }
+    }
+}

@@ -30,14 +30,7 @@ impl PackageReport<'_> {
     pub(super) fn mismatch(&self, fact: &MismatchEvidence) -> Finding {
         let id = &self.candidate.id;
         let kind = kind(self.candidate.origin);
-        let strays = match fact {
-            MismatchEvidence::Stray(names) => names.len(),
-            MismatchEvidence::Differs(_, differences) if differences.is_stray_only() => {
-                differences.stray.len()
-            }
-            _ => 0,
-        };
-        let diagnostic = match strays {
+        let diagnostic = match fact.added_files() {
             0 => Diagnostic::error(
                 rules::PACKAGE_MISMATCH,
                 format!("The {kind} package of {id} does not match the lock file"),
@@ -65,7 +58,7 @@ impl PackageReport<'_> {
     /// Says what is known about the fault, and what to do.
     fn what_to_do(&self, fact: &MismatchEvidence) -> Help {
         let place = self.candidate.place.path().display();
-        let advice = self.advice();
+        let advice = self.advice(fact);
         match fact {
             MismatchEvidence::Differs(twin, differences) if !differences.is_empty() => format!(
                 "it differs from {twin}, which is recorded:\n{differences}\n{advice}"
@@ -103,16 +96,22 @@ impl PackageReport<'_> {
     }
 
     /// Returns the help to remove a package that is wrong.
-    fn advice(&self) -> String {
+    fn advice(&self, fact: &MismatchEvidence) -> String {
         let program = self.subject.flavor.command();
         let what = self.what();
+        let is_opentofu = self.subject.flavor.is_opentofu();
         match self.candidate.origin {
+            // Terraform unpacks over the package (`coverage` rules 5.6).
+            PackageOrigin::Installed if fact.added_files() > 0 && !is_opentofu => format!(
+                "delete {what} and run `{program} init` again; without that, `{program} init` keeps what was \
+                 added and records the h1: of the package with it"
+            ),
             PackageOrigin::Installed => {
                 format!("unless you know why, delete {what} and run `{program} init` again")
             }
             // Terraform unpacks over a cached package that does not match, and OpenTofu fails where the two
             // differ (`coverage` rules 5.4).
-            PackageOrigin::Cache if self.subject.flavor.is_opentofu() => format!(
+            PackageOrigin::Cache if is_opentofu => format!(
                 "delete {what}: `{program} init` stops at it where it has to fetch the package again"
             ),
             PackageOrigin::Cache => format!(

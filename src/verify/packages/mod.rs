@@ -125,10 +125,17 @@ pub fn check(
         known: &checked.known,
         facts: search.facts,
         wanted: search.wanted,
+        have_stray_files: BTreeMap::new(),
     };
     let mut of_packages = Vec::new();
     for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
         of_packages.extend(comparison.judge(candidate, outcome));
+    }
+    let have_stray_files = comparison.have_stray_files;
+    for ((provider, platform), facts) in &mut checked.machines {
+        let is_installed = |id: &&PackageId| id.provider == *provider && id.platform == *platform;
+        let id = have_stray_files.keys().find(is_installed);
+        facts.machine.has_stray_files = id.map(|id| have_stray_files[id]);
     }
     // A package that no program reaches has nothing to hash, but `plan` needs it (`coverage` rules 4.3).
     for candidate in &gathered.unreachable {
