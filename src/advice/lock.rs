@@ -7,7 +7,8 @@ use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, Finding, counted_as};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
-use crate::project::SettingPlace;
+use crate::platform::Platform;
+use crate::project::{PlatformName, SettingPlace};
 use crate::report::json::RootStatus;
 use crate::report::{Failure, FindingDisplay, ResultEntry, RootResult};
 use crate::resolve::SelectError;
@@ -33,6 +34,42 @@ impl Required<'_> {
             LockError::OtherKey { provider, .. } => pinned(provider),
             _ => None,
         }
+    }
+
+    /// Returns the block that keeps the project file from wanting platforms that a release lacks, if it is
+    /// the project file that wants them.
+    fn narrowed(&self, error: &LockError, all: &[&LockError], flavor: Flavor) -> Option<String> {
+        let file = self.platforms_from.as_ref()?;
+        let (id, offered) = error.lacking_release()?;
+        let own = self.project.platforms_of(&id.provider, flavor);
+        let wanted = if own.is_empty() {
+            &*self.project.platforms
+        } else {
+            own
+        };
+        let lacking: Vec<&Platform> = all
+            .iter()
+            .filter_map(|error| error.lacking_release())
+            .filter(|(other, _)| other.provider == id.provider && other.version == id.version)
+            .map(|(other, _)| &other.platform)
+            .collect();
+        let kept: Vec<String> = wanted
+            .iter()
+            .filter_map(|name| match name {
+                PlatformName::Named(platform) => {
+                    (!lacking.contains(&platform)).then(|| platform.to_string())
+                }
+                PlatformName::Common => Some("common".to_owned()),
+            })
+            .collect();
+        if kept.is_empty() {
+            return None;
+        }
+        let short = id.provider.short(flavor);
+        Some(format!(
+            "{}; in {file}, write `provider {short:?} {{ platforms = {kept:?} }}`",
+            advice::network::offered(offered)
+        ))
     }
 }
 
@@ -104,8 +141,9 @@ pub(crate) fn grouped<'e>(
     flavor: Flavor,
     required: &Required<'_>,
 ) -> Vec<Failure> {
+    let errors: Vec<&LockError> = errors.into_iter().collect();
     let mut groups: Vec<ErrorGroup<'e>> = Vec::new();
-    for error in errors {
+    for &error in &errors {
         if let Some(group) = groups
             .iter_mut()
             .find(|group| group.first.shares_cause(error))
@@ -129,7 +167,9 @@ pub(crate) fn grouped<'e>(
                     .required_provider()
                     .and_then(|provider| required.places(provider)),
             );
-            failure.help = advice(error, flavor);
+            failure.help = required
+                .narrowed(error, &errors, flavor)
+                .or_else(|| advice(error, flavor));
         }
         if let Some((demand, place)) = required.demand(error, flavor) {
             let line = required.texts.position(place.file, place.span.start).line;

@@ -22,9 +22,8 @@ pub(crate) fn source(error: &SourceError, flavor: Flavor) -> Option<String> {
         SourceError::UnknownProvider { .. } => {
             Some("check the source address, or add the provider to the mirror".to_owned())
         }
-        SourceError::NoSuchPackage { offered, .. } | SourceError::NoPackage { offered, .. } => {
-            Some(self::offered(offered))
-        }
+        SourceError::NoSuchPackage { id, offered, .. } => Some(in_mirror(&id.platform, offered)),
+        SourceError::NoPackage { offered, .. } => Some(self::offered(offered)),
         SourceError::Nowhere { .. } => Some(
             "check the source address, and provider_installation in the CLI configuration with its \
              include and exclude"
@@ -45,6 +44,15 @@ pub(crate) fn offered(platforms: &[Platform]) -> String {
     match platforms {
         [] => "name other platforms with --platform".to_owned(),
         some => format!("it has packages for {}", platform::join(some, ", ")),
+    }
+}
+
+/// Says for which platforms a mirror has packages; the release may have more.
+fn in_mirror(lacking: &Platform, platforms: &[Platform]) -> String {
+    let add = format!("the release may have one for {lacking}: add it to the mirror");
+    match platforms {
+        [] => format!("{add}, or name other platforms with --platform"),
+        some => format!("the mirror has packages for {}; {add}", platform::join(some, ", ")),
     }
 }
 
@@ -117,7 +125,7 @@ fn mirror(error: &MirrorError) -> Option<String> {
             "add the version to the mirror, or leave the provider out of it in the CLI configuration"
                 .to_owned()
         }
-        MirrorError::NoSuchPackage { offered, .. } => self::offered(offered),
+        MirrorError::NoSuchPackage { id, offered, .. } => in_mirror(&id.platform, offered),
         MirrorError::Unauthorized(Unauthorized { host, sent, helper, .. }) => match (sent, helper) {
             (Sent::Yes, _) => format!("renew the token, in {}", token_place(host)),
             (Sent::Withheld, _) => {
@@ -156,7 +164,7 @@ fn oci(error: &OciError) -> Option<String> {
              configuration"
                 .to_owned()
         }
-        OciError::NoSuchPackage { offered, .. } => self::offered(offered),
+        OciError::NoSuchPackage { id, offered, .. } => in_mirror(&id.platform, offered),
         OciError::Unauthorized { repository, sent, reason, .. } => {
             let place = format!(
                 "an oci_credentials block for {} in the CLI configuration, or a login of Docker",

@@ -11,6 +11,7 @@ use crate::hash::Hash;
 use crate::package::{KeyId, PackageId, PackageMeta};
 use crate::platform::{self, Platform};
 use crate::resolve::SelectError;
+use crate::sources::registry::RegistryError;
 use crate::sources::{FetchError, SourceError};
 use crate::version::Version;
 
@@ -377,6 +378,21 @@ impl LockError {
             if least == 1 { "is" } else { "are" }
         ));
         lines
+    }
+
+    /// Returns the package that a release lacks, and the platforms that it has packages for, by its registry. A
+    /// mirror says nothing of a release.
+    #[must_use]
+    pub fn lacking_release(&self) -> Option<(&PackageId, &[Platform])> {
+        let Self::Source(SourceError::Registry(error)) = self else {
+            return None;
+        };
+        match &**error {
+            RegistryError::NoSuchPackage { id, offered } if !offered.contains(&id.platform) => {
+                Some((id, offered))
+            }
+            _ => None,
+        }
     }
 
     /// Makes the error of a package whose evidence does not hold.

@@ -90,7 +90,7 @@ impl LockError {
             | Self::StatedSize { id, .. }
             | Self::Contradiction { id, .. } => Some(id),
             Self::Asking { package, .. } => package.as_deref(),
-            Self::Source(cause) => cause.unsupported_package(),
+            Self::Source(cause) => cause.unusable_package(),
             Self::Select(_)
             | Self::TooYoung { .. }
             | Self::NoPlatform { .. }

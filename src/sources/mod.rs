@@ -235,12 +235,15 @@ impl SourceError {
         }
     }
 
-    /// Returns the package that a registry describes, if lockctl cannot use it for its plugin protocol.
+    /// Returns the package of a release that a registry does not have, or that lockctl cannot use for its plugin
+    /// protocol.
     #[must_use]
-    pub fn unsupported_package(&self) -> Option<&PackageId> {
+    pub fn unusable_package(&self) -> Option<&PackageId> {
         match self {
             Self::Registry(error) => match &**error {
-                RegistryError::Protocol { id, .. } => Some(id),
+                RegistryError::Protocol { id, .. } | RegistryError::NoSuchPackage { id, .. } => {
+                    Some(id)
+                }
                 _ => None,
             },
             _ => None,

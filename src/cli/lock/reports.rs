@@ -48,6 +48,10 @@ impl LockJob<'_> {
             requirements: &opened.loaded.requirements,
             project: opened.root.project(),
             texts,
+            platforms_from: opened
+                .platforms
+                .are_usual
+                .then(|| opened.root.project_name()),
         };
         if !errors.is_empty() {
             advice::lock::errors(result, errors, opened.root.flavor, &required);

@@ -185,6 +185,7 @@ impl OutdatedRun<'_> {
                 requirements: &loaded.requirements,
                 project: root.project(),
                 texts,
+                platforms_from: None,
             },
             now: self.world.clock.now(),
             age: root.project().policy.as_ref().and_then(Policy::age),

@@ -112,6 +112,7 @@ impl Job for Verification<'_> {
                 project: root.project(),
                 requirements: root_inputs.requirements().unwrap_or(&unread),
                 texts,
+                platforms_from: None,
             },
         );
         let unseen = loaded

@@ -31,6 +31,16 @@ impl RegistryError {
             (Self::OtherPlatform { id, .. }, Self::OtherPlatform { id: other, .. }) => {
                 same_release(id, other)
             }
+            (
+                Self::NoSuchPackage { id, offered },
+                Self::NoSuchPackage {
+                    id: other,
+                    offered: others,
+                },
+            ) => {
+                let is_listed = offered.contains(&id.platform);
+                same_release(id, other) && is_listed == others.contains(&other.platform)
+            }
             _ => false,
         }
     }

@@ -258,7 +258,7 @@ fn a_false_fact_counts_only_where_it_is_trusted_and_is_found_by_proof() {
     let all = ["--prove", "--platform", "all"];
     let outcome = lock(&lab, &all);
     assert_exit(&outcome, 1);
-    let contradicted = "contradict a hash of the lock file: h1:AAAAAAAAAA";
+    let contradicted = "contradict a hash of the lock file\n  cause: h1:AAAAAAAAAA";
     assert!(outcome.stderr.contains(contradicted), "{outcome:?}");
     assert_exit(&lock(&lab, &[&all[..], &["--repair"]].concat()), 0);
     assert!(!is_false(&lab));

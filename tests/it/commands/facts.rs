@@ -265,7 +265,8 @@ fn a_recorded_h1_that_facts_contradict_is_an_alarm() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file: h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=
+error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file
+  cause: h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= is of none of its packages
   help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock --repair` replaces what is wrong
 
 "#]]

@@ -140,7 +140,7 @@ fn a_named_platform_must_exist_and_a_preset_skips() {
         str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_amd64
-  help: it has packages for darwin_arm64, linux_amd64
+  help: the mirror has packages for darwin_arm64, linux_amd64; the release may have one for windows_amd64: add it to the mirror
 
 "#]]
     );

@@ -55,6 +55,7 @@ mod repair;
 mod retries;
 mod roots;
 mod roots_many;
+mod settled;
 mod symptoms;
 mod traces;
 mod tree;

@@ -141,7 +141,7 @@ fn a_platform_that_the_mirror_lacks_is_an_error_if_it_was_named() {
         steady(&registry, &outcome.stderr),
         str![[r#"
 error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for plan9_arm
-  help: it has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64
+  help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for plan9_arm: add it to the mirror
 warning: providers are rarely released for plan9_arm: is it spelled right?
 
 "#]]

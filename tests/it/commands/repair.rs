@@ -93,8 +93,9 @@ fn an_h1_is_replaced_once_every_package_was_computed() {
     assert_data_eq!(
         steady(&registry, &outcome.stderr),
         str![[r#"
-error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict hashes of the lock file: h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=, h1:gf/YJ04+o6HabeEye8ydEGigfLch08hoVY7fVhSjKBY=, h1:l9QsIG3U/m9E2fEIHU0QZE4l1umHOgQ2hIUEjsR+XtE= and 1 more
-  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock --repair --platform all` compares the packages of all platforms and replaces what is wrong
+error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict at least 1 hash of the lock file
+  cause: 4 recorded h1: belong to none of the packages hashed here, and only 3 other packages are left, so at least 1 is wrong
+  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock --repair --prove --platform all` compares the packages of all platforms and replaces what is wrong
 
 "#]]
     );
@@ -133,10 +134,93 @@ fn an_h1_that_nothing_contradicts_stays() {
     );
     let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat());
     assert_exit(&outcome, 0);
+    assert_eq!(lab.read(LOCK), text, "nothing is repaired again");
+    // Right or wrong: only its package shows it.
+    let kept = "acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong; \
+                `lockctl lock --repair --prove --platform all` compares all packages";
+    assert!(outcome.stderr.contains(kept), "{}", outcome.stderr);
+    let outcome = repair(&lab, &["--prove", "--platform", "all"]);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stderr.contains("--repair"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_repair_says_that_a_false_h1_may_have_stayed() {
+    let (_registry, lab) = locked(ONE);
+    slip(&lab, &[wrong_h1()]);
+    let bad = lab.read(LOCK);
+    let outcome = repair(&lab, &ONE);
+    assert_exit(&outcome, 0);
+    assert_eq!(lab.read(LOCK), bad);
+    let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat());
     assert!(
-        !outcome.stderr.contains("--repair"),
-        "nothing is repaired again"
+        outcome.stderr.contains("--repair --prove --platform all"),
+        "{}",
+        outcome.stderr
     );
+    // Without the option nothing was to be repaired.
+    let outcome = lock(&lab, &ONE);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stderr.contains("--repair"), "{}", outcome.stderr);
+    assert_exit(&repair(&lab, &["--prove", "--platform", "all"]), 0);
+    assert!(!lab.read(LOCK).contains(&wrong_h1()));
+}
+
+#[test]
+fn an_alarm_lists_every_hash_that_is_wrong() {
+    let (_registry, lab) = locked(ALL);
+    let wrong: Vec<String> = "0123456789".chars().map(|digit| format!("zh:{}", digit.to_string().repeat(64))).collect();
+    slip(&lab, &[&wrong[..], &[wrong_h1()]].concat());
+    let outcome = lock(&lab, &ONE);
+    assert_exit(&outcome, 1);
+    for hash in &wrong {
+        let line = format!("  cause: {hash} is not in the checksums\n");
+        assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+    }
+    let lines = outcome.stderr.lines().filter(|line| line.contains("cause:"));
+    assert_eq!(lines.count(), wrong.len() + 1, "{}", outcome.stderr);
+    // The right ones are not among them, and all packages show which one is not.
+    assert!(!outcome.stderr.contains("h1:A"), "{}", outcome.stderr);
+    let outcome = lock(&lab, &ALL);
+    assert_exit(&outcome, 1);
+    let line = format!("  cause: {} is of none of its packages\n", wrong_h1());
+    assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("h1:").count(), 1, "{}", outcome.stderr);
+    // Programs get the same.
+    let json = lock(&lab, &[&["--format", "json"], &ALL[..]].concat());
+    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let title = said["roots"][0]["findings"][0]["title"].as_str().unwrap();
+    for hash in wrong.iter().chain([&wrong_h1()]) {
+        assert!(title.contains(hash), "{title}");
+    }
+}
+
+/// `init` refuses the package; `providers lock` adds its hashes beside the wrong one.
+#[test]
+fn a_zh_of_nothing_is_an_alarm_where_a_release_has_one_platform() {
+    let (registry, lab) = with_registry(&DEMO.replace("acme/demo", "acme/single"));
+    let zip = zip_of(&[("terraform-provider-single_v1.0.0", "single")]);
+    registry.add_zip("acme/single", "1.0.0", "linux_amd64", &zip);
+    let entry = |hashes: &[String]| {
+        let text = format!(
+            "provider \"registry.terraform.io/acme/single\" {{\n  version = \"1.0.0\"\n  hashes = {hashes:?}\n}}\n"
+        );
+        lab.write(LOCK, text);
+    };
+    for hashes in [&[wrong_zh()][..], &[wrong_h1()], &[wrong_h1(), wrong_zh()]] {
+        entry(hashes);
+        let bad = lab.read(LOCK);
+        let outcome = lock(&lab, &ONE);
+        assert_exit(&outcome, 1);
+        for hash in hashes {
+            assert!(outcome.stderr.contains(hash.as_str()), "{}", outcome.stderr);
+        }
+        assert_eq!(lab.read(LOCK), bad);
+        assert_exit(&repair(&lab, &ONE), 0);
+        let good = lab.read(LOCK);
+        assert!(!hashes.iter().any(|hash| good.contains(hash)), "{good}");
+        assert_exit(&lock(&lab, &[&["--check"], &ONE[..]].concat()), 0);
+    }
 }
 
 #[test]
@@ -168,7 +252,7 @@ fn hashes_of_another_version_are_replaced() {
     assert_exit(&outcome, 0);
     // Nothing shows that the `h1:` is not that of another platform.
     assert!(lab.read(LOCK).contains(&other));
-    let kept = "acme/demo 1.0.0 keeps 1 h1: hash that may be of other platforms";
+    let kept = "acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong";
     assert!(outcome.stderr.contains(kept), "{}", outcome.stderr);
     // All packages do.
     let outcome = repair(&lab, &ALL);
