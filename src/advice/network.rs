@@ -52,7 +52,10 @@ fn in_mirror(lacking: &Platform, platforms: &[Platform]) -> String {
     let add = format!("the release may have one for {lacking}: add it to the mirror");
     match platforms {
         [] => format!("{add}, or name other platforms with --platform"),
-        some => format!("the mirror has packages for {}; {add}", platform::join(some, ", ")),
+        some => format!(
+            "the mirror has packages for {}; {add}",
+            platform::join(some, ", ")
+        ),
     }
 }
 

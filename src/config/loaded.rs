@@ -11,7 +11,7 @@ use crate::flavor::Flavor;
 use crate::module_config::file::ModuleFile;
 use crate::module_config::merge::{self, merged::MergedModule};
 use crate::requirement::{
-    CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall, ValueErrors,
+    CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall, UnseenReason, ValueErrors,
 };
 use crate::version::Version;
 use crate::world::clean;
@@ -182,12 +182,24 @@ impl Loaded {
     /// `file` shows why, and `title` says it.
     #[must_use]
     pub fn unseen(file: FileId, source: &str, title: &'static str) -> Self {
-        Self::unseen_at(file, Span::default(), source, title)
+        Self::unseen_at(
+            file,
+            Span::default(),
+            source,
+            title,
+            UnseenReason::NotComputed,
+        )
     }
 
     /// Makes the same with the place that shows why.
     #[must_use]
-    pub fn unseen_at(file: FileId, span: Span, source: &str, title: &'static str) -> Self {
+    pub fn unseen_at(
+        file: FileId,
+        span: Span,
+        source: &str,
+        title: &'static str,
+        reason: UnseenReason,
+    ) -> Self {
         let path = ModulePath::default();
         let note = Diagnostic::note(rules::MODULE_NOT_VISIBLE, title)
             .at(file, span, "what this root requires is unknown")
@@ -198,6 +210,7 @@ impl Loaded {
                     module: path.clone(),
                     ways: 1,
                     source: source.to_owned(),
+                    reason,
                     file,
                     span,
                 }],

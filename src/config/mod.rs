@@ -36,7 +36,6 @@ pub use loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings, Submod
 pub use overridden::OverriddenPlaces;
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};
-pub use tree::unseen::NOT_CHECKED_OUT;
 
 /// Reads the configuration of a root and of all modules that can be followed from there.
 ///

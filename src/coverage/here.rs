@@ -107,7 +107,7 @@ fn unpack_over(
     if source == PackageKind::Directories || fetched.outcome == Outcome::Fails {
         return fetched;
     }
-    match machine.has_stray_files {
+    match machine.keeps_stray_files {
         // The new hash is that of the package with the files that stay, so it is in no entry, and the old one
         // is not all that is known (rules 2.5).
         Some(true) => {

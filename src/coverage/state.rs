@@ -38,8 +38,9 @@ pub struct EntryState {
 pub struct MachinePackages {
     /// An `h1:` of the installed package is recorded; `None` if none is installed.
     pub installed: Option<bool>,
-    /// The installed package has files that the recorded one does not have; `None` if that is not known.
-    pub has_stray_files: Option<bool>,
+    /// The installed package has files that stay where `init` unpacks the recorded one over it; `None` if that is
+    /// not known.
+    pub keeps_stray_files: Option<bool>,
     /// An `h1:` of the package in the plugin cache is recorded; `None` if there is none.
     pub cached: Option<bool>,
     /// A cached package may be used although none of its hashes is recorded.

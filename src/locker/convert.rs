@@ -153,7 +153,7 @@ mod tests {
 
     use super::*;
     use crate::diag::{Span, Texts};
-    use crate::requirement::{ModulePath, Requirement, StateSeen, UnseenCall};
+    use crate::requirement::{ModulePath, Requirement, StateSeen, UnseenCall, UnseenReason};
     use crate::version::Constraints;
 
     const TOFU: Flavor = Flavor::OpenTofu1_12;
@@ -297,6 +297,7 @@ mod tests {
             module: ModulePath::default(),
             ways: 1,
             source: String::new(),
+            reason: UnseenReason::NotHere,
             file: Texts::default().add("main.tf", Vec::new()),
             span: Span::default(),
         });

@@ -245,10 +245,23 @@ pub struct UnseenCall {
     pub ways: usize,
     /// The source as written, or why there is none.
     pub source: String,
+    /// The reason why its module cannot be read.
+    pub reason: UnseenReason,
     /// The file of the call.
     pub file: FileId,
     /// The source argument, or the call.
     pub span: Span,
+}
+
+/// The reason why a module cannot be read, as far as it decides what helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnseenReason {
+    /// The module is not here; fetching or installing it may help.
+    NotHere,
+    /// The module is in a git submodule that is not checked out.
+    NotCheckedOut,
+    /// What the call leads to depends on something that is not known here, so there is nothing to fetch.
+    NotComputed,
 }
 
 impl UnseenCall {
@@ -472,6 +485,7 @@ mod tests {
             module: ModulePath::default(),
             ways: 1,
             source: "a/b/c".to_owned(),
+            reason: UnseenReason::NotHere,
             file,
             span: Span::default(),
         });

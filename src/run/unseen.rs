@@ -1,10 +1,10 @@
 //! Remarks on modules and state that are not visible.
 
-use crate::config::{BackendUse, Loaded, NOT_CHECKED_OUT};
+use crate::config::{BackendUse, Loaded};
 use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors, rules};
 use crate::report::shared::first_names;
 use crate::report::{Failure, RootResult};
-use crate::requirement::StateSeen;
+use crate::requirement::{ModulePath, StateSeen, UnseenReason};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
 use crate::run::user::modules::UserModules;
@@ -95,13 +95,13 @@ impl UnseenParts<'_> {
     /// Names in one sentence what cannot be seen and what follows for the question; `None` if
     /// everything can be.
     pub(crate) fn remark(&self, names: CallNames, consequence: &str) -> Option<String> {
-        let (mut calls, mut titles) = (Vec::new(), Vec::new());
-        for node in &self.loaded.modules {
-            if let Some(title) = node.unseen {
-                calls.push(&node.path);
-                titles.push(title);
-            }
-        }
+        let mut calls: Vec<&ModulePath> = self
+            .loaded
+            .modules
+            .iter()
+            .filter(|node| node.unseen.is_some())
+            .map(|node| &node.path)
+            .collect();
         calls.sort();
         let state = self.state_wanted && self.loaded.requirements.state == StateSeen::No;
         let mut what = Vec::new();
@@ -118,11 +118,18 @@ impl UnseenParts<'_> {
                 }
                 CallNames::Counted => count,
             });
-            if titles.iter().any(|title| *title != NOT_CHECKED_OUT) {
-                hints.push("`--modules fetch` fetches modules".to_owned());
-            }
-            if titles.contains(&NOT_CHECKED_OUT) {
-                hints.push("`git submodule update --init` checks submodules out".to_owned());
+            // A call that cannot be computed leads to nothing that could be fetched.
+            for (reason, hint) in [
+                (UnseenReason::NotHere, "`--modules fetch` fetches modules"),
+                (
+                    UnseenReason::NotCheckedOut,
+                    "`git submodule update --init` checks submodules out",
+                ),
+            ] {
+                let unseen_calls = &self.loaded.requirements.unseen_calls;
+                if unseen_calls.iter().any(|call| call.reason == reason) {
+                    hints.push(hint.to_owned());
+                }
             }
         }
         if state {

@@ -1,8 +1,8 @@
 //! A root that requires providers, or may require some, and has no lock file.
 
 use super::inputs::RootInputs;
-use crate::diag::{Diagnostic, Finding, counted, rules};
-use crate::requirement::UnseenCall;
+use crate::diag::{Diagnostic, Finding, RootCommand, counted, rules};
+use crate::requirement::{UnseenCall, UnseenReason};
 
 /// Maximum number of places that require a provider that are shown.
 const MAX_REQUIRED: usize = 20;
@@ -63,9 +63,20 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
     for call in others.iter().take(MAX_REQUIRED) {
         diagnostic = diagnostic.see(call.file, call.span, "and this one");
     }
-    Some(diagnostic.help(root.advice.lock.run(&format!(
-        ", which fetches modules, or install them with `{} get`; without any provider there is no \
-         lock file to create",
-        root.flavor.command()
-    ))))
+    let program = root.flavor.command();
+    let no_provider = "without any provider there is no lock file to create";
+    let help = match calls.iter().map(|call| call.reason).min()? {
+        UnseenReason::NotHere => root.advice.lock.run(&format!(
+            ", which fetches modules, or install them with `{program} get`; {no_provider}"
+        )),
+        UnseenReason::NotCheckedOut => {
+            RootCommand::new("git submodule update --init").run(&format!("; {no_provider}"))
+        }
+        UnseenReason::NotComputed => format!(
+            "give the values that the source needs with --var, or install the module with `{program} get`; \
+             {no_provider}"
+        )
+        .into(),
+    };
+    Some(diagnostic.help(help))
 }

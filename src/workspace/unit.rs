@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, Label, Severity, Span, Texts, rules};
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleRequest, NamedFiles, RequestedSource,
 };
-use crate::requirement::StateSeen;
+use crate::requirement::{StateSeen, UnseenReason};
 use crate::terragrunt::{
     self, Documents, EvaluatedUnit, FetchedPackage, LockOrigin, UNIT_FILE, UNIT_FILE_JSON,
     UnitPackage, UnitRepository, UnitSurroundings, assemble, assemble_in_place,
@@ -307,6 +307,10 @@ impl UnseenUnit {
     ) -> Loaded {
         let source = unit.source.as_ref().ok();
         let source = source.and_then(|source| source.place.clone());
+        let why = match self {
+            Self::NotKnown(..) => UnseenReason::NotComputed,
+            Self::NotFound(_) => UnseenReason::NotHere,
+        };
         let (title, reason, place, help) = match self {
             Self::NotKnown(reason, place) => (NOT_KNOWN, reason, place.or(source), None),
             Self::NotFound(failure) => (failure.title, failure.cause, source, failure.help),
@@ -315,7 +319,7 @@ impl UnseenUnit {
             let file = texts.add(files.shown(&unit.file), Vec::new());
             Label::new(file, Span::default(), "")
         });
-        let mut loaded = Loaded::unseen_at(place.file, place.span, file.name, title);
+        let mut loaded = Loaded::unseen_at(place.file, place.span, file.name, title, why);
         for note in &mut loaded.diagnostics {
             let because = Label::new(place.file, place.span, reason.as_str());
             note.related.push(because);

@@ -14,6 +14,7 @@
 )]
 
 mod computed;
+mod contradicted;
 #[path = "../support/copy.rs"]
 mod copy;
 #[path = "../support/corpus.rs"]

@@ -6,10 +6,13 @@ use crate::config::tree::way::CallSite;
 use crate::diag::{Diagnostic, Help, Label, RootCommand, rules};
 use crate::module_config::decode::contents::Call;
 use crate::module_config::file::SourcePlace;
-use crate::requirement::UnseenCall;
+use crate::requirement::{UnseenCall, UnseenReason};
 
 /// The title of a call into a git submodule that is not checked out.
-pub const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
+pub(super) const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
+
+/// The title of a call whose source or version is computed.
+pub(super) const IS_COMPUTED: &str = "Module call is computed";
 
 /// The calls whose modules cannot be seen, each as it is written.
 #[derive(Default)]
@@ -30,9 +33,16 @@ impl UnseenModules {
         shown: SourcePlace,
     ) {
         let place = way.call.place;
+        let reason = match title {
+            NOT_CHECKED_OUT => UnseenReason::NotCheckedOut,
+            IS_COMPUTED => UnseenReason::NotComputed,
+            _ => UnseenReason::NotHere,
+        };
         if let Some(at) = self.known.get(&place) {
             let call = &mut self.calls[*at];
             call.ways += 1;
+            // What helps on one way helps.
+            call.reason = call.reason.min(reason);
             self.notes[*at] = not_visible(call, title, shown);
             return;
         }
@@ -42,6 +52,7 @@ impl UnseenModules {
             module: way.path.clone(),
             ways: 1,
             source: source.to_owned(),
+            reason,
             file,
             span,
         };

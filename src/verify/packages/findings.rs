@@ -103,8 +103,8 @@ impl PackageReport<'_> {
         match self.candidate.origin {
             // Terraform unpacks over the package (`coverage` rules 5.6).
             PackageOrigin::Installed if fact.added_files() > 0 && !is_opentofu => format!(
-                "delete {what} and run `{program} init` again; without that, `{program} init` keeps what was \
-                 added and records the h1: of the package with it"
+                "delete {what} and run `{program} init` again; `{program} init` alone may keep what was \
+                 added and record the h1: of the package with it"
             ),
             PackageOrigin::Installed => {
                 format!("unless you know why, delete {what} and run `{program} init` again")

@@ -132,7 +132,7 @@ fn of_entry(
     MachineFacts {
         machine: MachinePackages {
             installed: is_recorded_at(PackageOrigin::Installed),
-            has_stray_files: None,
+            keeps_stray_files: None,
             cached: is_recorded_at(PackageOrigin::Cache),
             cache_may_break: search.cache_may_break,
             source: found.source,
@@ -182,7 +182,7 @@ fn of_unlocked(
     MachineFacts {
         machine: MachinePackages {
             installed: None,
-            has_stray_files: None,
+            keeps_stray_files: None,
             cached: None,
             cache_may_break: search.cache_may_break,
             source: found.source,

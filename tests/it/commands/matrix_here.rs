@@ -152,6 +152,44 @@ fn a_plugin_cache_is_used_as_the_program_uses_it() {
     }
 }
 
+/// Each row was tried with Terraform 1.11.4: it unpacks a zip over what is installed, and puts a directory of a
+/// mirror in its place.
+#[test]
+fn a_file_that_stays_where_a_zip_is_unpacked_is_locked() {
+    let mut lab = locked_from_mirror();
+    lab.packed("zips", &own_package("1.1.0"), "right");
+    let package = format!(".terraform/providers/{}", own_package("1.1.0"));
+    let zips = MIRROR.replace("mirror\"", "zips\"");
+    let program = format!("{package}/terraform-provider-x_v1.1.0");
+    for (content, stray, unpacked, packed) in [
+        ("right", None, PASSES, PASSES),
+        ("right", Some("stray.log"), PASSES, REWRITES),
+        ("wrong", Some("stray.log"), PASSES, REWRITES),
+        ("wrong", None, PASSES, PASSES),
+    ] {
+        lab.write(&program, content);
+        if let Some(name) = stray {
+            lab.write(&format!("{package}/{name}"), "");
+        }
+        for (config, want) in [(MIRROR, unpacked), (&zips, packed)] {
+            configure(&mut lab, config);
+            assert_eq!(init_here(&lab), want, "{content} {stray:?} {config}");
+        }
+        // A link into the cache takes the place of the directory.
+        std::fs::create_dir_all(lab.path("cache")).unwrap();
+        configure(&mut lab, &format!("plugin_cache_dir = \"cache\"\n{zips}"));
+        assert_eq!(init_here(&lab), PASSES, "{content} {stray:?}, cache");
+        if stray.is_some() {
+            let outcome = lab.run(&["verify", "--flavor", "terraform@1.11", "--only", "packages"]);
+            let says = outcome
+                .stdout
+                .contains("may keep what was added and record the h1:");
+            assert_eq!(says, content == "right", "{outcome:#?}");
+            std::fs::remove_file(lab.path(&format!("{package}/stray.log"))).unwrap();
+        }
+    }
+}
+
 /// OpenTofu asks no source for what it has cached, and unpacks over nothing.
 #[test]
 fn a_plugin_cache_is_used_as_opentofu_uses_it() {

@@ -33,6 +33,7 @@ mod in_use;
 mod in_use_many;
 mod installation;
 mod json;
+mod lacking_platforms;
 mod lock;
 mod log;
 mod matrix;

@@ -90,7 +90,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
   |
   = help: without these files it is recorded:
             stray: .DS_Store
-          unless you know why, delete that directory and run `terraform init` again
+          delete that directory and run `terraform init` again; `terraform init` alone may keep what was added and record the h1: of the package with it
 
 .terraform.lock.hcl: 1 error
 
@@ -169,7 +169,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
   |
   = help: without these files it is recorded:
             stray: stray
-          unless you know why, delete cache/example.com/t/x/1.1.0/linux_amd64, to which it is a link, and run `terraform init` again
+          delete cache/example.com/t/x/1.1.0/linux_amd64, to which it is a link, and run `terraform init` again; `terraform init` alone may keep what was added and record the h1: of the package with it
 
 .terraform.lock.hcl: 1 error
 

@@ -169,7 +169,10 @@ fn a_repair_says_that_a_false_h1_may_have_stayed() {
 #[test]
 fn an_alarm_lists_every_hash_that_is_wrong() {
     let (_registry, lab) = locked(ALL);
-    let wrong: Vec<String> = "0123456789".chars().map(|digit| format!("zh:{}", digit.to_string().repeat(64))).collect();
+    let wrong: Vec<String> = "0123456789"
+        .chars()
+        .map(|digit| format!("zh:{}", digit.to_string().repeat(64)))
+        .collect();
     slip(&lab, &[&wrong[..], &[wrong_h1()]].concat());
     let outcome = lock(&lab, &ONE);
     assert_exit(&outcome, 1);
@@ -177,7 +180,10 @@ fn an_alarm_lists_every_hash_that_is_wrong() {
         let line = format!("  cause: {hash} is not in the checksums\n");
         assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
     }
-    let lines = outcome.stderr.lines().filter(|line| line.contains("cause:"));
+    let lines = outcome
+        .stderr
+        .lines()
+        .filter(|line| line.contains("cause:"));
     assert_eq!(lines.count(), wrong.len() + 1, "{}", outcome.stderr);
     // The right ones are not among them, and all packages show which one is not.
     assert!(!outcome.stderr.contains("h1:A"), "{}", outcome.stderr);
@@ -185,7 +191,12 @@ fn an_alarm_lists_every_hash_that_is_wrong() {
     assert_exit(&outcome, 1);
     let line = format!("  cause: {} is of none of its packages\n", wrong_h1());
     assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
-    assert_eq!(outcome.stderr.matches("h1:").count(), 1, "{}", outcome.stderr);
+    assert_eq!(
+        outcome.stderr.matches("h1:").count(),
+        1,
+        "{}",
+        outcome.stderr
+    );
     // Programs get the same.
     let json = lock(&lab, &[&["--format", "json"], &ALL[..]].concat());
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -252,7 +263,8 @@ fn hashes_of_another_version_are_replaced() {
     assert_exit(&outcome, 0);
     // Nothing shows that the `h1:` is not that of another platform.
     assert!(lab.read(LOCK).contains(&other));
-    let kept = "acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong";
+    let kept =
+        "acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong";
     assert!(outcome.stderr.contains(kept), "{}", outcome.stderr);
     // All packages do.
     let outcome = repair(&lab, &ALL);

@@ -46,8 +46,8 @@ struct LockState {
 fn states() -> impl Strategy<Value = LockState> {
     // `h1 0` is that of the first platform; `h1 a` and `zh a` are of no package.
     let names = [
-        "h1 0", "h1 1", "h1 2", "h1 3", "m1 0", "m1 1", "zh 0", "zh 1", "zh 2", "zh 3", "h1 a", "h1 b", "zh a",
-        "zh b", "x1:a",
+        "h1 0", "h1 1", "h1 2", "h1 3", "m1 0", "m1 1", "zh 0", "zh 1", "zh 2", "zh 3", "h1 a",
+        "h1 b", "zh a", "zh b", "x1:a",
     ];
     let entry = (
         select(vec![1, 2, 4]),
@@ -57,20 +57,31 @@ fn states() -> impl Strategy<Value = LockState> {
     );
     let run = (
         select(vec!["terraform@1.11", "opentofu@1.12"]),
-        select(vec!["linux_amd64", "linux_amd64,darwin_arm64", "common", "all"]),
-        select(vec!["", "trust {\n  h1 = \"proven\"\n}\n", "trust {\n  h1 = \"claimed\"\n}\n"]),
+        select(vec![
+            "linux_amd64",
+            "linux_amd64,darwin_arm64",
+            "common",
+            "all",
+        ]),
+        select(vec![
+            "",
+            "trust {\n  h1 = \"proven\"\n}\n",
+            "trust {\n  h1 = \"claimed\"\n}\n",
+        ]),
         subsequence(vec!["--repair", "--no-cache", "--prove"], 0..=2),
     );
     (entry, run).prop_map(
-        |((release, has_directories, is_stated, hashes), (flavor, wanted, trust, options))| LockState {
-            release,
-            has_directories,
-            is_stated,
-            flavor,
-            hashes,
-            wanted,
-            trust,
-            options,
+        |((release, has_directories, is_stated, hashes), (flavor, wanted, trust, options))| {
+            LockState {
+                release,
+                has_directories,
+                is_stated,
+                flavor,
+                hashes,
+                wanted,
+                trust,
+                options,
+            }
         },
     )
 }
@@ -127,7 +138,11 @@ impl LockState {
             ),
         );
         lab.write(".lockctl.hcl", self.trust);
-        let mut hashes: Vec<String> = self.hashes.iter().filter_map(|name| self.hash(name)).collect();
+        let mut hashes: Vec<String> = self
+            .hashes
+            .iter()
+            .filter_map(|name| self.hash(name))
+            .collect();
         hashes.sort();
         hashes.dedup();
         let list = if hashes.is_empty() {
@@ -140,9 +155,8 @@ impl LockState {
         } else {
             "registry.terraform.io"
         };
-        let before = format!(
-            "provider \"{host}/acme/{type_name}\" {{\n  version = \"1.0.0\"\n{list}}}\n"
-        );
+        let before =
+            format!("provider \"{host}/acme/{type_name}\" {{\n  version = \"1.0.0\"\n{list}}}\n");
         lab.write(LOCK, &before);
         let args = ["lock", "--flavor", self.flavor, "--platform", self.wanted];
         let locked = lab.run(&[&args[..], &self.options].concat());
@@ -153,7 +167,7 @@ impl LockState {
         let checked = lab.run(&[&args[..], &self.options, &["--check"]].concat());
         // What is proven stands for what is claimed, and the other way round; the rest must not matter.
         let prove = self.options.iter().filter(|option| **option == "--prove");
-        let plain: Vec<&str> = args.into_iter().chain(prove.copied()).collect();
+        let plain: Vec<&str> = args.iter().chain(prove).copied().collect();
         let without_options = lab.run(&[&plain[..], &["--check"]].concat());
         [checked, without_options]
             .into_iter()

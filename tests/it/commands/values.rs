@@ -89,7 +89,7 @@ note[module-not-visible]: Module call is computed
   |
   = help: give it with --var dir=VALUE or --var-file FILE
 
-note: 1 module call (module.m) cannot be seen, and may require it, too (`--modules fetch` fetches modules)
+note: 1 module call (module.m) cannot be seen, and may require it, too
 
 "#]]
     );
@@ -135,7 +135,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 1 module call cannot
 6 |   source = "./${local.dir}"
   |            ^^^^^^^^^^^^^^^^ this module may require providers
   |
-  = help: run `lockctl lock . --flavor opentofu@1.12`, which fetches modules, or install them with `tofu get`; without any provider there is no lock file to create
+  = help: give the values that the source needs with --var, or install the module with `tofu get`; without any provider there is no lock file to create
 
 .terraform.lock.hcl: 1 warning; 1 note
 

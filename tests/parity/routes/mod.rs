@@ -36,6 +36,11 @@ fn this_machine_comes_out_as_predicted() {
 }
 
 #[test]
+fn a_prerelease_that_only_the_state_needs_comes_out_as_predicted() {
+    here::compare_prerelease_of_state();
+}
+
+#[test]
 fn every_route_is_compared_with_every_state() {
     let families = [Family::Mirrors, Family::Registry, Family::Installed];
     let mut routes: Vec<Route> = families.iter().flat_map(|f| f.routes()).copied().collect();

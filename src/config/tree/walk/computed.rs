@@ -4,13 +4,11 @@ use std::ops::ControlFlow;
 
 use super::{Reached, TreeWalk, place_of};
 use crate::config::tree::manifest::{self, Installed};
+use crate::config::tree::unseen::IS_COMPUTED;
 use crate::config::tree::way::{CallSite, Sourcing};
 use crate::diag::{Diagnostic, Label, rules};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::flood;
-
-/// The title of a call whose source or version is computed.
-const IS_COMPUTED: &str = "Module call is computed";
 
 /// Stands in for a source that is computed.
 const COMPUTED: &str = "the source is computed";
