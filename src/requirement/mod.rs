@@ -260,7 +260,7 @@ pub enum UnseenReason {
     NotHere,
     /// The module is in a git submodule that is not checked out.
     NotCheckedOut,
-    /// What the call leads to depends on something that is not known here, so there is nothing to fetch.
+    /// The source depends on something that is not known here, so there is nothing to fetch.
     NotComputed,
 }
 

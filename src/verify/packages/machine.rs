@@ -1,6 +1,6 @@
 //! The packages of each provider on this machine, and the source that `init` would install from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -139,6 +139,29 @@ fn of_entry(
             is_doubtful: found.is_doubtful,
         },
         package,
+    }
+}
+
+/// Adds which installed packages have files that stay where `init` unpacks a zip, as far as that is known.
+pub(super) fn add_stray_files(
+    machines: &mut Machines,
+    search: PackageSearch<'_>,
+    have_stray_files: &BTreeMap<PackageId, bool>,
+) {
+    // With a plugin cache the zip is unpacked there, and a link takes the place of what is installed
+    // (`coverage` rules 5.6).
+    let has_cache = search
+        .places
+        .iter()
+        .any(|place| place.origin == PackageOrigin::Cache);
+    for ((provider, platform), facts) in machines {
+        let is_installed = |id: &&PackageId| id.provider == *provider && id.platform == *platform;
+        facts.machine.keeps_stray_files = if has_cache {
+            Some(false)
+        } else {
+            let id = have_stray_files.keys().find(is_installed);
+            id.map(|id| have_stray_files[id])
+        };
     }
 }
 

@@ -132,21 +132,7 @@ pub fn check(
         of_packages.extend(comparison.judge(candidate, outcome));
     }
     let have_stray_files = comparison.have_stray_files;
-    // With a plugin cache the zip is unpacked there, and a link takes the place of what is installed
-    // (`coverage` rules 5.6).
-    let has_cache = search
-        .places
-        .iter()
-        .any(|place| place.origin == PackageOrigin::Cache);
-    for ((provider, platform), facts) in &mut checked.machines {
-        let is_installed = |id: &&PackageId| id.provider == *provider && id.platform == *platform;
-        facts.machine.keeps_stray_files = if has_cache {
-            Some(false)
-        } else {
-            let id = have_stray_files.keys().find(is_installed);
-            id.map(|id| have_stray_files[id])
-        };
-    }
+    machine::add_stray_files(&mut checked.machines, search, &have_stray_files);
     // A package that no program reaches has nothing to hash, but `plan` needs it (`coverage` rules 4.3).
     for candidate in &gathered.unreachable {
         of_packages.push(match memo.files.kind(candidate.place.path()) {

@@ -98,7 +98,7 @@ fn package(release: usize, has_directories: bool, platform: &str) -> Vec<u8> {
     )];
     if has_directories {
         entries.push(Entry::directory("docs/"));
-        entries.push(Entry::file("docs/a.md", "a"));
+        entries.push(Entry::file("docs/index", "a"));
     }
     Zip::of(entries).bytes()
 }
