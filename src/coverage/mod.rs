@@ -37,7 +37,8 @@ pub type Attributions = BTreeMap<ProviderAddr, Attribution>;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Proof {
+#[cfg_attr(test, schemars(rename = "Proof"))]
+pub enum CoverageProof {
     /// Packages or facts show which recorded hash is that of each wanted platform.
     Proven,
     /// As many hashes are recorded as platforms are wanted, and nothing shows whose they are.

@@ -10,7 +10,7 @@ use super::rows::{
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
-use crate::coverage::Proof;
+use crate::coverage::CoverageProof;
 use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, rules};
 use crate::flavor::Flavor;
 use crate::review::{FileComparison, Verdict};
@@ -165,7 +165,7 @@ pub struct CheckDetail {
     /// Findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
     /// The evidence for the hashes of the wanted platforms.
-    pub proof: Proof,
+    pub proof: CoverageProof,
     /// The repairs that were made before the findings, if repairs were wanted.
     pub fixed: Option<Vec<FixRow>>,
     /// The predictions for each provider, if they were asked for.

@@ -6,7 +6,7 @@ use super::rows::{
     ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow, Provider, TurnedOffRow,
 };
 use super::{Failure, RootDetail, RootResult, RootStatus};
-use crate::coverage::Proof;
+use crate::coverage::CoverageProof;
 use crate::diag::Texts;
 
 /// The result for one root: a directory that holds, or would hold, a lock file.
@@ -22,7 +22,7 @@ pub struct RootRow<'a> {
     pub status: RootStatus,
     /// The evidence that the lock file has the `h1:` of every wanted platform; only of `verify`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub proof: Option<Proof>,
+    pub proof: Option<CoverageProof>,
     /// The faults and remarks that a rule has a name for.
     pub findings: Vec<FindingRow>,
     /// The findings that the project file turned off; they change no exit code.

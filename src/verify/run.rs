@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::PackageFacts;
+use super::known::{KnownHashes, PackageFacts};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
 use super::platforms::PlatformEvidence;
@@ -15,7 +15,7 @@ use super::{
     policy, signed,
 };
 use crate::addr::ProviderAddr;
-use crate::coverage::{Attributions, Proof};
+use crate::coverage::{Attributions, CoverageProof};
 use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors, rules};
 use crate::hash::Hash;
 use crate::lockfile::{Document, LockFile};
@@ -184,15 +184,15 @@ fn check_lock(
     facts.complete(&attributions);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {
-        let evidence = PlatformEvidence {
-            wanted: &wanted,
-            project_file: root.project_file,
-            known: &facts.known,
-            facts: &attributions,
-            claims: &source_checks::claim_gaps(subject, &answers, &attributions),
-        };
-        findings.extend(platforms::check(subject, evidence));
-        findings.extend(recorded_hashes(subject, &attributions, &answers));
+        let known = &facts.known;
+        findings.extend(platform_hashes(
+            root,
+            subject,
+            &wanted,
+            known,
+            &attributions,
+            &answers,
+        ));
         verdict.platforms = Some(wanted);
     }
     findings.extend(source_checks::compare(subject, &answers, &attributions));
@@ -206,16 +206,27 @@ fn check_lock(
     facts
 }
 
-/// Checks the recorded hashes by themselves and against facts.
-fn recorded_hashes(
+/// Checks the recorded hashes against wanted platforms, by themselves and against facts.
+fn platform_hashes(
+    root: &RootInputs<'_>,
     subject: CheckedLock<'_>,
+    wanted: &WantedPlatforms,
+    known: &KnownHashes,
     attributions: &Attributions,
     answers: &Answers,
 ) -> Vec<Finding> {
     let has_answer = |provider: &ProviderAddr| answers.contains_key(provider);
     let is_listed =
         |provider: &ProviderAddr, hash: &Hash| source_checks::is_listed(answers, provider, hash);
-    let mut findings = signed::unlisted(subject, has_answer);
+    let evidence = PlatformEvidence {
+        wanted,
+        project_file: root.project_file,
+        known,
+        facts: attributions,
+        claims: &source_checks::claim_gaps(subject, answers, attributions),
+    };
+    let mut findings = platforms::check(subject, evidence);
+    findings.extend(signed::unlisted(subject, has_answer));
     findings.extend(signed::crowded(subject));
     findings.extend(foreign::check(subject, attributions, is_listed));
     findings
@@ -288,7 +299,7 @@ impl RootVerdict {
     /// Returns the evidence that each entry has the `h1:` of every wanted platform, whatever level the project
     /// file states for the rules.
     #[must_use]
-    pub fn proof(&self) -> Proof {
+    pub fn proof(&self) -> CoverageProof {
         let off = self.turned_off.iter().map(|off| &off.finding);
         let has = |rule: &str| {
             self.findings
@@ -297,11 +308,11 @@ impl RootVerdict {
                 .any(|finding| finding.diagnostic.code == rule)
         };
         if self.platforms.is_none() || has(rules::PLATFORMS_INCOMPLETE) {
-            Proof::None
+            CoverageProof::None
         } else if has(rules::PLATFORMS_UNATTRIBUTED) {
-            Proof::Counted
+            CoverageProof::Counted
         } else {
-            Proof::Proven
+            CoverageProof::Proven
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::job::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
-use crate::coverage::Proof;
+use crate::coverage::CoverageProof;
 use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
@@ -50,15 +50,9 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     }
     let failed = verdict.is_unread || !failures.is_empty();
     let proof = verdict.proof();
-    // Nothing is ok that is only likely: counting does not show whose the hashes are (`coverage` rules 1.5).
-    let word = match proof {
-        Proof::Counted => "complete by count",
-        Proof::None if count(&verdict, rules::PLATFORMS_INCOMPLETE) > 0 => "no problem found",
-        Proof::Proven | Proof::None => "ok",
-    };
     let how = outcome(
         counts,
-        &format!("{word}; {}", looked_at(root.lock.as_ref(), &verdict)),
+        &looked_at(root.lock.as_ref(), &verdict),
         verdict.turned_off.len(),
         failed,
         verbose,
@@ -138,12 +132,20 @@ fn count(verdict: &RootVerdict, rule: &str) -> usize {
 fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
     let Some(lock) = lock else {
         if count(verdict, rules::LOCK_MISSING) > 0 {
-            return "nothing is locked".to_owned();
+            return "ok; nothing is locked".to_owned();
         }
-        return "no provider is required, and nothing is locked".to_owned();
+        return "ok; no provider is required, and nothing is locked".to_owned();
     };
     let providers = lock.document.lock.providers.len();
-    let mut parts = vec![counted(providers, "provider")];
+    // Nothing is ok that is only likely: counting does not show whose the hashes are (`coverage` rules 1.5).
+    let word = match verdict.proof() {
+        CoverageProof::Counted => "complete by count",
+        CoverageProof::None if count(verdict, rules::PLATFORMS_INCOMPLETE) > 0 => {
+            "no problem found"
+        }
+        CoverageProof::Proven | CoverageProof::None => "ok",
+    };
+    let mut parts = vec![format!("{word}; {}", counted(providers, "provider"))];
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {
         parts.push(covered(lock, verdict, wanted));
     }

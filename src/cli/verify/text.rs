@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::table::{self, Detail};
 
 use crate::cli::Look;
-use crate::coverage::Proof;
+use crate::coverage::CoverageProof;
 use crate::diag::Severity;
 use crate::report::json::RootStatus;
 use crate::report::reading::{self, Heading, Total};
@@ -52,7 +52,7 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         .iter()
         .filter(|root| root.status == RootStatus::Clean)
         .filter_map(RootResult::check)
-        .filter(|check| check.proof == Proof::Counted)
+        .filter(|check| check.proof == CoverageProof::Counted)
         .count();
     // Clean roots have no line of their own then, which would say so.
     if let Some(total) = total.as_mut().filter(|_| are_many && counted > 0) {
