@@ -80,6 +80,8 @@ pub struct Diagnostic {
     /// The next step for the user. Findings of a rule with equal help are shown as one, so their
     /// differences are in their labels.
     pub help: Option<Help>,
+    /// The host and the repository of the module that could not be read, if it is about one.
+    pub package: Option<Box<str>>,
 }
 
 impl Span {
@@ -137,6 +139,7 @@ impl Diagnostic {
             primary: None,
             related: Vec::new(),
             help: None,
+            package: None,
         }
     }
 

@@ -34,7 +34,7 @@ impl<'a> Checked<'a> {
             .clone()
             .flat_map(|root| &root.entries)
             .filter_map(|entry| match entry {
-                ResultEntry::Remark(remark) => Some(remark),
+                ResultEntry::Remark(remark) | ResultEntry::Detail(remark) => Some(remark),
                 _ => None,
             })
             .chain(&result.remarks);

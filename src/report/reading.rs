@@ -10,7 +10,7 @@ use super::result::{
 };
 use super::rows::{self, PackageRow};
 use super::shared::{MAX_ROOTS, SharedFact};
-use super::{Failure, TextBlock, Tone};
+use super::{Failure, TextBlock, Tone, notes};
 use crate::diag::{Counts, Diagnostic, Severity};
 use crate::review::FileComparison;
 
@@ -103,7 +103,11 @@ pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) ->
 pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
     let mut blocks = match &result.subject {
         ResultSubject::Roots(roots) => {
-            let mut blocks = of_roots(result, roots, verbose);
+            let mut blocks = if roots.len() > 1 && !verbose {
+                notes::of_several(result, roots)
+            } else {
+                of_roots(result, roots, verbose)
+            };
             blocks.extend(unset_variables(roots));
             blocks
         }
@@ -231,7 +235,8 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
                     blocks.push(TextBlock::Remark(tone(*severity), named(title)));
                 }
                 ResultEntry::Finding(_, FindingDisplay::Result | FindingDisplay::Hidden) => {}
-                ResultEntry::Remark(Sentence { tone, text }) => {
+                ResultEntry::Remark(Sentence { tone, text })
+                | ResultEntry::Detail(Sentence { tone, text }) => {
                     blocks.push(TextBlock::Remark(*tone, named(text)));
                 }
                 ResultEntry::Failure(failure) if has_several => {

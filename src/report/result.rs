@@ -190,6 +190,8 @@ pub enum ResultEntry {
     Failure(Failure),
     /// Anything else that is worth knowing.
     Remark(Sentence),
+    /// A remark that is worth knowing of a single root; of several, only if everything is shown.
+    Detail(Sentence),
 }
 
 /// The way in which people see a finding; programs get every one.
@@ -388,6 +390,11 @@ impl RootResult {
         self.entries.push(ResultEntry::Remark(Sentence::note(text)));
     }
 
+    /// Adds a sentence that is worth knowing of a single root.
+    pub fn detail(&mut self, text: impl Into<String>) {
+        self.entries.push(ResultEntry::Detail(Sentence::note(text)));
+    }
+
     /// Adds a sentence about what is likely to cause a failure.
     pub fn warn(&mut self, text: impl Into<String>) {
         self.entries
@@ -407,12 +414,15 @@ impl RootResult {
     /// Adds findings that only machine formats carry, since they change nothing here.
     pub fn aside<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
-            let finding = Finding::from(diagnostic.clone());
-            self.entries.push(ResultEntry::Finding(
-                Box::new(finding),
-                FindingDisplay::Hidden,
-            ));
+            self.found(diagnostic, FindingDisplay::Hidden);
         }
+    }
+
+    /// Adds a finding with the way in which people see it; it changes no status.
+    pub fn found(&mut self, diagnostic: &Diagnostic, display: FindingDisplay) {
+        let finding = Finding::from(diagnostic.clone());
+        self.entries
+            .push(ResultEntry::Finding(Box::new(finding), display));
     }
 
     /// Adds faults beside the results; an error among them keeps the command from doing its job.
@@ -420,14 +430,12 @@ impl RootResult {
     /// Notes on variables without a value are about the run: roots of one repository have them alike.
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
-            let finding = Finding::from(diagnostic.clone());
             let display = if diagnostic.code == rules::VARIABLE_NOT_SET {
                 FindingDisplay::Folded
             } else {
                 FindingDisplay::Note
             };
-            self.entries
-                .push(ResultEntry::Finding(Box::new(finding), display));
+            self.found(diagnostic, display);
             if diagnostic.severity == Severity::Error {
                 self.status = RootStatus::Failed;
             }

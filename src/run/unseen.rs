@@ -1,9 +1,9 @@
 //! Remarks on modules and state that are not visible.
 
 use crate::config::{BackendUse, Loaded};
-use crate::diag::{Diagnostic, Severity, Texts, counted, has_errors, rules};
+use crate::diag::{Severity, Texts, counted, has_errors, rules};
 use crate::report::shared::first_names;
-use crate::report::{Failure, RootResult};
+use crate::report::{Failure, FindingDisplay, RootResult};
 use crate::requirement::{ModulePath, StateSeen, UnseenReason};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
@@ -12,6 +12,13 @@ use crate::workspace::Reading;
 
 /// Number of names of a list that are spelled out; of a list with one name more, all are.
 const NAMES: usize = 3;
+
+/// The rules of notes that a sentence of their own stands for.
+const SAID_ELSEWHERE: [&str; 3] = [
+    rules::MODULE_NOT_VISIBLE,
+    rules::STATE_NOT_VISIBLE,
+    rules::VARIABLE_NOT_SET,
+];
 
 /// A configuration about which a question is asked, with what is not visible of it.
 pub(crate) struct UnseenParts<'a> {
@@ -81,9 +88,11 @@ impl UnseenParts<'_> {
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {
                 result.faults([diagnostic]);
+            } else if SAID_ELSEWHERE.contains(&diagnostic.code) {
+                result.found(diagnostic, FindingDisplay::Folded);
             } else {
                 result.aside([diagnostic]);
-                notes += usize::from(!is_said_elsewhere(diagnostic));
+                notes += 1;
             }
         }
         if notes > 0 {
@@ -187,16 +196,6 @@ pub(crate) fn not_compared<'r>(
             some_of(names).join(", ")
         )),
     }
-}
-
-/// Returns true for a note that a sentence of its own stands for.
-fn is_said_elsewhere(diagnostic: &Diagnostic) -> bool {
-    [
-        rules::MODULE_NOT_VISIBLE,
-        rules::STATE_NOT_VISIBLE,
-        rules::VARIABLE_NOT_SET,
-    ]
-    .contains(&diagnostic.code)
 }
 
 /// Takes names to be listed; of many only the first ones, the last of which says how many follow.

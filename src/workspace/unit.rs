@@ -321,6 +321,11 @@ impl UnseenUnit {
         });
         let mut loaded = Loaded::unseen_at(place.file, place.span, file.name, title, why);
         for note in &mut loaded.diagnostics {
+            note.package = unit
+                .source
+                .as_ref()
+                .ok()
+                .and_then(terragrunt::UnitSource::repository);
             let because = Label::new(place.file, place.span, reason.as_str());
             note.related.push(because);
             if let Some(help) = &help {

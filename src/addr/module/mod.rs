@@ -118,6 +118,33 @@ impl ModuleSource {
     }
 }
 
+impl ModuleSource {
+    /// Names the host and the repository or package, without what may be secret; `None` for a local module.
+    ///
+    /// ```
+    /// use lockctl::addr::module::ModuleSource;
+    /// use lockctl::flavor::Flavor;
+    ///
+    /// let source = ModuleSource::parse("git@github.com:acme/net.git//vpc", Flavor::Terraform1_11)?;
+    /// assert_eq!(source.repository().as_deref(), Some("github.com/acme/net"));
+    /// # Ok::<(), lockctl::addr::module::ModuleSourceError>(())
+    /// ```
+    #[must_use]
+    pub fn repository(&self) -> Option<String> {
+        match self {
+            Self::Local(_) => None,
+            Self::Registry(RegistryModule {
+                host,
+                namespace,
+                name,
+                system,
+                ..
+            }) => Some(format!("{host}/{namespace}/{name}/{system}")),
+            Self::Remote(remote) => Some(remote.repository()),
+        }
+    }
+}
+
 impl RegistryModule {
     /// Reads the source of a call with a version, which only a module of a registry has (rules 5.3).
     ///
@@ -242,6 +269,25 @@ impl RemoteModule {
             sub: self.sub.clone(),
         };
         shown.to_string()
+    }
+
+    /// Names the host and the repository, as in `github.com/acme/net`, without what may be secret.
+    #[must_use]
+    pub fn repository(&self) -> String {
+        let shown = Self {
+            package: self.package.clone(),
+            sub: "".into(),
+        }
+        .shown();
+        let (_, address) = detect::split_force(&shown);
+        let address = address.split('?').next().unwrap_or_default();
+        let address = address.split_once("://").map_or(address, |(_, rest)| rest);
+        let address = address.strip_prefix("git@").unwrap_or(address);
+        address
+            .strip_suffix(".git")
+            .unwrap_or(address)
+            .trim_end_matches('/')
+            .to_owned()
     }
 
     /// Returns the kind that the address is forced to, as in `git` of `git::https://…`, and the rest.

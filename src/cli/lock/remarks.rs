@@ -272,7 +272,8 @@ impl ProviderRemarks<'_> {
             }
             Goal::Newest(Reach::Any) | Goal::Keep | Goal::Exactly(_) => String::new(),
         };
-        result.remark(format!(
+        // For many roots, `outdated` answers that.
+        result.detail(format!(
             "{} {newest} is available, {kind} from {version}{held}",
             self.short
         ));

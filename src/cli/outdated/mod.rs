@@ -194,7 +194,7 @@ impl OutdatedRun<'_> {
         let unseen = UnseenParts::new(loaded, self.configuration, self.run);
         let consequence = "and may state more constraints or require more providers";
         if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
-            result.remark(remark);
+            result.detail(remark);
         }
     }
 }

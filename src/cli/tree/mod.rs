@@ -63,7 +63,7 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
             }
             let consequence = "so the tree may lack providers";
             if let Some(remark) = unseen.remark(CallNames::Counted, consequence) {
-                result.remark(remark);
+                result.detail(remark);
             }
             result.detail = RootDetail::Modules(branches);
             let requirements = &loaded.requirements;

@@ -72,7 +72,7 @@ fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
             let unseen = UnseenParts::new(&loaded, configuration, options);
             let consequence = "and may require it, too";
             if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
-                result.remark(remark);
+                result.detail(remark);
             }
             Ok(Replaced::Done)
         },

@@ -43,7 +43,9 @@ impl UnseenModules {
             call.ways += 1;
             // What helps on one way helps.
             call.reason = call.reason.min(reason);
-            self.notes[*at] = not_visible(call, title, shown);
+            let mut note = not_visible(call, title, shown);
+            note.package = way.call.repository();
+            self.notes[*at] = note;
             return;
         }
         self.known.insert(place, self.calls.len());
@@ -56,7 +58,9 @@ impl UnseenModules {
             file,
             span,
         };
-        self.notes.push(not_visible(&call, title, shown));
+        let mut note = not_visible(&call, title, shown);
+        note.package = way.call.repository();
+        self.notes.push(note);
         self.calls.push(call);
     }
 

@@ -299,6 +299,14 @@ impl Source {
 }
 
 impl Call {
+    /// Names the host and the repository of the module, unless it is local or its source is computed.
+    pub(crate) fn repository(&self) -> Option<Box<str>> {
+        match &self.source {
+            Some(Source::Remote { module, .. }) => module.repository().map(Into::into),
+            _ => None,
+        }
+    }
+
     /// Returns the place of what is computed: the source or else the version.
     pub(crate) fn computed(&self) -> Option<SourcePlace> {
         match (&self.source, &self.version) {

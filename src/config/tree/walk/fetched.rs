@@ -224,6 +224,7 @@ impl TreeWalk<'_> {
             failure.cause.as_str(),
         );
         error.help = failure.help.clone().map(Into::into);
+        error.package = way.call.repository();
         self.report_once(place, failure.title, error);
         ControlFlow::Continue(())
     }

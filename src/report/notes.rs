@@ -1,0 +1,302 @@
+//! The text beside the results of several roots: equal notes once, the worst first, on one screen.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::groups::grouped;
+use super::human::{self, Colors};
+use super::reading::{self, cleaned};
+use super::several::{FaultLine, Several};
+use super::shared::{MAX_ROOTS, SharedFact, shared};
+use super::{CommandResult, FindingDisplay, ResultEntry, RootResult, Sentence, TextBlock, Tone};
+use crate::diag::{Diagnostic, Label, Severity, Texts, counted, counted_as, rules};
+
+/// Maximum number of lines about single roots: with the lines about the run, sixty are enough for both.
+const MAX_LINES: usize = 40;
+
+/// Maximum number of packages of modules that are named; more are counted.
+const MAX_PACKAGES: usize = 10;
+
+/// Shows what is known of several roots beside their results: faults, failures and remarks, equal ones once,
+/// then what is not visible.
+pub(super) fn of_several(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
+    let texts = &result.texts;
+    let seen: Vec<SeenFault<'_>> = roots.iter().flat_map(faults).collect();
+    let (packages, faults): (Vec<_>, Vec<_>) = seen.into_iter().partition(SeenFault::is_unread);
+    let (unread, unseen): (Vec<_>, Vec<_>) = packages
+        .into_iter()
+        .partition(|fault| fault.diagnostic.severity > Severity::Note);
+    let mut blocks = by_package(&unread, roots.len());
+    blocks.extend(folded(&faults, texts));
+    blocks.extend(failures(result, roots.len()));
+    blocks.extend(remarks(roots));
+    blocks.sort_by_key(|block| Reverse(block.tone()));
+    let mut blocks = on_a_screen(blocks, texts);
+    blocks.extend(by_package(&unseen, roots.len()));
+    blocks.extend(unseen_states(roots));
+    blocks
+}
+
+/// A fault with its root.
+struct SeenFault<'a> {
+    root: &'a str,
+    diagnostic: &'a Diagnostic,
+    /// The configuration of the root was only asked a question, which the command can repeat with modules.
+    is_asked: bool,
+}
+
+impl SeenFault<'_> {
+    /// Returns whether it is about a module that could not be read.
+    fn is_unread(&self) -> bool {
+        self.diagnostic.package.is_some() || self.diagnostic.code == rules::MODULE_NOT_VISIBLE
+    }
+}
+
+/// Lists the faults of a root that are shown beside its results.
+fn faults(root: &RootResult) -> impl Iterator<Item = SeenFault<'_>> {
+    root.entries.iter().filter_map(|entry| {
+        let ResultEntry::Finding(finding, display) = entry else {
+            return None;
+        };
+        let diagnostic = &finding.diagnostic;
+        let is_shown = match display {
+            FindingDisplay::Note => diagnostic.code != rules::STATE_NOT_VISIBLE,
+            FindingDisplay::Folded => diagnostic.code == rules::MODULE_NOT_VISIBLE,
+            FindingDisplay::Result | FindingDisplay::Line | FindingDisplay::Hidden => false,
+        };
+        is_shown.then_some(SeenFault {
+            root: &root.path,
+            diagnostic,
+            is_asked: *display == FindingDisplay::Folded,
+        })
+    })
+}
+
+/// Shows faults of one kind as one, those with the most places first.
+fn folded(faults: &[SeenFault<'_>], texts: &Texts) -> Vec<TextBlock> {
+    let mut kinds = grouped(faults.iter().map(|fault| {
+        let Diagnostic {
+            code,
+            severity,
+            title,
+            help,
+            ..
+        } = fault.diagnostic;
+        ((*severity, *code, title, help), fault)
+    }));
+    kinds.sort_by_key(|(_, members)| Reverse(members.len()));
+    kinds
+        .into_iter()
+        .map(|(_, members)| {
+            let first = members[0].diagnostic;
+            if members.len() == 1 {
+                return TextBlock::Diagnostic(first.clone());
+            }
+            // Roots share modules, which each of them reads by a path of its own.
+            let places: BTreeSet<String> = members
+                .iter()
+                .map(|fault| match &fault.diagnostic.primary {
+                    Some(label) => place(label, texts),
+                    None => fault.root.to_owned(),
+                })
+                .collect();
+            let hidden = places.len().saturating_sub(MAX_ROOTS);
+            let lines = places.into_iter().take(MAX_ROOTS).map(FaultLine::Name);
+            TextBlock::Several(Several {
+                more: (hidden > 0).then(|| format!("and {hidden} more (-v shows each)")),
+                ..Several::of(first, lines.collect())
+            })
+        })
+        .collect()
+}
+
+/// Names a place with the remark on it, as in `live/a/main.tf:5:17: no such variable`.
+fn place(label: &Label, texts: &Texts) -> String {
+    let at = texts.position(label.file, label.span.start);
+    let name = cleaned(texts.name(label.file));
+    let place = format!("{name}:{}:{}", at.line, at.column);
+    if label.note.is_empty() {
+        place
+    } else {
+        format!("{place}: {}", label.note)
+    }
+}
+
+/// Shows the failures, those of the most roots first.
+fn failures(result: &CommandResult, of: usize) -> Vec<TextBlock> {
+    let mut failures = result.failures();
+    failures.sort_by_key(|(_, roots)| Reverse(roots.len()));
+    failures
+        .into_iter()
+        .map(|(failure, roots)| reading::of_several(failure, roots, of, false))
+        .collect()
+}
+
+/// Shows the remarks on single roots and providers, equal ones once.
+fn remarks(roots: &[RootResult]) -> Vec<TextBlock> {
+    let all = roots.iter().flat_map(|root| {
+        root.entries.iter().filter_map(|entry| {
+            let remark = match entry {
+                ResultEntry::Finding(finding, FindingDisplay::Line) => {
+                    let Diagnostic {
+                        severity, title, ..
+                    } = &finding.diagnostic;
+                    (reading::tone(*severity), &**title)
+                }
+                ResultEntry::Remark(Sentence { tone, text }) => (*tone, &**text),
+                _ => return None,
+            };
+            Some((remark, &*root.path))
+        })
+    });
+    shared(all)
+        .into_iter()
+        .map(|remark| {
+            let (tone, text) = remark.fact;
+            let count = remark.count(roots.len());
+            let text = match &*remark.roots {
+                [root] => format!("{root}: {text}"),
+                all if all.len() == roots.len() => format!("{text} (in {count})"),
+                _ => format!("{text} (in {count}: {})", remark.names(false)),
+            };
+            TextBlock::Remark(tone, text)
+        })
+        .collect()
+}
+
+/// Shows modules that could not be read: a line for each package, by host and repository.
+fn by_package(faults: &[SeenFault<'_>], of: usize) -> Vec<TextBlock> {
+    let kinds = grouped(
+        faults
+            .iter()
+            .map(|fault| ((&fault.diagnostic.title, &fault.diagnostic.help), fault)),
+    );
+    kinds
+        .into_iter()
+        .map(|(_, members)| {
+            let first = members[0];
+            let mut packages = grouped(
+                members
+                    .iter()
+                    .map(|fault| (fault.diagnostic.package.as_deref(), *fault)),
+            );
+            packages.sort_by_key(|(_, calls)| Reverse(calls.len()));
+            let hidden = packages.len().saturating_sub(MAX_PACKAGES);
+            let lines = packages.iter().take(MAX_PACKAGES).map(|(package, calls)| {
+                let package = package.unwrap_or("a source that is not known");
+                let cause = cause(calls[0].diagnostic).map_or_else(String::new, |cause| {
+                    format!(": {}", cause.lines().next().unwrap_or_default())
+                });
+                FaultLine::Name(format!("{package}: {}{cause}", calls_in_roots(calls, of)))
+            });
+            let mut block = Several::of(first.diagnostic, lines.collect());
+            block.title = format!("{}: {}", block.title, calls_in_roots(&members, of));
+            block.more = Some(match hidden {
+                0 => "-v shows each call".to_owned(),
+                1 => "and 1 more package (-v shows each call)".to_owned(),
+                n => format!("and {n} more packages (-v shows each call)"),
+            });
+            if first.is_asked && block.help.is_none() {
+                block.help = Some("`--modules fetch` fetches modules".to_owned());
+            }
+            TextBlock::Several(block)
+        })
+        .collect()
+}
+
+/// Returns the reason for which a module could not be read, beside the title.
+fn cause(diagnostic: &Diagnostic) -> Option<&str> {
+    // Of a note, the place says what follows from it, and the reason stands beside.
+    let label = if diagnostic.severity > Severity::Note {
+        diagnostic.primary.as_ref()
+    } else {
+        diagnostic.related.first()
+    };
+    label
+        .map(|label| &*label.note)
+        .filter(|note| !note.is_empty())
+}
+
+/// Counts calls and their roots, as in `357 calls in 150 roots`.
+fn calls_in_roots(calls: &[&SeenFault<'_>], of: usize) -> String {
+    let roots: BTreeSet<&str> = calls.iter().map(|fault| fault.root).collect();
+    let in_roots = SharedFact {
+        fact: (),
+        roots: roots.into_iter().collect(),
+    };
+    format!("{} in {}", counted(calls.len(), "call"), in_roots.count(of))
+}
+
+/// Counts the roots whose state is not visible.
+fn unseen_states(roots: &[RootResult]) -> Option<TextBlock> {
+    let is_unseen = |entry: &ResultEntry| match entry {
+        ResultEntry::Finding(finding, FindingDisplay::Note | FindingDisplay::Folded) => {
+            let Diagnostic { code, severity, .. } = &finding.diagnostic;
+            *code == rules::STATE_NOT_VISIBLE && *severity == Severity::Note
+        }
+        _ => false,
+    };
+    let unseen = shared(
+        roots
+            .iter()
+            .filter(|root| root.entries.iter().any(is_unseen))
+            .map(|root| ((), &*root.path)),
+    );
+    let count = unseen.first()?.count(roots.len());
+    let text = format!(
+        "the state of {count} is not visible, so providers that only it needs are not known (-v shows why)"
+    );
+    Some(TextBlock::Remark(Tone::Note, text))
+}
+
+/// Leaves out what does not fit on a screen, and counts it.
+fn on_a_screen(blocks: Vec<TextBlock>, texts: &Texts) -> Vec<TextBlock> {
+    let mut shown = Vec::new();
+    let mut left_out: BTreeMap<Reverse<Tone>, usize> = BTreeMap::new();
+    let mut room = MAX_LINES;
+    for block in blocks {
+        let lines = block.height(texts);
+        if lines <= room || shown.is_empty() {
+            room = room.saturating_sub(lines);
+            shown.push(block);
+        } else {
+            // What is less bad must not take the place of what is worse.
+            room = 0;
+            *left_out.entry(Reverse(block.tone())).or_default() += 1;
+        }
+    }
+    let counts: Vec<String> = left_out
+        .iter()
+        .map(|(Reverse(tone), count)| match tone {
+            Tone::Bad => counted_as(*count, "more error", "more errors"),
+            Tone::Warning => counted_as(*count, "more warning", "more warnings"),
+            Tone::Note | Tone::Good => counted_as(*count, "more note", "more notes"),
+        })
+        .collect();
+    if let Some((Reverse(worst), _)) = left_out.first_key_value() {
+        let text = format!("{} (-v shows them)", counts.join(", "));
+        shown.push(TextBlock::Remark(*worst, text));
+    }
+    shown
+}
+
+impl TextBlock {
+    /// Returns how bad the news are.
+    fn tone(&self) -> Tone {
+        match self {
+            Self::Diagnostic(diagnostic) => reading::tone(diagnostic.severity),
+            Self::Several(several) => reading::tone(several.severity),
+            Self::Failure(_) | Self::SharedFailure(..) => Tone::Bad,
+            Self::Remark(tone, _) | Self::Verdict(tone, _) => *tone,
+            _ => Tone::Good,
+        }
+    }
+
+    /// Returns the number of its lines on a terminal.
+    fn height(&self, texts: &Texts) -> usize {
+        let mut out = Vec::new();
+        // Memory takes every write.
+        let _ = human::render(&mut out, std::slice::from_ref(self), texts, Colors::Off);
+        out.iter().filter(|byte| **byte == b'\n').count()
+    }
+}
