@@ -172,6 +172,8 @@ pub(in crate::cli) enum MarkdownText {
 pub(in crate::cli) struct Look {
     /// Notes, hashes and all that repeats itself are shown one by one.
     pub(in crate::cli) verbose: bool,
+    /// Of several roots, only failures are shown.
+    pub(in crate::cli) quiet: bool,
     /// The text becomes Markdown.
     pub(in crate::cli) markdown: bool,
     /// The width of the terminal, in columns.

@@ -1,15 +1,20 @@
-//! The text beside the results of several roots: equal notes once, the worst first, on one screen.
+//! The text beside results, for standard error; of several roots equal notes once, the worst first, on one screen.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::groups::grouped;
 use super::human::{self, Colors};
-use super::reading::{self, cleaned};
+use super::reading::{self, Total, cleaned};
+use super::rows::PackageRow;
 use super::several::{FaultLine, Several};
 use super::shared::{MAX_ROOTS, SharedFact, shared};
-use super::{CommandResult, FindingDisplay, ResultEntry, RootResult, Sentence, TextBlock, Tone};
+use super::{
+    CommandResult, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry, ResultSubject,
+    RootResult, Sentence, TextBlock, Tone,
+};
 use crate::diag::{Diagnostic, Label, Severity, Texts, counted, counted_as, rules};
+use crate::review::FileComparison;
 
 /// Maximum number of lines about single roots: with the lines about the run, sixty are enough for both.
 const MAX_LINES: usize = 40;
@@ -17,9 +22,182 @@ const MAX_LINES: usize = 40;
 /// Maximum number of packages of modules that are named; more are counted.
 const MAX_PACKAGES: usize = 10;
 
+/// Returns what is printed beside the results, in the order in which it was found.
+///
+/// Failures that roots share are named once, in the place of the first.
+#[must_use]
+pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
+    let mut blocks = match &result.subject {
+        ResultSubject::Roots(roots) => {
+            let mut blocks = if roots.len() > 1 && !verbose {
+                of_many(result, roots)
+            } else {
+                of_roots(result, roots, verbose)
+            };
+            blocks.extend(unset_variables(roots));
+            blocks
+        }
+        ResultSubject::Packages(packages) => {
+            let of_package = |package: &PackageResult| {
+                let remarks = package.remarks.iter().map(reading::remark);
+                let failure = match &package.package {
+                    PackageRow::Failed(failed) => Some(TextBlock::Failure(failed.failure.clone())),
+                    PackageRow::Hashed(_) => None,
+                };
+                remarks.chain(failure).collect::<Vec<_>>()
+            };
+            packages.iter().flat_map(of_package).collect()
+        }
+        ResultSubject::Files(all) => {
+            let of_file = |file: &FileResult| {
+                let FileComparison { old, new, .. } = &file.comparison;
+                let faults = old
+                    .iter()
+                    .chain(new)
+                    .flat_map(|side| side.diagnostics.iter().cloned());
+                let failures = file.failures.iter().cloned().map(TextBlock::Failure);
+                faults
+                    .map(TextBlock::Diagnostic)
+                    .chain(failures)
+                    .collect::<Vec<_>>()
+            };
+            all.files.iter().flat_map(of_file).collect()
+        }
+        ResultSubject::Store(store, _) => {
+            store.failures().cloned().map(TextBlock::Failure).collect()
+        }
+        ResultSubject::Pages(..)
+        | ResultSubject::Matches(_)
+        | ResultSubject::Symptoms(_)
+        | ResultSubject::Text(_) => Vec::new(),
+    };
+    blocks.extend(result.remarks.iter().map(reading::remark));
+    if verbose {
+        let named = result
+            .not_locked
+            .iter()
+            .flatten()
+            .map(|dir| TextBlock::Remark(Tone::Note, format!("not locked: {dir}")));
+        blocks.extend(named);
+    }
+    if total_at == Total::Note && result.not_locked.is_some() {
+        let note = |line: Sentence| TextBlock::Remark(Tone::Note, line.text);
+        blocks.extend(reading::total(result, total_at, verbose).map(note));
+    }
+    blocks
+}
+
+/// Maximum number of variables that are named; of a list with one more, all are.
+const MAX_VARIABLES: usize = 5;
+
+/// Names the variables without a value that no provider depends on, once for all roots.
+fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
+    let concerned = roots
+        .iter()
+        .filter(|root| !root.unset_variables.is_empty())
+        .count();
+    let names: BTreeSet<&String> = roots
+        .iter()
+        .flat_map(|root| &root.unset_variables)
+        .collect();
+    let shown = if names.len() > MAX_VARIABLES + 1 {
+        MAX_VARIABLES
+    } else {
+        names.len()
+    };
+    let mut list: Vec<String> = names
+        .iter()
+        .take(shown)
+        .map(|name| format!("var.{name}"))
+        .collect();
+    let last = match names.len() - shown {
+        0 => list.pop()?,
+        more => format!("{more} more"),
+    };
+    let list = if list.is_empty() {
+        last
+    } else {
+        format!("{} and {last}", list.join(", "))
+    };
+    let (have, them) = if names.len() == 1 {
+        ("has", "one")
+    } else {
+        ("have", "values")
+    };
+    let where_ = if roots.len() > 1 {
+        format!(" in {concerned} of {} roots", roots.len())
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "{list} {have} no value{where_}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives {them})"
+    );
+    Some(TextBlock::Remark(Tone::Note, text))
+}
+
+fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {
+    let has_several = roots.len() > 1;
+    let mut shared = result.failures();
+    let mut blocks = Vec::new();
+    for root in roots {
+        // On standard error there is no heading that names the root.
+        let named = |text: &str| {
+            if has_several {
+                format!("{}: {text}", root.path)
+            } else {
+                text.to_owned()
+            }
+        };
+        for entry in &root.entries {
+            match entry {
+                ResultEntry::Finding(_, FindingDisplay::Folded) if !verbose => {}
+                ResultEntry::Finding(finding, FindingDisplay::Note | FindingDisplay::Folded) => {
+                    blocks.push(TextBlock::Diagnostic(finding.diagnostic.clone()));
+                }
+                ResultEntry::Finding(finding, FindingDisplay::Line) => {
+                    let Diagnostic {
+                        severity, title, ..
+                    } = &finding.diagnostic;
+                    blocks.push(TextBlock::Remark(reading::tone(*severity), named(title)));
+                }
+                ResultEntry::Finding(_, FindingDisplay::Result | FindingDisplay::Hidden) => {}
+                ResultEntry::Remark(Sentence { tone, text })
+                | ResultEntry::Detail(Sentence { tone, text }) => {
+                    blocks.push(TextBlock::Remark(*tone, named(text)));
+                }
+                ResultEntry::Failure(failure) if has_several => {
+                    // The first root that has the failure names all of them; the others say nothing.
+                    let first = shared.iter().position(|(other, _)| *other == failure);
+                    if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
+                        blocks.push(failure_of(failure, paths, roots.len(), verbose));
+                    }
+                }
+                ResultEntry::Failure(failure) => blocks.push(TextBlock::Failure(failure.clone())),
+            }
+        }
+    }
+    blocks
+}
+
+/// Shows a failure of some roots of a run. Few are named before it; of many, some are named below it, since
+/// nobody would find the title behind their names.
+#[must_use]
+pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool) -> TextBlock {
+    if roots.len() <= MAX_ROOTS {
+        let title = format!("{}: {}", roots.join(", "), failure.title);
+        return TextBlock::Failure(Failure {
+            title,
+            ..failure.clone()
+        });
+    }
+    let shared = SharedFact { fact: (), roots };
+    let roots = format!("in {}: {}", shared.count(of), shared.names(verbose));
+    TextBlock::SharedFailure(failure.clone(), roots)
+}
+
 /// Shows what is known of several roots beside their results: faults, failures and remarks, equal ones once,
 /// then what is not visible.
-pub(super) fn of_several(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
+fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     let texts = &result.texts;
     let seen: Vec<SeenFault<'_>> = roots.iter().flat_map(faults).collect();
     let (packages, faults): (Vec<_>, Vec<_>) = seen.into_iter().partition(SeenFault::is_unread);
@@ -128,7 +306,7 @@ fn failures(result: &CommandResult, of: usize) -> Vec<TextBlock> {
     failures.sort_by_key(|(_, roots)| Reverse(roots.len()));
     failures
         .into_iter()
-        .map(|(failure, roots)| reading::of_several(failure, roots, of, false))
+        .map(|(failure, roots)| failure_of(failure, roots, of, false))
         .collect()
 }
 
@@ -281,6 +459,12 @@ fn on_a_screen(blocks: Vec<TextBlock>, texts: &Texts) -> Vec<TextBlock> {
 }
 
 impl TextBlock {
+    /// Returns whether it is about a fault or a failure.
+    #[must_use]
+    pub fn is_bad(&self) -> bool {
+        self.tone() == Tone::Bad
+    }
+
     /// Returns how bad the news are.
     fn tone(&self) -> Tone {
         match self {
@@ -293,7 +477,8 @@ impl TextBlock {
     }
 
     /// Returns the number of its lines on a terminal.
-    fn height(&self, texts: &Texts) -> usize {
+    #[must_use]
+    pub fn height(&self, texts: &Texts) -> usize {
         let mut out = Vec::new();
         // Memory takes every write.
         let _ = human::render(&mut out, std::slice::from_ref(self), texts, Colors::Off);

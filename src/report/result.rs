@@ -177,6 +177,8 @@ pub struct CheckDetail {
 pub struct LockDetail {
     /// A row for each former entry, if the lock file was converted.
     pub converted: Option<Vec<ConvertedProvider>>,
+    /// The outcome in words that many roots share, without the name of the root.
+    pub outcome: Option<String>,
     /// The changes of the lock file, if they are to be shown.
     pub comparison: Option<Box<FileComparison>>,
 }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use super::surroundings::{SourceOverride, UnitSurroundings};
-use crate::addr::module::RemoteModule;
 use crate::diag::Label;
 use crate::version::Version;
 use crate::world::clean;
@@ -20,23 +19,6 @@ pub struct UnitSource {
     pub subdirectory: Option<String>,
     /// The place of the argument; `None` for a unit without one.
     pub place: Option<Label>,
-}
-
-impl UnitSource {
-    /// Names the host and the repository of the module, unless it is on this machine.
-    #[must_use]
-    pub fn repository(&self) -> Option<Box<str>> {
-        match &self.package {
-            UnitPackage::Own | UnitPackage::Local(_) => None,
-            UnitPackage::Remote(address) => {
-                let module = RemoteModule::parse_full(address).ok()?;
-                Some(module.repository().into())
-            }
-            UnitPackage::Registry(package) => {
-                Some(format!("{}/{}", package.host, package.path).into())
-            }
-        }
-    }
 }
 
 /// A package of a unit.

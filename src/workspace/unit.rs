@@ -320,12 +320,17 @@ impl UnseenUnit {
             Label::new(file, Span::default(), "")
         });
         let mut loaded = Loaded::unseen_at(place.file, place.span, file.name, title, why);
-        for note in &mut loaded.diagnostics {
-            note.package = unit
-                .source
-                .as_ref()
+        let package: Option<Box<str>> = match unit.source.as_ref().map(|source| &source.package) {
+            Ok(UnitPackage::Remote(address)) => RemoteModule::parse_full(address)
                 .ok()
-                .and_then(terragrunt::UnitSource::repository);
+                .map(|module| module.repository().into()),
+            Ok(UnitPackage::Registry(package)) => {
+                Some(format!("{}/{}", package.host, package.path).into())
+            }
+            Ok(UnitPackage::Own | UnitPackage::Local(_)) | Err(_) => None,
+        };
+        for note in &mut loaded.diagnostics {
+            note.package.clone_from(&package);
             let because = Label::new(place.file, place.span, reason.as_str());
             note.related.push(because);
             if let Some(help) = &help {

@@ -37,6 +37,8 @@ impl Job for ConvertJob<'_, '_> {
                 return Err(root.no_lock());
             }
             result.changed = Some(false);
+            result.lock_mut().outcome =
+                Some("there is no lock file, so there is nothing to convert".to_owned());
             result.verdict = Some(Sentence::note(format!(
                 "{}: there is no lock file, so there is nothing to convert",
                 root.dir.display()

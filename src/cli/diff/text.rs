@@ -7,8 +7,7 @@ use crate::flavor::{Flavor, Program};
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
-    ChangeLine, Changes, CommandResult, Details, FileResult, Linked, Remark, ResultSubject,
-    TextBlock, Tone,
+    ChangeLine, Changes, CommandResult, Details, Linked, Remark, ResultSubject, TextBlock, Tone,
 };
 use crate::review::{
     Cause, ChangeKind, ExplainedChange, FileComparison, FileReview, FoldedRemark, ProviderSide,
@@ -23,7 +22,8 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     };
     let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
     let mut blocks: Vec<TextBlock> = if is_folded {
-        vec![TextBlock::Changes(folded(&all.files, look))]
+        let all: Vec<&FileComparison> = all.files.iter().map(|file| &file.comparison).collect();
+        vec![TextBlock::Changes(folded(&all, look))]
     } else {
         let with_details = look.verbose || look.markdown;
         all.files
@@ -41,14 +41,14 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
 }
 
 /// Lists what changed in several files, equal changes together.
-fn folded(files: &[FileResult], look: Look) -> Changes {
+pub(in crate::cli) fn folded(files: &[&FileComparison], look: Look) -> Changes {
     let reviews: Vec<(&str, &FileReview)> = files
         .iter()
-        .map(|file| (&*file.comparison.path, &file.comparison.review))
+        .map(|file| (&*file.path, &file.review))
         .collect();
     let flavors: BTreeMap<&str, Flavor> = files
         .iter()
-        .map(|file| (&*file.comparison.path, file.comparison.flavor()))
+        .map(|file| (&*file.path, file.flavor()))
         .collect();
     let folded = fold(&reviews);
     let remarks = folded.causes.iter().map(|cause| Remark {

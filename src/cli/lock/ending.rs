@@ -57,6 +57,28 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sente
     Sentence { tone, text }
 }
 
+/// Says how it ended in words that many roots share.
+pub(super) fn outcome(ending: LockEnding, locked: &Locked, root: &Root) -> String {
+    let adds_nothing = locked
+        .providers
+        .iter()
+        .all(|outcome| outcome.added.is_empty());
+    match (ending, &root.lock) {
+        (LockEnding::UpToDate, _) => "lock file up to date".to_owned(),
+        (LockEnding::Written, Some(old)) if adds_nothing => {
+            format!("lock file updated{}", changes(&old.document.lock, locked))
+        }
+        (LockEnding::Written, Some(_)) => "lock file updated".to_owned(),
+        (LockEnding::Written, None) => "lock file created".to_owned(),
+        (LockEnding::WouldWrite, Some(_)) => {
+            "lock file would change; nothing was written".to_owned()
+        }
+        (LockEnding::WouldWrite, None) => {
+            "lock file would be created; nothing was written".to_owned()
+        }
+    }
+}
+
 /// Lists the changes of a lock file to which no hash was added.
 fn changes(old: &LockFile, locked: &Locked) -> String {
     let stale = locked.providers.iter().filter(|outcome| {
@@ -129,6 +151,7 @@ pub(super) fn comparison(root: &Root, locked: &Locked, text: &str) -> FileCompar
 /// Reports a root that requires no provider that is to move.
 pub(super) fn not_concerned(result: &mut RootResult, root: &Root) {
     result.changed = Some(false);
+    result.lock_mut().outcome = Some("no provider that is named is required".to_owned());
     result.verdict = Some(Sentence {
         tone: Tone::Good,
         text: format!("{}: requires no provider that is named", root.dir.display()),
@@ -144,6 +167,13 @@ pub(super) fn nothing_required(result: &mut RootResult, root: &Root, unseen: &Un
         unseen.remark(CallNames::Listed, "and may require providers")
     };
     result.changed = Some(false);
+    result.lock_mut().outcome = Some(
+        match remark {
+            None => "no provider is required, so there is nothing to lock",
+            Some(_) => "no visible module requires a provider, so nothing was locked",
+        }
+        .to_owned(),
+    );
     result.verdict = Some(match remark {
         None => Sentence {
             tone: Tone::Good,

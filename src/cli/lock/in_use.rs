@@ -91,6 +91,9 @@ impl LockedRoots {
     }
 }
 
+/// Maximum number of versions in the table, below its head.
+const MAX_ROWS: usize = 10;
+
 /// Shows which versions the roots lock; where all agree there is one line.
 pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let Some(all) = &result.versions_in_use else {
@@ -101,7 +104,17 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         if !look.markdown {
             blocks.push(TextBlock::Lines(vec![String::new()]));
         }
-        blocks.push(TextBlock::Table(table(result, all, look)));
+        let mut rows = table(result, all, look);
+        let hidden = rows.len().saturating_sub(MAX_ROWS + 1);
+        if hidden > 0 && !look.verbose && !look.markdown {
+            rows.truncate(MAX_ROWS + 1);
+            let hidden = counted_as(hidden, "more version", "more versions");
+            blocks.push(TextBlock::Table(rows));
+            let more = format!("... and {hidden} (-v shows each)");
+            blocks.push(TextBlock::Lines(vec![more]));
+        } else {
+            blocks.push(TextBlock::Table(rows));
+        }
     } else if all.agreed == 0 {
         return blocks;
     }

@@ -342,6 +342,7 @@ impl LockJob<'_> {
             &mut self.evidence,
         );
         result.verdict = Some(ending::verdict(ending, locked, root));
+        result.lock_mut().outcome = Some(ending::outcome(ending, locked, root));
         if changed {
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
                 result.remark(remark);

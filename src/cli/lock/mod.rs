@@ -11,6 +11,7 @@ mod provenance;
 mod remarks;
 mod reports;
 mod rows;
+mod several;
 mod text;
 mod wanted;
 

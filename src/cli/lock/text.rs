@@ -1,11 +1,12 @@
 //! The text of `lockctl lock`, and of the commands that lock after a step of their own.
 
-use super::{LockOptions, dropped, in_use};
+use super::{LockOptions, dropped, in_use, several};
 use crate::cli::{Look, convert, diff};
 use crate::diag::{counted, counted_as};
 use crate::flavor::Flavor;
 use crate::package::Provenance;
 use crate::report::json::{ContradictedBy, LockedProvider, Provider};
+use crate::report::notes;
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{CommandResult, RootResult, TextBlock, Tone};
 use crate::version::{VersionStep, step};
@@ -41,13 +42,15 @@ const TITLES: [&str; 7] = [
 /// Maximum number of roots that Markdown shows at length; more have a line each.
 const MAX_AT_LENGTH: usize = 10;
 
-/// Shows each root, then which versions they lock, then how all came out.
+/// Shows each root, or of several what happened in all of them, then which versions they lock, then how all came out.
 ///
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
 pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let each = if look.markdown && roots.len() > MAX_AT_LENGTH {
         in_short(result)
+    } else if roots.len() > 1 && !look.verbose && !look.markdown {
+        several::blocks(result, tense, look)
     } else {
         let texts = roots
             .iter()
@@ -55,7 +58,12 @@ pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Te
             .collect();
         reading::each(roots, texts, Heading::Path)
     };
-    let in_use = in_use::blocks(result, look);
+    let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
+    let in_use = if is_quiet {
+        Vec::new()
+    } else {
+        in_use::blocks(result, look)
+    };
     // A comment of a pull request is cut at its end, a terminal shows the end.
     let (first, then) = if look.markdown {
         (in_use, each)
@@ -64,6 +72,7 @@ pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Te
     };
     let mut blocks = [first, then].concat();
     let total = reading::total(result, Total::Result, look.verbose);
+    let total = total.filter(|total| !is_quiet || total.tone == Tone::Bad);
     blocks.extend(total.map(reading::verdict));
     blocks
 }
@@ -77,7 +86,7 @@ fn in_short(result: &CommandResult) -> Vec<TextBlock> {
     let more = failures.len().saturating_sub(MAX_FAILURES);
     let mut blocks = Vec::new();
     for (failure, paths) in failures.into_iter().take(MAX_FAILURES) {
-        blocks.push(reading::of_several(
+        blocks.push(notes::failure_of(
             failure,
             paths,
             result.roots().len(),
@@ -155,7 +164,7 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
-fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
+pub(super) fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {
     root.providers.iter().filter_map(|provider| match provider {
         Provider::Locked(row) => Some(row),
         _ => None,
@@ -223,7 +232,7 @@ fn signers(row: &LockedProvider) -> String {
 }
 
 /// Shows the version, and the one that it moved from.
-fn version(row: &LockedProvider) -> String {
+pub(super) fn version(row: &LockedProvider) -> String {
     let version = &row.version;
     let Some(from) = &row.from else {
         return version.to_string();
@@ -236,7 +245,7 @@ fn version(row: &LockedProvider) -> String {
 }
 
 /// Lists every hash that was replaced with the evidence against it.
-fn replaced(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
+pub(super) fn replaced(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
     let count = row.replaced.len();
     let contradict = counted_as(
         count,

@@ -8,7 +8,7 @@ use crate::cli::formats::Format;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
-    Checked, CommandResult, ResultSubject, TextBlock, Tone, graph, human, json, markdown, reading,
+    Checked, CommandResult, ResultSubject, TextBlock, Tone, graph, human, json, markdown, notes,
 };
 use crate::world::{Env, Stream};
 
@@ -29,12 +29,13 @@ pub(in crate::cli) fn print(
     let env = world.env;
     let look = Look {
         verbose: common.verbose,
+        quiet: common.quiet,
         markdown: common.format == Format::Markdown,
         columns: env.columns(Stream::Stdout).unwrap_or(USUAL_COLUMNS),
     };
     let out = &mut *io.stdout;
     let checked = || Checked::of(result, &paths::from_the_top(world));
-    let mut notes = reading::notes(result, command.total(), common.verbose);
+    let mut notes = notes::notes(result, command.total(), common.verbose);
     match common.format {
         // The object holds every note and failure, so that standard error stays empty.
         Format::Json => return json::render(out, result).and_then(|()| out.flush()),
@@ -67,8 +68,11 @@ pub(in crate::cli) fn print(
     }
     // Results first: where both streams go to one terminal, notes stand below them.
     out.flush()?;
-    // Warnings and failures stay: a script that asks for quiet still has to see them.
-    if common.quiet {
+    // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have
+    // a warning in every run, and a failure would stand among them.
+    if common.quiet && result.roots().len() > 1 {
+        notes.retain(TextBlock::is_bad);
+    } else if common.quiet {
         notes.retain(|block| !block.is_note());
     }
     let colors = colors(common.color, env, Stream::Stderr);

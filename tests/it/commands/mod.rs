@@ -42,6 +42,7 @@ mod merge;
 mod neighbours;
 mod net_mirror;
 mod oci_mirror;
+mod one_screen;
 mod outages;
 mod outdated;
 mod packages;

@@ -52,12 +52,9 @@ fn all_roots_below_are_locked_and_nothing_else() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-live/a
-example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
-created live/a/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
-live/b
-example.com/t/x  1.1.0  ~> 1.0  selected  1 platform  1 hash added
-created live/b/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
+example.com/t/x 1.1.0: selected, 1 platform added in all 2 roots
+all 2 roots: lock file created
+2 hashes added: 2 computed and not covered by a signature
 2 roots lock 1 provider, at one version
 2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
 

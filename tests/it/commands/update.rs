@@ -292,12 +292,11 @@ fn roots_that_do_not_require_it_are_left_alone() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-./a
-example.com/t/x  1.0.0 → 1.4.0 (minor)  ~> 1.0    moved  2 platforms  2 hashes added
-example.com/t/y  0.1.0                  >= 0.1.0  kept   2 platforms  0 hashes added
-updated ./a/.terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
-b/
-b/: requires no provider that is named
+example.com/t/x 1.0.0 → 1.4.0 (minor): moved, 2 platforms added in 1 root
+  ./a
+1 root: lock file updated
+1 root: no provider that is named is required
+2 hashes added: 2 computed and not covered by a signature
 2 roots: 2 clean
 
 "#]]

@@ -1,0 +1,234 @@
+//! The text about several roots: what happened to which provider, each change once, on one screen.
+
+use std::collections::BTreeSet;
+
+use super::text::{Tense, locked, replaced, version};
+use crate::cli::{Look, diff};
+use crate::diag::{Texts, counted, counted_as};
+use crate::package::Provenance;
+use crate::report::json::{ConvertedProvider, LockedProvider, NotConverted, Provider};
+use crate::report::shared::shared;
+use crate::report::{Changes, CommandResult, RootResult, TextBlock, Tone};
+use crate::review::FileComparison;
+
+/// Maximum number of changes; each has a line, and a line with roots.
+const MAX_CHANGES: usize = 14;
+
+/// Maximum number of lines about the changes of a run that writes nothing.
+const MAX_LINES: usize = 28;
+
+/// Maximum number of lines about replaced hashes, of which a run with `--repair` has few.
+const MAX_EVIDENCE: usize = 8;
+
+/// Maximum number of outcomes of roots; a run has few, and of the others the last line tells the number.
+const MAX_OUTCOMES: usize = 6;
+
+/// Shows what was, or would be, written, then how the roots came out.
+pub(super) fn blocks(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
+    let roots = result.roots();
+    if look.quiet {
+        return evidence(roots, tense);
+    }
+    let compared: Vec<&FileComparison> = roots
+        .iter()
+        .filter_map(|root| root.lock()?.comparison.as_deref())
+        .collect();
+    let mut blocks = if compared.is_empty() {
+        changes(roots, tense)
+    } else {
+        explained(&compared, &result.texts, look)
+    };
+    let outcomes = shared(roots.iter().filter_map(|root| {
+        let tone = root.verdict.as_ref()?.tone;
+        let outcome = root.lock()?.outcome.as_deref()?;
+        Some(((tone, outcome), &*root.path))
+    }));
+    let outcomes = outcomes.iter().take(MAX_OUTCOMES).map(|outcome| {
+        let (tone, text) = outcome.fact;
+        let count = outcome.count(roots.len());
+        TextBlock::Verdict(tone, format!("{count}: {text}"))
+    });
+    blocks.extend(evidence(roots, tense));
+    blocks.extend(outcomes);
+    blocks.extend(added(roots, tense));
+    blocks
+}
+
+/// Shows the explained changes of lock files that were not written.
+fn explained(compared: &[&FileComparison], texts: &Texts, look: Look) -> Vec<TextBlock> {
+    let mut changes = diff::text::folded(compared, look);
+    let mut hidden = 0;
+    let fits = |changes: &Changes| TextBlock::Changes(changes.clone()).height(texts) <= MAX_LINES;
+    // The worst stand first.
+    while !fits(&changes) && changes.rows.pop().is_some() {
+        hidden += 1;
+    }
+    while !fits(&changes) && changes.remarks.pop().is_some() {
+        hidden += 1;
+    }
+    let mut blocks = vec![TextBlock::Changes(changes)];
+    blocks.extend(more(hidden));
+    blocks
+}
+
+/// Shows the evidence against hashes that were replaced: whoever repairs lock files has to see it.
+fn evidence(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
+    let all = roots.iter().flat_map(|root| {
+        locked(root)
+            .filter(|row| !row.replaced.is_empty())
+            .filter_map(|row| Some((replaced(row, root.flavor?, tense), &*root.path)))
+    });
+    let (mut room, mut hidden) = (MAX_EVIDENCE, 0);
+    let mut blocks = Vec::new();
+    for evidence in shared(all) {
+        if evidence.fact.len() > room && !blocks.is_empty() {
+            hidden += 1;
+            continue;
+        }
+        room = room.saturating_sub(evidence.fact.len());
+        blocks.push(TextBlock::Lines(evidence.fact));
+    }
+    if hidden > 0 {
+        let more = counted_as(hidden, "more list", "more lists");
+        blocks.push(TextBlock::Lines(vec![format!(
+            "... and {more} of replaced hashes (-v shows each)"
+        )]));
+    }
+    blocks
+}
+
+/// Counts changes that are not shown.
+fn more(hidden: usize) -> Option<TextBlock> {
+    let count = counted_as(hidden, "more change", "more changes");
+    (hidden > 0).then(|| TextBlock::Lines(vec![format!("... and {count} (-v shows each)")]))
+}
+
+/// Shows what happened to the entries of lock files that changed, with some of the roots.
+fn changes(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
+    let mut changes = Vec::new();
+    for root in roots.iter().filter(|root| root.changed == Some(true)) {
+        let converted = root.lock().and_then(|lock| lock.converted.as_deref());
+        let converted = converted.unwrap_or_default();
+        for row in locked(root) {
+            changes.extend(change(root, row, converted, tense).map(|text| (text, &*root.path)));
+        }
+        for provider in &root.providers {
+            if let Provider::Removed(row) = provider {
+                let removed = match tense {
+                    Tense::Done => "removed",
+                    Tense::Would => "would be removed",
+                };
+                changes.push((format!("{}: {removed}", row.provider), &*root.path));
+            }
+        }
+        for entry in converted {
+            changes.extend(staying(root, entry).map(|text| (text, &*root.path)));
+        }
+    }
+    let changes = shared(changes);
+    let mut lines = Vec::new();
+    for change in changes.iter().take(MAX_CHANGES) {
+        let count = change.count(roots.len());
+        lines.push(format!("{} in {count}", change.fact));
+        if change.roots.len() < roots.len() {
+            lines.push(format!("  {}", change.names(false)));
+        }
+    }
+    let mut blocks = Vec::new();
+    if !lines.is_empty() {
+        blocks.push(TextBlock::Lines(lines));
+    }
+    blocks.extend(more(changes.len().saturating_sub(MAX_CHANGES)));
+    blocks
+}
+
+/// Says what happened to an entry, as in `hashicorp/aws 5.1.0: 4 platforms added`; nothing if it stayed as
+/// it was.
+fn change(
+    root: &RootResult,
+    row: &LockedProvider,
+    converted: &[ConvertedProvider],
+    tense: Tense,
+) -> Option<String> {
+    let (moved, selected, added, replaced, removed) = match tense {
+        Tense::Done => ("moved", "selected", "added", "replaced", "removed"),
+        Tense::Would => (
+            "would move",
+            "selected",
+            "to add",
+            "to replace",
+            "to remove",
+        ),
+    };
+    let mut parts = Vec::new();
+    if row.from.is_some() {
+        parts.push(moved.to_owned());
+    } else if row.selected {
+        parts.push(selected.to_owned());
+    }
+    if converted
+        .iter()
+        .any(|entry| entry.to.as_ref() == Some(&row.provider))
+    {
+        parts.push("converted".to_owned());
+    }
+    let new = || row.hashes.iter().filter(|hash| hash.added);
+    let platforms: BTreeSet<&String> = new().flat_map(|hash| &hash.platforms).collect();
+    match (platforms.len(), new().count()) {
+        (0, 0) => {}
+        (0, hashes) => parts.push(format!("{} {added}", counted_as(hashes, "hash", "hashes"))),
+        (platforms, _) => parts.push(format!("{} {added}", counted(platforms, "platform"))),
+    }
+    for (count, word) in [(row.replaced.len(), replaced), (row.dropped.len(), removed)] {
+        if count > 0 {
+            parts.push(format!("{} {word}", counted_as(count, "hash", "hashes")));
+        }
+    }
+    let name = row.provider.short(root.flavor?);
+    (!parts.is_empty()).then(|| format!("{name} {}: {}", version(row), parts.join(", ")))
+}
+
+/// Says why an entry was not converted, in words that hold for all roots.
+fn staying(root: &RootResult, entry: &ConvertedProvider) -> Option<String> {
+    let reason = match entry.reason? {
+        NotConverted::OtherHost => "it is on another registry",
+        NotConverted::Named => "the configuration names its registry",
+        NotConverted::State => "the state names its registry",
+    };
+    let name = entry.provider.short(root.flavor?);
+    Some(format!(
+        "{name} {}: stays as it is, {reason},",
+        entry.version
+    ))
+}
+
+/// Counts the hashes that were added to all lock files, by how they are known.
+fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
+    let (mut signed, mut proven, mut claimed, mut computed) = (0, 0, 0, 0);
+    let rows = roots.iter().flat_map(locked);
+    for hash in rows.flat_map(|row| &row.hashes).filter(|hash| hash.added) {
+        match hash.provenance {
+            Provenance::Signed => signed += 1,
+            Provenance::Proven => proven += 1,
+            Provenance::Claimed => claimed += 1,
+            Provenance::Computed | Provenance::Kept => computed += 1,
+        }
+    }
+    let all = signed + proven + claimed + computed;
+    let counts: Vec<String> = [
+        (signed, "signed"),
+        (proven, "proven"),
+        (claimed, "claimed"),
+        (computed, "computed and not covered by a signature"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, word)| format!("{count} {word}"))
+    .collect();
+    let hashes = match tense {
+        Tense::Done => counted_as(all, "hash added", "hashes added"),
+        Tense::Would => counted_as(all, "hash to add", "hashes to add"),
+    };
+    let text = format!("{hashes}: {}", counts.join(", "));
+    (all > 0).then_some(TextBlock::Verdict(Tone::Good, text))
+}

@@ -1,0 +1,212 @@
+//! Two hundred roots with five providers each: what `lock`, `update` and `convert` print fits on one screen.
+
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+const PROVIDERS: [&str; 5] = ["aws", "local", "null", "random", "tls"];
+
+const PLATFORMS: [&str; 2] = ["linux_amd64", "darwin_arm64"];
+
+/// The state of a root before the run.
+#[derive(Clone, Copy)]
+enum State {
+    New,
+    /// The lock file has no hashes.
+    Incomplete,
+    /// No version meets the constraints, which differ from root to root.
+    Failing,
+    /// A module of one of some repositories cannot be fetched.
+    Unseen,
+    /// No file can be read.
+    Broken,
+}
+
+/// Two hundred roots, whose states follow one another, and a mirror.
+fn repository(states: &[State]) -> Lab {
+    let lab = Lab::new();
+    for provider in PROVIDERS {
+        for version in ["1.0.0", "1.1.0", "2.0.0"] {
+            for platform in PLATFORMS {
+                let path = format!("example.com/t/{provider}/{version}/{platform}");
+                lab.unpacked("mirror", &path, &format!("{provider} {version} {platform}"));
+            }
+        }
+    }
+    for number in 0..200 {
+        write(&lab, number, states[number % states.len()]);
+    }
+    lab
+}
+
+fn write(lab: &Lab, number: usize, state: State) {
+    let dir = format!("live/team-{}/root-{number:03}", number % 7);
+    let minor = number % 2;
+    let version = match state {
+        State::Failing => format!(">= 9.{number}"),
+        _ => format!("~> 1.{minor}"),
+    };
+    let required = PROVIDERS.map(|name| {
+        format!("    {name} = {{\n      source = \"example.com/t/{name}\"\n      version = \"{version}\"\n    }}\n")
+    });
+    let mut text = format!(
+        "terraform {{\n  backend \"s3\" {{}}\n  required_providers {{\n{}  }}\n}}\n",
+        required.concat()
+    );
+    match state {
+        State::Unseen => {
+            text += &format!(
+                "module \"m\" {{\n  source = \"git::https://git.example.com/team-{}/net.git\"\n}}\n",
+                number % 30
+            );
+        }
+        State::Broken => text += "resource {\n",
+        State::New | State::Incomplete | State::Failing => {}
+    }
+    lab.write(&format!("{dir}/main.tf"), text);
+    if matches!(state, State::Incomplete | State::Unseen) {
+        let entries = PROVIDERS.map(|name| {
+            format!("\nprovider \"example.com/t/{name}\" {{\n  version     = \"1.{minor}.0\"\n  constraints = \"~> 1.{minor}\"\n}}\n")
+        });
+        let header = "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
+        lab.write(
+            &format!("{dir}/{LOCK}"),
+            format!("{header}{}", entries.concat()),
+        );
+    }
+}
+
+fn run(lab: &Lab, command: &[&str], more: &[&str]) -> Outcome {
+    const MIRROR: &[&str] = &[
+        "--fs-mirror",
+        "mirror",
+        "--modules",
+        "installed",
+        "--platform",
+        "linux_amd64,darwin_arm64",
+    ];
+    lab.run(&[command, &["-r", "live"], MIRROR, more].concat())
+}
+
+#[track_caller]
+fn assert_one_screen(outcome: &Outcome, what: &str) {
+    for (stream, text) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+        let lines = text.lines().count();
+        assert!(lines <= 60, "{what}: {lines} lines on {stream}\n{text}");
+    }
+}
+
+#[test]
+fn two_hundred_roots_fit_on_a_screen_in_every_state() {
+    use State::{Broken, Failing, Incomplete, New, Unseen};
+    for (states, name) in [
+        (&[New][..], "new"),
+        (&[Incomplete], "incomplete"),
+        (&[Failing], "failing"),
+        (&[Broken], "broken"),
+        (&[New, Incomplete, Failing, Unseen, Broken], "mixed"),
+    ] {
+        let lab = repository(states);
+        for (command, more) in [
+            (&["lock"][..], &["--dry-run"][..]),
+            (&["lock"], &["--check"]),
+            (&["convert", "--to", "opentofu"], &["--dry-run"]),
+            (&["lock"], &[]),
+            (&["lock"], &[]),
+            (&["update"], &["--dry-run"]),
+            (&["update"], &[]),
+        ] {
+            let outcome = run(&lab, command, more);
+            assert_one_screen(&outcome, &format!("{name}: {command:?} {more:?}"));
+        }
+    }
+}
+
+#[test]
+fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
+    let lab = repository(&[State::Incomplete]);
+    let outcome = run(&lab, &["lock"], &[]);
+    assert_exit(&outcome, 0);
+    let line = "example.com/t/aws 1.1.0: 2 platforms added in 100 roots\n  live/team-0/root-007, ";
+    assert!(outcome.stdout.contains(line), "{}", outcome.stdout);
+    assert!(
+        outcome
+            .stdout
+            .contains("\nall 200 roots: lock file updated\n"),
+        "{}",
+        outcome.stdout
+    );
+    let again = run(&lab, &["lock"], &[]);
+    assert!(
+        again
+            .stdout
+            .starts_with("all 200 roots: lock file up to date\n"),
+        "{}",
+        again.stdout
+    );
+    assert!(!again.stderr.contains("is available"), "{}", again.stderr);
+    // Programs get everything, and so does whoever asks for it.
+    let json = run(&lab, &["lock"], &["--format", "json"]);
+    assert_eq!(json.stdout.matches("\"path\": \"").count(), 200);
+    let verbose = run(&lab, &["lock"], &["-v"]);
+    assert_eq!(verbose.stdout.matches("is up to date\n").count(), 200);
+    assert!(
+        verbose.stderr.contains("is available"),
+        "{}",
+        verbose.stderr
+    );
+}
+
+#[test]
+fn quiet_prints_failures_only() {
+    let lab = repository(&[State::New, State::Unseen]);
+    let outcome = run(&lab, &["lock"], &["-q"]);
+    assert_exit(&outcome, 0);
+    assert_eq!((&*outcome.stdout, &*outcome.stderr), ("", ""));
+    let lab = repository(&[State::New, State::Failing]);
+    let outcome = run(&lab, &["lock"], &["-q"]);
+    assert_exit(&outcome, 2);
+    assert!(outcome.stderr.starts_with("error: "), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("note: "), "{}", outcome.stderr);
+    assert_eq!(outcome.stdout, "200 roots: 100 clean, 100 failed\n");
+}
+
+#[test]
+fn modules_that_are_not_visible_have_a_line_for_each_repository() {
+    let lab = repository(&[State::Unseen]);
+    for command in [&["lock"][..], &["lock", "--dry-run"]] {
+        let outcome = run(&lab, command, &[]);
+        assert_exit(&outcome, 0);
+        let notes = outcome.stderr.matches("note[module-not-visible]").count();
+        assert_eq!(notes, 1, "{}", outcome.stderr);
+        for line in [
+            "note[module-not-visible]: Module not installed: 200 calls in all 200 roots\n",
+            "--> git.example.com/team-3/net: 7 calls in 7 roots\n",
+            "... and 20 more packages (-v shows each call)\n",
+        ] {
+            assert!(outcome.stderr.contains(line), "{line}{}", outcome.stderr);
+        }
+    }
+    let all = run(&lab, &["lock"], &["-v"]);
+    let notes = all.stderr.matches("note[module-not-visible]").count();
+    assert_eq!(notes, 200);
+}
+
+#[test]
+fn a_failure_of_many_roots_is_one_block_with_five_of_them() {
+    let lab = repository(&[State::New]);
+    let args = ["lock", "-r", "live", "--fs-mirror", "none", "--offline"];
+    let outcome = lab.run(&args);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("\n  in all 200 roots: live/team-0/root-000, live/team-0/root-007, "),
+        "{}",
+        outcome.stderr
+    );
+    assert!(
+        outcome.stderr.contains(" and 195 more\n"),
+        "{}",
+        outcome.stderr
+    );
+}
