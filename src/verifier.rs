@@ -11,7 +11,7 @@ use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile;
-use crate::os::{RealDisk, RealEnv};
+use crate::os::{RealClock, RealDisk, RealEnv};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::remote_module::InstalledOnly;
@@ -19,6 +19,7 @@ use crate::verify::{
     self, Advice, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks, WantedChecks,
 };
 use crate::workspace::{Reading, Root, Workspace, WorkspaceError};
+use crate::world::Clock as _;
 
 /// A verification of one root, as `lockctl verify` does it offline, without looking at packages.
 ///
@@ -111,7 +112,14 @@ impl Verifier {
     /// If the directory or the lock file cannot be read, or the project file has errors.
     pub fn run(&self) -> Result<Verification, VerifierError> {
         let mut texts = Texts::default();
-        let mut workspace = Workspace::new(&RealDisk, &RealEnv, self.flavor, None, &mut texts)?;
+        let mut workspace = Workspace::new(
+            &RealDisk,
+            &RealEnv,
+            self.flavor,
+            None,
+            RealClock.now(),
+            &mut texts,
+        )?;
         let file = workspace.project(&self.dir, &mut texts)?;
         let problems = file.diagnostics.clone();
         let Some(root) = workspace.open(&self.dir, file, &mut texts)? else {

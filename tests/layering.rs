@@ -104,7 +104,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("os", "addr world"),
     (
         "verifier",
-        "flavor addr platform diag package remote_module lockfile config project coverage verify workspace os",
+        "flavor addr platform diag world package remote_module lockfile config project coverage verify workspace os",
     ),
     (
         "cli",

@@ -233,6 +233,19 @@ impl RootArgs {
         self.roots.is_empty() && !self.recursive
     }
 
+    /// Returns the paths that were typed.
+    pub(super) fn typed(&self) -> &[PathBuf] {
+        &self.roots
+    }
+
+    /// Returns these roots as if no path had been typed.
+    pub(super) fn without_paths(&self) -> Self {
+        Self {
+            roots: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Returns these roots with one more before them.
     pub(super) fn after(&self, first: &str) -> Self {
         let mut roots = self.clone();

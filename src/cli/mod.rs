@@ -5,6 +5,7 @@
 
 mod args;
 mod cache;
+mod changed;
 mod commands;
 mod convert;
 mod diff;

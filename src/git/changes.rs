@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::GitError;
 use super::objects::ObjectId;
 use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
-use super::revision::Side;
+use super::revision::{Revision, Side};
 use crate::world::FileKind;
 
 /// The options by which `git diff` and `git log` list changes in one form, whatever the user has configured.
@@ -83,13 +83,7 @@ impl Repository<'_> {
         }
         args.extend(["--", LOCK_FILES]);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
-        // `:MODE MODE ID ID STATUS\0PATH\0`, behind a rename with a second path.
-        let mut fields = output.split(|byte| *byte == 0);
-        let mut changes: Vec<Change> = Vec::new();
-        while let Some(header) = fields.next().filter(|field| !field.is_empty()) {
-            let change = change(header, &mut fields);
-            changes.push(change.ok_or(GitError::Unexpected { command: "diff" })?);
-        }
+        let mut changes = listed(&output)?;
         // git lists an unmerged file a second time, as if it were modified.
         let unmerged: BTreeSet<PathBuf> = changes
             .iter()
@@ -101,13 +95,47 @@ impl Repository<'_> {
         });
         // `git diff` does not list untracked files, but a new root begins with an untracked lock file.
         if *new == Side::WorkTree {
-            changes.extend(self.untracked()?);
+            let untracked = self.untracked(LOCK_FILES)?;
+            changes.extend(untracked.into_iter().map(|path| Change {
+                status: Status::Added,
+                old: None,
+                new: Some(TreeEntry {
+                    path,
+                    kind: FileKind::File,
+                    blob: None,
+                }),
+            }));
         }
         changes.sort_by(|a, b| a.path().cmp(b.path()));
         Ok(changes)
     }
 
-    fn untracked(&self) -> Result<Vec<Change>, GitError> {
+    /// Lists the paths that differ between a revision and the work tree, from the top of the repository on:
+    /// committed, staged, changed and untracked files, deleted ones, and submodules at another commit.
+    ///
+    /// A file that moved is listed at both places. What git ignores is not listed.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn changed_paths(&self, old: &Revision) -> Result<Vec<PathBuf>, GitError> {
+        let mut args = vec!["diff"];
+        args.extend(RAW_FORM);
+        // The commit of a submodule counts. Its files are those of another repository, for which another git
+        // would be started.
+        args.extend(["--no-renames", "--ignore-submodules=dirty"]);
+        args.extend([old.id.as_str(), "--"]);
+        let mut paths: Vec<PathBuf> = listed(&self.output(&args, &[], MAX_LIST_BYTES)?)?
+            .iter()
+            .map(|change| change.path().to_owned())
+            .collect();
+        paths.extend(self.untracked(":/")?);
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// Lists files that git neither tracks nor ignores; a repository in this one is a single path.
+    fn untracked(&self, files: &str) -> Result<Vec<PathBuf>, GitError> {
         let args = [
             "ls-files",
             "-z",
@@ -115,7 +143,7 @@ impl Repository<'_> {
             "--exclude-standard",
             "--full-name",
             "--",
-            LOCK_FILES,
+            files,
         ];
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         Ok(output
@@ -124,15 +152,6 @@ impl Repository<'_> {
             .map(path_of)
             // A directory of installed modules may hold lock files of their authors.
             .filter(|path| path.iter().all(|part| part != ".terraform"))
-            .map(|path| Change {
-                status: Status::Added,
-                old: None,
-                new: Some(TreeEntry {
-                    path,
-                    kind: FileKind::File,
-                    blob: None,
-                }),
-            })
             .collect())
     }
 }
@@ -144,6 +163,18 @@ impl Change {
         let entry = self.new.as_ref().or(self.old.as_ref());
         entry.map_or(Path::new(""), |entry| &entry.path)
     }
+}
+
+/// Reads what `git diff --raw -z` lists.
+fn listed(output: &[u8]) -> Result<Vec<Change>, GitError> {
+    // `:MODE MODE ID ID STATUS\0PATH\0`, behind a rename with a second path.
+    let mut fields = output.split(|byte| *byte == 0);
+    let mut changes: Vec<Change> = Vec::new();
+    while let Some(header) = fields.next().filter(|field| !field.is_empty()) {
+        let change = change(header, &mut fields);
+        changes.push(change.ok_or(GitError::Unexpected { command: "diff" })?);
+    }
+    Ok(changes)
 }
 
 /// Reads one entry, whose paths are taken from what follows.

@@ -73,6 +73,21 @@ impl Repository<'_> {
         Err(nothing())
     }
 
+    /// Finds the revision that the work tree is compared with: `A`, or `A...`, which is where `HEAD` branched
+    /// off A.
+    ///
+    /// # Errors
+    /// If it names nothing, or something that has no commit in common with `HEAD`.
+    pub fn since(&self, text: &str) -> Result<Revision, GitError> {
+        let Some(branch) = text.strip_suffix("...") else {
+            return self.revision(text);
+        };
+        match self.sides(&format!("{branch}...HEAD"))? {
+            (Side::At(base), _) => Ok(base),
+            _ => self.revision(branch),
+        }
+    }
+
     /// Finds the two sides of a comparison as `git diff` does.
     ///
     /// `A` is compared with the work tree, `A..B` means A and B, `A...B` means B and where it

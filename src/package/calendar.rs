@@ -47,6 +47,20 @@ pub fn read_timestamp(text: &str) -> Option<SystemTime> {
     UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
 }
 
+/// Reads a day as its first moment in UTC; `None` for any other text.
+///
+/// ```
+/// use lockctl::package::calendar::{day, read_day};
+///
+/// assert_eq!(read_day("2027-03-01").map(day).as_deref(), Some("2027-03-01"));
+/// assert_eq!(read_day("2027-02-30"), None);
+/// ```
+#[must_use]
+pub fn read_day(text: &str) -> Option<SystemTime> {
+    // RFC 3339 wants two digits for a month and a day, so `2027-3-1` is no day.
+    read_timestamp(&format!("{text}T00:00:00Z"))
+}
+
 /// Spells the time that has passed since a moment, or that is left until then.
 ///
 /// ```

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
-use crate::diag::{Diagnostic, Span, Texts, rules};
+use crate::diag::{self, Diagnostic, Span, Texts, rules};
 use crate::world::{Files, clean, is_outside};
 
 use super::lists::{self, MAX_LIST_BYTES};
@@ -46,6 +47,8 @@ pub struct ProjectFile {
 /// All project files that were looked for in a run.
 pub struct Projects<'a> {
     files: &'a dyn Files,
+    /// The time at which settings have ended or not.
+    now: SystemTime,
     /// The one file that counts instead of all others.
     stated: Option<Arc<ProjectFile>>,
     by_dir: BTreeMap<PathBuf, Arc<ProjectFile>>,
@@ -132,9 +135,10 @@ impl ProjectPlace {
 impl<'a> Projects<'a> {
     /// Looks for the nearest file above each directory.
     #[must_use]
-    pub fn nearest(files: &'a dyn Files) -> Self {
+    pub fn nearest(files: &'a dyn Files, now: SystemTime) -> Self {
         Self {
             files,
+            now,
             stated: None,
             by_dir: BTreeMap::new(),
         }
@@ -144,6 +148,7 @@ impl<'a> Projects<'a> {
     #[must_use]
     pub fn stated(
         files: &'a dyn Files,
+        now: SystemTime,
         texts: &mut Texts,
         path: &Path,
         base: &ProjectPlace,
@@ -153,13 +158,13 @@ impl<'a> Projects<'a> {
             ProjectFile::default()
         } else {
             match files.read(path, MAX_FILE_BYTES) {
-                Ok(bytes) => understood(files, texts, (path, base), bytes),
+                Ok(bytes) => understood((files, now), texts, (path, base), bytes),
                 Err(error) => unreadable(texts, path, base, &error),
             }
         };
         Self {
             stated: Some(Arc::new(file)),
-            ..Self::nearest(files)
+            ..Self::nearest(files, now)
         }
     }
 
@@ -168,6 +173,7 @@ impl<'a> Projects<'a> {
     pub fn anew(&self) -> Self {
         Self {
             files: self.files,
+            now: self.now,
             stated: self.stated.clone(),
             by_dir: BTreeMap::new(),
         }
@@ -190,7 +196,12 @@ impl<'a> Projects<'a> {
             let path = here.file(FILE_NAME);
             match self.files.read(&path, MAX_FILE_BYTES) {
                 Ok(bytes) => {
-                    file = Arc::new(understood(self.files, texts, (&path, &here), bytes));
+                    file = Arc::new(understood(
+                        (self.files, self.now),
+                        texts,
+                        (&path, &here),
+                        bytes,
+                    ));
                     break;
                 }
                 // A confined run must not learn whether a file exists outside.
@@ -232,13 +243,15 @@ impl std::fmt::Debug for Projects<'_> {
 
 /// Reads a project file, which is at this path and whose paths begin at this place.
 fn understood(
-    files: &dyn Files,
+    (files, now): (&dyn Files, SystemTime),
     texts: &mut Texts,
     (path, base): (&Path, &ProjectPlace),
     bytes: Vec<u8>,
 ) -> ProjectFile {
     let file = texts.add(path.display().to_string(), bytes);
     let (mut project, mut diagnostics) = read::read(file, texts.bytes(file));
+    diagnostics.extend(project.end_settings(now));
+    diag::in_order(&mut diagnostics);
     if let Some(from) = &project.roots_from {
         let listed = files
             .read(&base.file(&from.path), MAX_LIST_BYTES)

@@ -23,12 +23,14 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+use std::time::{Duration, SystemTime};
+
 use crate::addr::{Hostname, ProviderAddr};
-use crate::diag::{Diagnostic, FileId, Level, Span};
+use crate::diag::{self, Diagnostic, FileId, Level, Span};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::package::{
     AgePolicy, ClaimPolicy, H1Trust, KeyId, MinAge, PlatformsOrigin, Undated, WantedPlatforms,
-    WantedSet,
+    WantedSet, calendar,
 };
 use crate::platform::Platform;
 
@@ -37,6 +39,9 @@ pub use patterns::RootPatterns;
 
 /// The name of the file, in the directory of a root or in one above.
 pub const FILE_NAME: &str = ".lockctl.hcl";
+
+/// Time before the end of a setting in which a note says that it will end.
+const NOTICE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 /// Maximum size of a project file, in bytes.
 pub const MAX_FILE_BYTES: u64 = 256 * 1024;
@@ -108,6 +113,17 @@ pub struct RuleSetting {
     pub reason: Option<String>,
     /// The only provider that it is about, if it is about one.
     pub provider: Option<ProviderName>,
+    /// The end of the setting, if it has one.
+    pub until: Option<SettingEnd>,
+}
+
+/// `until = "…"` of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingEnd {
+    /// The first moment at which the setting does not count any more.
+    pub moment: SystemTime,
+    /// The place of the day in the file.
+    pub place: SettingPlace,
 }
 
 /// `trust { … }`
@@ -287,6 +303,48 @@ impl Project {
                 pair.is_some_and(|(name, provider)| name.means(provider, flavor))
             })
             .or_else(|| settings().find(|setting| setting.provider.is_none()))
+    }
+}
+
+impl Project {
+    /// Removes the settings of rules that have ended; returns notes about them, and about those that end
+    /// within 30 days.
+    pub(crate) fn end_settings(&mut self, now: SystemTime) -> Vec<Diagnostic> {
+        let mut notes = Vec::new();
+        self.rules.retain(|setting| {
+            let Some(SettingEnd { moment, place }) = setting.until else {
+                return true;
+            };
+            let has_ended = moment <= now;
+            if has_ended || moment <= now + NOTICE {
+                let (title, help) = if has_ended {
+                    (
+                        "Rule setting has ended",
+                        "delete the block, or write a later day",
+                    )
+                } else {
+                    (
+                        "Rule setting ends soon",
+                        "fix the findings, or write a later day",
+                    )
+                };
+                let level = match setting.level {
+                    Level::Off => "off",
+                    Level::As(severity) => severity.name(),
+                };
+                let verb = if has_ended { "was" } else { "is" };
+                let remark = format!(
+                    "{} {verb} {level:?} until {} (UTC), {}",
+                    setting.rule,
+                    calendar::day(moment),
+                    calendar::ago(moment, now)
+                );
+                let note = Diagnostic::note(diag::rules::PROJECT_ODD, title);
+                notes.push(note.at(place.file, place.span, remark).help(help));
+            }
+            !has_ended
+        });
+        notes
     }
 }
 

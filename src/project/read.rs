@@ -5,14 +5,14 @@ use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_yo
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
-use crate::package::{H1Trust, KeyId, MinAge, Undated};
+use crate::package::{H1Trust, KeyId, MinAge, Undated, calendar};
 use crate::platform::Platform;
 
 use super::patterns::RootPatternError;
 use super::values::{BodySchema, Located, ProjectReader, listed};
 use super::{
     Allow, PinnedKey, PlatformName, Policy, Project, ProviderName, ProviderSetting, RootPatterns,
-    RootsFrom, RuleSetting, SettingPlace, Trust,
+    RootsFrom, RuleSetting, SettingEnd, SettingPlace, Trust,
 };
 
 const TOP: BodySchema = BodySchema {
@@ -38,7 +38,7 @@ const PROVIDER: BodySchema = BodySchema {
 
 const RULE: BodySchema = BodySchema {
     subject: "a rule block",
-    arguments: &["level", "reason", "provider"],
+    arguments: &["level", "reason", "provider", "until"],
     blocks: &[],
     elsewhere: &[],
 };
@@ -306,11 +306,33 @@ fn rule(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
         None if block.body.attribute("provider").is_some() => return None,
         None => None,
     };
+    let until = match reader.text(&block.body, "until") {
+        Some(text) => Some(end(&text, reader)?),
+        // Without its end, a setting that was meant to end would count for ever.
+        None if block.body.attribute("until").is_some() => return None,
+        None => None,
+    };
     Some(RuleSetting {
         rule: name?.name,
         level: level?,
         reason: reason.map(|text| text.value),
         provider,
+        until,
+    })
+}
+
+fn end(text: &Located<String>, reader: &mut ProjectReader) -> Option<SettingEnd> {
+    let Some(moment) = calendar::read_day(&text.value) else {
+        let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";
+        reader.invalid("Invalid day", text.span, "this is no day", help);
+        return None;
+    };
+    Some(SettingEnd {
+        moment,
+        place: SettingPlace {
+            file: reader.file,
+            span: text.span,
+        },
     })
 }
 

@@ -95,6 +95,10 @@ pub fn each(roots: &[RootResult], own: Vec<Vec<TextBlock>>, heading: Heading) ->
 #[must_use]
 pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sentence> {
     let roots = result.roots();
+    // A remark says that no file of any root changed.
+    if roots.is_empty() && result.unchanged.is_some() {
+        return None;
+    }
     let mut text = statuses(roots.iter().map(|root| root.status));
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.

@@ -30,6 +30,8 @@ pub struct CommandResult {
     pub remarks: Vec<Sentence>,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub not_locked: Option<Vec<String>>,
+    /// The number of roots that were passed over because no file of them changed, if that was asked for.
+    pub unchanged: Option<usize>,
     /// The versions that the roots lock, if they were compared.
     pub versions_in_use: Option<VersionsInUse>,
     /// The texts of the files in which findings are.
@@ -256,6 +258,7 @@ impl CommandResult {
             subject: ResultSubject::Roots(roots),
             remarks: Vec::new(),
             not_locked: None,
+            unchanged: None,
             versions_in_use: None,
             texts,
         }

@@ -15,6 +15,7 @@ use crate::project::ProjectFile;
 use crate::project::roots::UnitRoots;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
+use crate::run::changed::ChangedFiles;
 use crate::run::job::{Job, OpenResult, RunInputs};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
@@ -37,14 +38,26 @@ pub(crate) fn over_roots<J: Job>(job: &mut J, inputs: RunInputs<'_>) -> RootResu
     });
     let (files, env) = (inputs.world.disk, inputs.world.env);
     let texts = &mut all.texts;
-    let mut workspace = match Workspace::new(files, env, options.flavor, project.as_ref(), texts) {
+    let mut workspace = match Workspace::new(
+        files,
+        env,
+        options.flavor,
+        project.as_ref(),
+        inputs.world.clock.now(),
+        texts,
+    ) {
         Ok(workspace) => workspace,
         Err(error) => {
             all.fail(Path::new("."), error.into());
             return all;
         }
     };
-    let dirs = find_roots(&mut workspace, &inputs, &mut all);
+    let mut dirs = find_roots(&mut workspace, &inputs, &mut all);
+    if let Some(changed) = inputs.changed {
+        let found = dirs.len();
+        dirs = changed_roots(&mut workspace, &inputs, changed, dirs, &mut all.texts);
+        all.unchanged = Some((found - dirs.len(), changed.since.clone()));
+    }
     let mut run = JobRun {
         job,
         reader: RootReader { workspace, inputs },
@@ -84,6 +97,35 @@ fn find_roots(
     all.not_locked = Some(searched.not_locked);
     all.submodules = searched.submodules;
     searched.roots
+}
+
+/// Leaves out roots of which no file changed. A root that cannot be opened stays, so that this is reported.
+fn changed_roots(
+    workspace: &mut Workspace<'_>,
+    inputs: &RunInputs<'_>,
+    changed: &ChangedFiles,
+    dirs: Vec<PathBuf>,
+    texts: &mut Texts,
+) -> Vec<PathBuf> {
+    let found: Vec<_> = dirs
+        .iter()
+        .map(|dir| workspace.project(dir, texts).ok())
+        .zip(&dirs)
+        .collect();
+    let files = inputs.world.disk;
+    let concerned = parallel::map(inputs.jobs, &found, |(file, dir)| {
+        let Some(file) = file else { return true };
+        // The files of a root that stays are read again, for its results.
+        let root = workspace.open(dir, Arc::clone(file), &mut Texts::default());
+        match root {
+            Ok(Some(root)) => changed.concern(&root, workspace.current(), inputs.reading, files),
+            _ => true,
+        }
+    });
+    dirs.into_iter()
+        .zip(concerned)
+        .filter_map(|(dir, is_concerned)| is_concerned.then_some(dir))
+        .collect()
 }
 
 /// The run of a job: the job, and how its roots are read.

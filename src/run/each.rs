@@ -23,6 +23,7 @@ pub(crate) fn each(
         choice,
         options,
         reading: None,
+        changed: None,
         jobs: parallel::cores(),
         world,
     };

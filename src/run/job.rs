@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::report::{Failure, RootResult};
-use crate::run::World;
 use crate::run::options::{RootChoice, RunOptions};
 use crate::run::root::Root;
+use crate::run::{ChangedFiles, World};
 use crate::workspace::Reading;
 use crate::world::{Exclusive, Replaced};
 
@@ -18,6 +18,8 @@ pub(crate) struct RunInputs<'a> {
     pub(crate) options: &'a RunOptions,
     /// The sources of configuration; `None` if the job needs nothing but lock files.
     pub(crate) reading: Option<Reading<'a>>,
+    /// The files that changed, if only roots of which one changed are worked on.
+    pub(crate) changed: Option<&'a ChangedFiles>,
     /// The number of roots that are read at once.
     pub(crate) jobs: NonZeroUsize,
     pub(crate) world: World<'a>,

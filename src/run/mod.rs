@@ -6,6 +6,7 @@
 //!
 //! Invariant: results stand in the order of the roots, whatever finished first.
 
+mod changed;
 pub(crate) mod commands;
 mod driver;
 mod each;
@@ -20,6 +21,7 @@ pub(crate) mod unseen;
 pub(crate) mod user;
 
 use crate::world::{Clock, Disk, Env, Http, Run};
+pub(crate) use changed::ChangedFiles;
 pub(crate) use driver::over_roots;
 pub(crate) use each::each;
 pub(crate) use job::{Job, OpenResult, RunInputs};

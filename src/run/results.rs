@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::diag::Texts;
+use crate::diag::{Texts, counted};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::unseen::some_of;
 
@@ -14,6 +14,8 @@ pub(crate) struct RootResults {
     pub(crate) texts: Texts,
     /// Directories with configuration that no root covers, if roots were searched for.
     pub(crate) not_locked: Option<Vec<PathBuf>>,
+    /// The number of roots of which no file changed, and since what, if only the others were worked on.
+    pub(super) unchanged: Option<(usize, String)>,
     /// Git submodules that are not checked out, if roots were searched for.
     pub(super) submodules: Vec<PathBuf>,
 }
@@ -26,6 +28,18 @@ impl RootResults {
             .map(|dirs| dirs.iter().map(|dir| dir.display().to_string()).collect());
         let mut result = CommandResult::of_roots(command, self.results, self.texts);
         result.not_locked = not_locked;
+        if let Some((count, since)) = self.unchanged {
+            result.unchanged = Some(count);
+            let checked = result.roots().len();
+            let all = counted(checked + count, "root");
+            let what = match checked {
+                0 => format!("no file of {all} changed{since}"),
+                _ => format!(
+                    "a file of {checked} of {all} changed{since}; the others were passed over"
+                ),
+            };
+            result.remarks.push(Sentence::note(what));
+        }
         let (what, are) = match self.submodules.len() {
             0 => return result,
             1 => ("git submodule", "is"),

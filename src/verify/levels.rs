@@ -73,6 +73,7 @@ mod tests {
             level,
             reason: Some("because".to_owned()),
             provider: None,
+            until: None,
         }
     }
 

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::config::{self, Submodules};
 use crate::diag::{Texts, has_errors};
@@ -79,7 +80,7 @@ impl<'a> Workspace<'a> {
     /// Prepares to open roots by the rules that `flavor` states; if it states none, each root decides.
     ///
     /// `project` is a project file that is used instead of the nearest one of each root; it stands in,
-    /// or below, the working directory.
+    /// or below, the working directory. Settings of project files that have ended by `now` do not count.
     ///
     /// # Errors
     /// If the working directory could not be determined.
@@ -88,15 +89,16 @@ impl<'a> Workspace<'a> {
         env: &dyn Env,
         flavor: FlavorChoice,
         project: Option<&StatedProject>,
+        now: SystemTime,
         texts: &mut Texts,
     ) -> Result<Self, WorkspaceError> {
         let current = env
             .current_dir()
             .map_err(|cause| WorkspaceError::NoWorkingDirectory { cause })?;
         let projects = match project {
-            None => Projects::nearest(files),
+            None => Projects::nearest(files, now),
             Some(StatedProject { path, base }) => {
-                Projects::stated(files, texts, path, &ProjectPlace::new(base, &current))
+                Projects::stated(files, now, texts, path, &ProjectPlace::new(base, &current))
             }
         };
         Ok(Self {
@@ -110,6 +112,12 @@ impl<'a> Workspace<'a> {
             documents: Arc::default(),
             submodules: Memo::default(),
         })
+    }
+
+    /// Returns the working directory, as an absolute path.
+    #[must_use]
+    pub fn current(&self) -> &Path {
+        &self.current
     }
 
     /// Returns directories in the order given, each once, however it is written.

@@ -141,6 +141,17 @@ impl Root {
         }
     }
 
+    /// Returns the root with nothing of it read yet, which shares nothing with other roots.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        let mut root = self.clone();
+        if let Some(unit) = &mut root.unit {
+            unit.documents = Arc::default();
+            unit.evaluated = Arc::default();
+        }
+        root
+    }
+
     /// Returns what the project file states.
     #[must_use]
     pub fn project(&self) -> &Project {

@@ -109,6 +109,45 @@ fn the_base_revision_decides_how_strict_the_action_is() {
 }
 
 #[test]
+fn project_files_of_subdirectories_count_in_the_action() {
+    let Some((repo, _)) = pull_request() else {
+        return;
+    };
+    repo.remove(".lockctl.hcl");
+    repo.write(
+        "live/.lockctl.hcl",
+        "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n",
+    );
+    let base = repo.commit("base");
+    repo.write("live/more.tf", "").commit("change");
+    let temp = crate::temp::dir();
+    let run = |base: &str| {
+        let vars = [("LOCKCTL_BASE", base), ("LOCKCTL_FORMAT", "human")];
+        run(&repo, temp.path(), &vars)
+    };
+    for base in ["", &*base] {
+        let ran = run(base);
+        assert_eq!(ran.code, Some(1), "{}", ran.said);
+        assert!(
+            ran.said.contains("run `lockctl lock -r`")
+                || ran.said.contains("run `lockctl lock live`"),
+            "{}",
+            ran.said
+        );
+        assert!(!ran.said.contains("--config"), "{}", ran.said);
+    }
+    // A spelling that some systems take for the name counts as a change.
+    let quiet = "rule \"platforms-incomplete\" {\n  level  = \"off\"\n  reason = \"trust me\"\n}\n";
+    for file in ["live/.lockctl.hcl", "live/.LOCKCTL.hcl"] {
+        repo.write(file, quiet).commit("be quiet");
+        let ran = run(&base);
+        assert_eq!(ran.code, Some(1), "{}", ran.said);
+        assert!(ran.said.contains("platforms-incomplete"), "{}", ran.said);
+        repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
+    }
+}
+
+#[test]
 fn the_action_shows_nothing_from_outside() {
     let Some((repo, base)) = pull_request() else {
         return;

@@ -30,6 +30,7 @@ impl LockCommand for ConvertArgs {
         let request = LockRequest {
             command: "convert",
             roots: &self.roots,
+            changed: None,
             options: &self.options,
             moves: None,
         };

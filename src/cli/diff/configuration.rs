@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use crate::cli::World;
 use crate::cli::args::Common;
@@ -122,7 +123,9 @@ fn load_root(
         dir
     };
     let choice = FlavorChoice::rules_of(flavor);
-    let workspace = Workspace::new(outside.files, env, choice, None, texts).ok()?;
+    // No project file is read below, so no setting of one can have ended.
+    let now = SystemTime::UNIX_EPOCH;
+    let workspace = Workspace::new(outside.files, env, choice, None, now, texts).ok()?;
     // The two states may have different project files, and neither says what is required.
     let root = workspace
         .open(dir, Arc::<ProjectFile>::default(), texts)

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs};
+use crate::cli::changed::ChangedArgs;
 use crate::cli::source_args::SourceArgs;
 use crate::platform::Platform;
 
@@ -19,6 +20,8 @@ use crate::platform::Platform;
 pub(in crate::cli) struct LockArgs {
     #[command(flatten)]
     pub(super) roots: RootArgs,
+    #[command(flatten)]
+    pub(super) changed: ChangedArgs,
     #[command(flatten)]
     pub(in crate::cli) options: LockOptions,
 }

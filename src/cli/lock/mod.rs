@@ -27,7 +27,7 @@ use crate::report::{CommandResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformArg};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::{self, AutoModules, UserModules};
-use crate::run::{self, RootResults, RunInputs};
+use crate::run::{self, ChangedFiles, RootResults, RunInputs};
 use crate::sources::net::Event;
 pub(in crate::cli) use args::{LockArgs, LockOptions};
 pub(in crate::cli) use job::LockJob;
@@ -42,6 +42,8 @@ pub(in crate::cli) struct LockRequest<'a> {
     /// The name of the command.
     pub(in crate::cli) command: &'static str,
     pub(in crate::cli) roots: &'a RootArgs,
+    /// The files that changed, if only roots of which one changed are locked.
+    pub(in crate::cli) changed: Option<&'a ChangedFiles>,
     pub(in crate::cli) options: &'a LockOptions,
     /// The versions that move; `None` if none does.
     pub(in crate::cli) moves: Option<&'a Moves>,
@@ -100,9 +102,14 @@ impl LockCommand for LockArgs {
     }
 
     fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let changed = match self.changed.files(common, &self.roots, world) {
+            Ok(changed) => changed,
+            Err(failure) => return CommandResult::failed("lock", [failure]),
+        };
         let request = LockRequest {
             command: "lock",
-            roots: &self.roots,
+            roots: &self.changed.roots(&self.roots),
+            changed: changed.as_ref(),
             options: &self.options,
             moves: None,
         };
@@ -146,6 +153,7 @@ pub(in crate::cli) fn run_with(
         choice,
         options,
         reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
+        changed: request.changed,
         jobs: job_count(args.jobs),
         world,
     };

@@ -76,6 +76,7 @@ impl Command for OutdatedArgs {
             choice: &self.roots.choice(),
             options,
             reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
+            changed: None,
             jobs: parallel::cores(),
             world,
         };

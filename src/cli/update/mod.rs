@@ -17,6 +17,7 @@ impl LockCommand for UpdateArgs {
         let request = LockRequest {
             command: "update",
             roots: &self.roots(),
+            changed: None,
             options: &self.options,
             moves: Some(&self.moves()),
         };

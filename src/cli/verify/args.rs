@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs, one_of};
+use crate::cli::changed::ChangedArgs;
 use crate::verify::fix::Extent;
 use crate::verify::{CheckGroup, Groups};
 
@@ -14,12 +15,15 @@ use crate::verify::{CheckGroup, Groups};
 #[command(before_help = examples(&[
     ("lockctl verify", "the root in this directory"),
     ("lockctl verify -r --format github", "all roots below, as annotations of GitHub Actions"),
+    ("lockctl verify -r --since main", "only roots of which a file changed since main"),
     ("lockctl verify --matrix", "predict what init, plan and validate will do"),
     ("lockctl verify --fix", "apply safe fixes first"),
 ]))]
 pub(in crate::cli) struct VerifyArgs {
     #[command(flatten)]
     pub(in crate::cli) roots: RootArgs,
+    #[command(flatten)]
+    pub(in crate::cli) changed: ChangedArgs,
     #[command(flatten)]
     pub(in crate::cli) configuration: Configuration,
     #[command(flatten)]

@@ -63,9 +63,15 @@ fn run(
     world: World<'_>,
     stderr: &mut (dyn Write + Send),
 ) -> CommandResult {
-    let (platforms, named) = match checked_options(common, args, world) {
-        Ok(options) => options,
-        Err(failure) => return CommandResult::failed("verify", [failure]),
+    let changed = args.changed.files(common, &args.roots, world);
+    let options = checked_options(common, args, world);
+    let (changed, (platforms, named)) = match (changed, options) {
+        (Ok(changed), Ok(options)) => (changed, options),
+        (Err(failure), _) | (_, Err(failure)) => return CommandResult::failed("verify", [failure]),
+    };
+    let args = &VerifyArgs {
+        roots: args.changed.roots(&args.roots),
+        ..args.clone()
     };
     let uses_network = args.groups().wants(CheckGroup::Upstream)
         || args.configuration.modules == ModulesArg::Fetch;
@@ -88,6 +94,7 @@ fn run(
         choice,
         options,
         reading: needs_configuration.then(|| modules.reading(configuration, BackendUse::SetUp)),
+        changed: changed.as_ref(),
         jobs: job_count(args.jobs),
         world,
     };

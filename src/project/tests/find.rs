@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::time::SystemTime;
 
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
@@ -23,7 +24,7 @@ fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
     };
     let place = |top: &&str| ProjectPlace::new(Path::new(top), Path::new("/"));
     let tops: Vec<ProjectPlace> = tops.iter().map(place).collect();
-    let mut projects = Projects::nearest(files);
+    let mut projects = Projects::nearest(files, SystemTime::UNIX_EPOCH);
     find(search, &mut projects, &mut Texts::default(), &tops)
 }
 

@@ -1,6 +1,7 @@
 //! Which project file governs a directory.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use crate::diag::Texts;
 use crate::project::{ProjectPlace, Projects};
@@ -8,7 +9,7 @@ use crate::world::mem::{MemFiles, slashed};
 
 /// Returns the path of the file that governs a directory, as it is shown.
 fn nearest(files: &MemFiles, dir: &str, current: &str) -> Option<String> {
-    let mut projects = Projects::nearest(files);
+    let mut projects = Projects::nearest(files, SystemTime::UNIX_EPOCH);
     let place = ProjectPlace::new(Path::new(dir), Path::new(current));
     let file = projects.of(&place, &mut Texts::default());
     let again = projects.of(&place, &mut Texts::default());
@@ -72,7 +73,13 @@ fn a_stated_file_counts_instead_of_every_other() {
     let mut texts = Texts::default();
     let here = ProjectPlace::new(Path::new("/w"), Path::new("/"));
     let mut stated = |path: &str| {
-        let mut projects = Projects::stated(&files, &mut texts, Path::new(path), &here);
+        let mut projects = Projects::stated(
+            &files,
+            SystemTime::UNIX_EPOCH,
+            &mut texts,
+            Path::new(path),
+            &here,
+        );
         let file = projects.of(&here, &mut texts);
         let title = file
             .diagnostics
@@ -90,7 +97,7 @@ fn a_stated_file_counts_instead_of_every_other() {
 fn a_file_that_is_too_large_is_an_error() {
     let large = "#".repeat(300_000);
     let files = MemFiles::with(&[("/w/.lockctl.hcl", &large), ("/w/.git/HEAD", "")]);
-    let mut projects = Projects::nearest(&files);
+    let mut projects = Projects::nearest(&files, SystemTime::UNIX_EPOCH);
     let here = ProjectPlace::new(Path::new("/w"), Path::new("/"));
     let file = projects.of(&here, &mut Texts::default());
     assert_eq!(file.diagnostics[0].title, "Failed to read project file");

@@ -3,7 +3,7 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{Level, Severity, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
-use crate::package::{H1Trust, Undated};
+use crate::package::{H1Trust, Undated, calendar};
 use crate::platform::Platform;
 use crate::project::values::MAX_ITEMS;
 use crate::project::{PlatformName, Project, parse};
@@ -95,6 +95,45 @@ policy {
 }
 
 #[test]
+fn a_setting_counts_until_its_day_begins() {
+    let text = "rule \"lock-missing\" {\n  level = \"note\"\n}\n\
+                rule \"lock-missing\" {\n  level = \"off\"\n  reason = \"r\"\n  \
+                provider = \"acme/tool\"\n  until = \"2027-03-01\"\n}\n";
+    let at = |now: &str| {
+        let (mut project, problems) = read(text);
+        assert_eq!(problems, [""; 0]);
+        let notes = project.end_settings(calendar::read_timestamp(now).unwrap());
+        let level = project.rule("lock-missing", Some(&addr("acme/tool")), TERRAFORM);
+        let notes = notes.into_iter().map(|note| {
+            let label = note.primary.unwrap();
+            format!("{}: {}", note.title, label.note)
+        });
+        (level.unwrap().level, notes.collect::<Vec<_>>().join("; "))
+    };
+    assert_eq!(at("2027-01-29T23:59:59Z"), (Level::Off, String::new()));
+    let soon = "Rule setting ends soon: lock-missing is \"off\" until 2027-03-01 (UTC), in";
+    assert_eq!(
+        at("2027-01-30T00:00:00Z"),
+        (Level::Off, format!("{soon} 30 days"))
+    );
+    assert_eq!(
+        at("2027-02-28T23:59:59Z"),
+        (Level::Off, format!("{soon} 0 minutes"))
+    );
+    // An hour ahead of UTC the day has begun; in UTC it has not.
+    assert_eq!(
+        at("2027-03-01T00:30:00+01:00"),
+        (Level::Off, format!("{soon} 30 minutes"))
+    );
+    // The level for all providers counts again.
+    let ended = "Rule setting has ended: lock-missing was \"off\" until 2027-03-01 (UTC), just now";
+    assert_eq!(
+        at("2027-03-01T00:00:00Z"),
+        (Level::As(Severity::Note), ended.to_owned())
+    );
+}
+
+#[test]
 fn nothing_stated_is_the_default() {
     for text in ["", "# nothing\n", "flavor = null\nroots = []\n"] {
         let (project, problems) = read(text);
@@ -121,6 +160,24 @@ fn an_address_means_what_the_flavor_of_the_root_makes_of_it() {
         assert_eq!(project.platforms_of(&own, flavor).len(), 1, "{flavor}");
         let other = ProviderAddr::parse("example.com/hashicorp/aws", flavor).unwrap();
         assert_eq!(project.platforms_of(&other, flavor).len(), 0, "{flavor}");
+    }
+}
+
+#[test]
+fn the_end_of_a_setting_is_a_day() {
+    for day in [
+        "2027-3-1",
+        "2027-02-30",
+        "01.03.2027",
+        "2027-03-01T00:00:00Z",
+        "",
+    ] {
+        check(
+            &format!("rule \"lock-missing\" {{\n  level = \"note\"\n  until = {day:?}\n}}\n"),
+            &[
+                "3 Invalid day: write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC",
+            ],
+        );
     }
 }
 

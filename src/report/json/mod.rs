@@ -108,6 +108,10 @@ pub struct Summary {
     /// Number of directories with configuration no root covers; absent unless roots were looked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_locked: Option<usize>,
+    /// Number of roots that were passed over because no file of them changed; only with `--since` and
+    /// `--changed`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unchanged: Option<usize>,
     /// Number of providers that are locked at one version wherever they are locked; only of `lock` and `update`
     /// over several roots.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,6 +159,7 @@ impl<'a> JsonDocument<'a> {
         let in_use = result.versions_in_use.as_ref();
         let mut summary = Summary {
             not_locked: result.not_locked.as_ref().map(Vec::len),
+            unchanged: result.unchanged,
             agreed_versions: in_use.map(|all| all.agreed),
             differing_versions: in_use.map(|all| all.differing.len()),
             ..Summary::of(&roots, &packages, files.as_deref())

@@ -4,6 +4,7 @@ mod action_lock;
 mod age;
 mod cache;
 mod cache_import;
+mod changed;
 mod claims;
 mod claims_mirrors;
 mod cli_config;

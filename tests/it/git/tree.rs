@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::SystemTime;
 
 use lockctl::config::{self, ConfigSources, Settings};
 use lockctl::diag::Texts;
@@ -161,7 +162,8 @@ fn paths_are_walked_as_the_system_does() {
 fn opened(files: &dyn Files, env: &dyn Env, dir: &str) -> String {
     let mut texts = Texts::default();
     let flavor = FlavorChoice::Auto;
-    let mut workspace = Workspace::new(files, env, flavor, None, &mut texts).unwrap();
+    let mut workspace =
+        Workspace::new(files, env, flavor, None, SystemTime::UNIX_EPOCH, &mut texts).unwrap();
     let dir = Path::new(dir);
     let project = workspace.project(dir, &mut texts).unwrap();
     let root = workspace.open(dir, project, &mut texts).unwrap().unwrap();

@@ -1,0 +1,84 @@
+//! The options that leave out roots of which no file changed.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::advice;
+use crate::cli::World;
+use crate::cli::args::{Common, RootArgs};
+use crate::git::{GitError, Repository};
+use crate::report::Failure;
+use crate::run::ChangedFiles;
+use crate::world::clean;
+
+/// Options about files that changed.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct ChangedArgs {
+    /// Leave out roots of which no file changed since this revision
+    ///
+    /// Files of a root are its own, those of its local modules and all others that are read for it, the
+    /// project file included. Changes that are not committed count, and files that are not tracked unless git
+    /// ignores them. `main...` means the commit where this branch left main.
+    #[arg(long, value_name = "REF")]
+    since: Option<String>,
+    /// With -r, take each ROOT as a file that changed, and leave out all other roots
+    ///
+    /// For programs that know which files changed, such as pre-commit. Roots are found below the working
+    /// directory.
+    #[arg(long, requires = "recursive", conflicts_with = "since")]
+    changed: bool,
+}
+
+impl ChangedArgs {
+    /// Returns the roots that are meant: with `--changed`, those that are found in the working directory.
+    pub(in crate::cli) fn roots(&self, typed: &RootArgs) -> RootArgs {
+        if self.changed {
+            typed.without_paths()
+        } else {
+            typed.clone()
+        }
+    }
+
+    /// Finds the files that changed; `None` if all roots are meant.
+    ///
+    /// # Errors
+    /// If the revision names nothing, or git does not answer.
+    pub(in crate::cli) fn files(
+        &self,
+        common: &Common,
+        typed: &RootArgs,
+        world: World<'_>,
+    ) -> Result<Option<ChangedFiles>, Failure> {
+        let current = world.env.current_dir().unwrap_or_default();
+        if self.changed {
+            let absolute = |path| clean(&current.join(common.below(path)));
+            return Ok(Some(ChangedFiles {
+                since: String::new(),
+                paths: typed.typed().iter().map(|path| absolute(path)).collect(),
+                top: None,
+            }));
+        }
+        let Some(since) = &self.since else {
+            return Ok(None);
+        };
+        let compare = || {
+            let repository = Repository::find(world.run, &common.below(Path::new(".")))?;
+            let top = repository.top().ok_or(GitError::Bare)?.to_owned();
+            let paths = repository.changed_paths(&repository.since(since)?)?;
+            Ok((top, paths))
+        };
+        let (top, paths) = compare().map_err(|error: GitError| advice::git::failure(&error))?;
+        let top = clean(&current.join(top));
+        // git lists paths without links, and the working directory may have been reached through one.
+        let resolved = world.disk.resolve(&top).unwrap_or_else(|_| top.clone());
+        Ok(Some(ChangedFiles {
+            since: format!(" since {since}"),
+            paths: [&top, &resolved]
+                .into_iter()
+                .flat_map(|top| paths.iter().map(|path| top.join(path)))
+                .collect(),
+            top: Some(top),
+        }))
+    }
+}

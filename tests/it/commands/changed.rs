@@ -1,0 +1,241 @@
+//! `--since` and `--changed`: only roots of which a file changed.
+
+use std::process::Command;
+
+use super::LOCK;
+use super::diff::text;
+use crate::repo::Repo;
+
+const ENTRY: &str = "registry.terraform.io/hashicorp/null 3.2.1 ~> 3.0 | h1:a zh:a";
+const CALL: &str = "module \"m\" {\n  source = \"../../modules/outer\"\n}\n";
+
+/// Three roots, of which `b` calls modules, and `c` is linked to a file outside.
+fn repo() -> Option<Repo> {
+    let repo = Repo::new()?;
+    for root in ["a", "b", "c"] {
+        repo.write(&format!("live/{root}/{LOCK}"), text(&[ENTRY]));
+        repo.write(&format!("live/{root}/main.tf"), "provider \"null\" {}\n");
+    }
+    repo.write("live/b/calls.tf", CALL);
+    repo.write(
+        "modules/outer/main.tf",
+        "module \"i\" {\n  source = \"../inner\"\n}\n",
+    );
+    repo.write("modules/inner/main.tf", "");
+    repo.write("modules/inner/gone.tf", "");
+    repo.write("modules/other/main.tf", "");
+    repo.write("common.tf", "");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../../common.tf", repo.path().join("live/c/common.tf")).unwrap();
+    repo.write(".gitignore", "*.log\n");
+    repo.commit("base");
+    Some(repo)
+}
+
+/// Runs verify in a directory and lists the roots that were checked.
+fn checked(repo: &Repo, dir: &str, args: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_lockctl"))
+        .args(["verify", "--format", "json", "--only", "file,configuration"])
+        .args(args)
+        .current_dir(repo.path().join(dir))
+        .output()
+        .unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let roots = json["roots"].as_array().unwrap();
+    let paths: Vec<&str> = roots
+        .iter()
+        .map(|root| root["path"].as_str().unwrap())
+        .collect();
+    let unchanged = &json["summary"]["unchanged"];
+    format!("{} | {unchanged}", paths.join(" "))
+}
+
+#[track_caller]
+fn check(change: impl Fn(&Repo), expected: &str) {
+    let Some(repo) = repo() else { return };
+    change(&repo);
+    assert_eq!(
+        checked(&repo, ".", &["-r", "--since", "HEAD"]),
+        expected,
+        "not committed"
+    );
+    repo.commit("change");
+    assert_eq!(
+        checked(&repo, ".", &["-r", "--since", "HEAD~1"]),
+        expected,
+        "committed"
+    );
+}
+
+#[test]
+fn a_root_counts_if_a_file_of_it_changed() {
+    check(
+        |repo| {
+            repo.write("live/a/main.tf", "# changed\n");
+        },
+        "live/a | 2",
+    );
+    check(
+        |repo| {
+            repo.write("live/a/new.tf", "");
+        },
+        "live/a | 2",
+    );
+    check(
+        |repo| {
+            repo.write(&format!("live/c/{LOCK}"), "");
+        },
+        "live/c | 2",
+    );
+    check(
+        |repo| {
+            repo.remove("live/b/calls.tf");
+        },
+        "live/b | 2",
+    );
+    check(
+        |repo| {
+            repo.write("README.md", "changed");
+        },
+        " | 3",
+    );
+    check(
+        |repo| {
+            repo.write("live/a/deep/er/x.txt", "");
+        },
+        " | 3",
+    );
+}
+
+#[test]
+fn a_root_counts_if_a_module_of_it_changed() {
+    check(
+        |repo| {
+            repo.write("modules/inner/main.tf", "# changed\n");
+        },
+        "live/b | 2",
+    );
+    check(
+        |repo| {
+            repo.remove("modules/inner/gone.tf");
+        },
+        "live/b | 2",
+    );
+    check(
+        |repo| {
+            repo.write("modules/other/main.tf", "# changed\n");
+        },
+        " | 3",
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_root_counts_if_the_target_of_a_link_changed() {
+    check(
+        |repo| {
+            repo.write("common.tf", "# changed\n");
+        },
+        "live/c | 2",
+    );
+}
+
+#[test]
+fn files_above_that_govern_a_root_count() {
+    check(
+        |repo| {
+            repo.write("live/.lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
+        },
+        "live/a live/b live/c | 0",
+    );
+    check(
+        |repo| {
+            repo.write(".gitignore", ".terraform\n");
+        },
+        "live/a live/b live/c | 0",
+    );
+}
+
+#[test]
+fn a_root_that_moved_counts_and_one_that_is_gone_does_not() {
+    let change = |repo: &Repo| {
+        repo.git(&["mv", "live/a", "live/z"]);
+        repo.remove(&format!("live/c/{LOCK}"));
+        repo.remove("live/c/main.tf");
+    };
+    check(change, "live/z | 1");
+}
+
+#[test]
+fn a_unit_counts_if_a_file_that_it_includes_changed() {
+    let Some(repo) = repo() else { return };
+    for unit in ["one", "two"] {
+        let dir = format!("units/{unit}");
+        repo.write(&format!("{dir}/{LOCK}"), text(&[ENTRY]));
+        let include = "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\n\
+                       terraform {\n  source = \"../../modules/other\"\n}\n";
+        repo.write(&format!("{dir}/terragrunt.hcl"), include);
+    }
+    repo.write("units/root.hcl", "locals {}\n");
+    repo.commit("units");
+    let since = || checked(&repo, "units", &["-r", "--since", "HEAD"]);
+    assert_eq!(since(), " | 2");
+    repo.write("units/root.hcl", "locals {\n  x = 1\n}\n");
+    assert_eq!(since(), "one two | 0");
+    repo.commit("include");
+    repo.write("modules/other/main.tf", "# changed\n");
+    assert_eq!(since(), "one two | 0");
+}
+
+#[test]
+fn a_branch_is_compared_with_where_it_began() {
+    let Some(repo) = repo() else { return };
+    repo.git(&["branch", "-M", "trunk"]);
+    repo.git(&["switch", "--quiet", "-c", "feature"]);
+    repo.write("live/a/main.tf", "# feature\n")
+        .commit("feature");
+    repo.git(&["switch", "--quiet", "trunk"]);
+    repo.write("live/b/main.tf", "# trunk\n").commit("trunk");
+    repo.git(&["switch", "--quiet", "feature"]);
+    let since = |text| checked(&repo, "live", &["-r", "--since", text]);
+    assert_eq!(since("trunk..."), "a | 2");
+    assert_eq!(since("trunk"), "a b | 1");
+    assert_eq!(
+        checked(&repo, "live", &["a", "b", "--since", "trunk..."]),
+        "a | 1"
+    );
+}
+
+#[test]
+fn what_changed_may_be_named() {
+    let Some(repo) = repo() else { return };
+    let changed = |files: &[&str]| checked(&repo, ".", &[&["-r", "--changed"], files].concat());
+    assert_eq!(
+        changed(&["modules/inner/main.tf", "README.md"]),
+        "live/b | 2"
+    );
+    assert_eq!(
+        changed(&["live/a/gone.tf", "./live/c/main.tf"]),
+        "live/a live/c | 1"
+    );
+    assert_eq!(changed(&["README.md"]), " | 3");
+}
+
+#[test]
+fn a_revision_that_is_none_is_an_error() {
+    let Some(repo) = repo() else { return };
+    for text in ["nonsense", "-x", "HEAD..HEAD"] {
+        let since = format!("--since={text}");
+        let output = Command::new(env!("CARGO_BIN_EXE_lockctl"))
+            .args(["verify", "-r", &since])
+            .current_dir(repo.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            said.contains("names no commit of this repository"),
+            "{said}"
+        );
+    }
+}
