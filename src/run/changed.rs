@@ -15,7 +15,7 @@ use crate::world::{DirEntry, FileKind, Files, ReadSeek, clean};
 /// Names of files that concern every root below them.
 const GOVERNING: [&str; 2] = [project::FILE_NAME, ".gitignore"];
 
-/// Files that changed.
+/// Files that changed, by their absolute paths.
 #[derive(Clone, Debug)]
 pub(crate) struct ChangedFiles {
     /// Says in words what they changed since, as in ` since main`; empty if they were named.
