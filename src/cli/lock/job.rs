@@ -324,6 +324,21 @@ impl LockJob<'_> {
             // A run that was killed may have left its temporary file beside the lock file.
             disk.sweep(&root.lock_path);
         }
+        self.report(opened, locked, (changed, writes), &text, result);
+        self.locked.add(root, &opened.goals, locked);
+        Ok(Replaced::Done)
+    }
+
+    /// Reports what was written, or would be.
+    fn report(
+        &mut self,
+        opened: &OpenRoot,
+        locked: &Locked,
+        (changed, writes): (bool, bool),
+        text: &str,
+        result: &mut RootResult,
+    ) {
+        let root = &opened.root;
         result.changed = Some(changed);
         let ending = match (changed, writes) {
             (false, _) => LockEnding::UpToDate,
@@ -348,14 +363,12 @@ impl LockJob<'_> {
                 result.remark(remark);
             }
             if self.options.dry_run {
-                let comparison = ending::comparison(root, locked, &text);
+                let comparison = ending::comparison(root, locked, text);
                 result.lock_mut().comparison = Some(Box::new(comparison));
             }
             if self.options.check {
                 result.status = RootStatus::Findings;
             }
         }
-        self.locked.add(root, &opened.goals, locked);
-        Ok(Replaced::Done)
     }
 }

@@ -20,28 +20,17 @@ use crate::verify::packages::PackageOrigin;
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
-    let VerifiedRoot {
-        root,
-        fixed,
-        verdict,
-        unset_variables,
-        failures,
-        ..
-    } = verified;
-    result.unset_variables = unset_variables;
-    let fixed = fixed.map(|fixed| fixed.report(result));
+    let (root, verdict, failures) = (verified.root, verified.verdict, verified.failures);
+    result.unset_variables = verified.unset_variables;
+    let fixed = verified.fixed.map(|fixed| fixed.report(result));
     // Of a file with errors only a part was understood, and a part would look like the whole.
     let sound = root
         .lock
         .iter()
         .filter(|lock| !has_errors(&lock.diagnostics));
     result.providers = sound.flat_map(locked).collect();
-    let counts = Counts::of(
-        verdict
-            .findings
-            .iter()
-            .map(|finding| finding.diagnostic.severity),
-    );
+    let found = verdict.findings.iter();
+    let counts = Counts::of(found.map(|finding| finding.diagnostic.severity));
     if !counts.without_notes().is_empty() {
         result.status = RootStatus::Findings;
     }

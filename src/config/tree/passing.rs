@@ -78,13 +78,11 @@ pub(in crate::config) fn check(
             checks.banned(child, ban);
             // What many ways lead to is the same each time.
             if compared.insert((ptr::from_ref::<Call>(call), ptr::from_ref(child))) {
-                let is_declared = |passed: &Passed| child.declares(&passed.child);
-                let beside = if call.handover.providers.iter().all(is_declared) {
-                    LocalNames::new()
-                } else {
-                    let callees = callees.get(&caller).into_iter().flatten();
-                    local_names(callees.filter_map(|at| declared(*at)), flavor)
-                };
+                let mut passed = call.handover.providers.iter();
+                let is_complete = passed.all(|passed| child.declares(&passed.child));
+                let callees = (!is_complete).then(|| callees.get(&caller)).flatten();
+                let callees = callees.into_iter().flatten();
+                let beside = local_names(callees.filter_map(|at| declared(*at)), flavor);
                 checks.child(child, parent, call, &beside);
             }
         }
@@ -495,27 +493,33 @@ impl PassingChecks<'_> {
             self.errors += 1;
             return;
         }
-        let (wanted, place) = (wanted.short(self.flavor), *place);
-        let error = Diagnostic::error(rules::CONFIGURATION_INVALID, MISMATCH);
-        let name_of_given = child
-            .contents
-            .required
-            .iter()
-            .find(|entry| entry.addr == given);
-        // If the module knows the given provider by another name, the left side is likely the slip.
-        let error = match name_of_given {
-            Some(right) => {
-                let remark = format!("this is {wanted} to the module");
-                let help = format!("write {} on the left", right.local_name);
-                error.at(place.file, place.span, remark).help(help)
-            }
-            None => {
-                let SourcePlace { file, span } = passed.parent.place;
-                let given = given.short(self.flavor);
-                let remark = format!("this is {given}, but the module takes {wanted} here");
-                error.at(file, span, remark)
-            }
-        };
-        self.push(error);
+        self.push(mismatch(child, passed, [&wanted, &given], self.flavor));
+    }
+}
+
+/// Makes the error of a provider that is another one to the module; a provider that it knows by another
+/// name is likely a slip on the left side.
+fn mismatch(
+    child: &Declared<'_>,
+    passed: &Passed,
+    [wanted, given]: [&ProviderAddr; 2],
+    flavor: Flavor,
+) -> Diagnostic {
+    let error = Diagnostic::error(rules::CONFIGURATION_INVALID, MISMATCH);
+    let mut required = child.contents.required.iter();
+    let wanted = wanted.short(flavor);
+    match required.find(|entry| entry.addr == *given) {
+        Some(right) => {
+            let SourcePlace { file, span } = passed.child.place;
+            let remark = format!("this is {wanted} to the module");
+            let help = format!("write {} on the left", right.local_name);
+            error.at(file, span, remark).help(help)
+        }
+        None => {
+            let SourcePlace { file, span } = passed.parent.place;
+            let given = given.short(flavor);
+            let remark = format!("this is {given}, but the module takes {wanted} here");
+            error.at(file, span, remark)
+        }
     }
 }

@@ -84,15 +84,11 @@ impl<'a> PackageComparison<'a, '_> {
             }
             Match::NotComparable | Match::NothingRecorded | Match::Unchecked => {
                 let fact = self.fact(candidate, hashed);
-                match fact {
-                    MismatchEvidence::Differs(..) | MismatchEvidence::Stray(_) => {
-                        vec![about.mismatch(&fact)]
-                    }
-                    MismatchEvidence::None | MismatchEvidence::Same(_) => {
-                        let doubt = self.unwanted(candidate);
-                        vec![about.unverifiable(&matched, &fact, doubt)]
-                    }
+                if let MismatchEvidence::Differs(..) | MismatchEvidence::Stray(_) = fact {
+                    return vec![about.mismatch(&fact)];
                 }
+                let doubt = self.unwanted(candidate);
+                vec![about.unverifiable(&matched, &fact, doubt)]
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::values::{ExprRole, Outcome, REFUSED, Stop, Values, refuse, uncertain};
 use crate::expr::{Typed, UsedNames};
+use crate::flavor::Flavor;
 use crate::hcl::tree::Step;
 use crate::module_config::decode::variables::Given;
 use crate::module_config::file::SourcePlace;
@@ -56,26 +57,7 @@ impl Values {
             names.add_unknown(used.root);
             return Ok(());
         }
-        let (title, remark) = match role {
-            _ if self.flavor.is_opentofu() => match subject {
-                Ok(ReferenceSubject::Module) => (
-                    "Module output not supported in static context",
-                    "outputs are known after the plan only",
-                ),
-                _ => (
-                    "Dynamic value in static context",
-                    "this is known after the plan only",
-                ),
-            },
-            ExprRole::Version => (
-                "Invalid module version",
-                "a version is made of variables and local values only",
-            ),
-            ExprRole::Source | ExprRole::Value => (
-                "Invalid module source",
-                "a source is made of variables, local values and paths only",
-            ),
-        };
+        let (title, remark) = refusal(role, subject.ok(), self.flavor);
         refuse(title, place, remark, reader);
         Err(REFUSED)
     }
@@ -204,5 +186,33 @@ impl Values {
         };
         refuse(title, place, "only the workspace is known early", reader);
         Err(REFUSED)
+    }
+}
+
+/// Returns the title and the remark for a name that is not known before the plan.
+fn refusal(
+    role: ExprRole,
+    subject: Option<ReferenceSubject<'_>>,
+    flavor: Flavor,
+) -> (&'static str, &'static str) {
+    match role {
+        _ if flavor.is_opentofu() => match subject {
+            Some(ReferenceSubject::Module) => (
+                "Module output not supported in static context",
+                "outputs are known after the plan only",
+            ),
+            _ => (
+                "Dynamic value in static context",
+                "this is known after the plan only",
+            ),
+        },
+        ExprRole::Version => (
+            "Invalid module version",
+            "a version is made of variables and local values only",
+        ),
+        ExprRole::Source | ExprRole::Value => (
+            "Invalid module source",
+            "a source is made of variables, local values and paths only",
+        ),
     }
 }

@@ -77,38 +77,27 @@ pub(in crate::config) fn load(
         settings.flavor,
         &mut tree.reader.found,
     );
-    let TreeWalk {
-        reader:
-            Reader {
-                found: mut diagnostics,
-                mut value_errors,
-                ..
-            },
-        nodes,
-        values,
-        unseen,
-        mut requirements,
-        core_versions,
+    let Reader {
+        found: mut diagnostics,
+        mut value_errors,
         ..
-    } = tree;
+    } = tree.reader;
+    let (unseen, mut requirements) = (tree.unseen, tree.requirements);
     diagnostics.extend(unseen.notes);
-    let mut unset_variables = Vec::new();
-    for (name, note) in values.into_unset() {
-        unset_variables.push(name);
-        diagnostics.push(note);
-    }
+    let (unset_variables, notes): (Vec<_>, Vec<_>) = tree.values.into_unset().unzip();
+    diagnostics.extend(notes);
     flood::in_order(&mut diagnostics);
     flood::in_order(&mut value_errors.errors);
     requirements.unseen_calls = unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
     Loaded {
         requirements,
-        modules: nodes,
+        modules: tree.nodes,
         diagnostics,
         unset_variables,
         value_errors,
         found,
-        core_versions,
+        core_versions: tree.core_versions,
     }
 }
 
