@@ -22,5 +22,10 @@ fn main() -> ExitCode {
         stdout: &mut stdout,
         stderr: &mut stderr,
     };
-    ExitCode::from(cli::run(os::args(), world, &mut io))
+    let args: Vec<_> = os::args().collect();
+    // Only a run that locks may take minutes, and leaves something to resume.
+    if cli::locks(&args) {
+        os::announce_interruption();
+    }
+    ExitCode::from(cli::run(args, world, &mut io))
 }

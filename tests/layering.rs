@@ -38,14 +38,15 @@ const ROOMS: &[(&str, &str)] = &[
         "config",
         "module_config hcl json expr diag flavor addr version requirement remote_module world",
     ),
+    // The template of `oci_mirror` is an expression of HCL 2.
+    ("cliconfig", "hcl json expr diag flavor addr world"),
+    // In a project file `oci_mirror` is the same template as in the CLI configuration.
     (
         "project",
-        "hcl expr diag flavor addr version platform package parallel config world",
+        "hcl expr diag flavor addr version platform package parallel config cliconfig world",
     ),
     // Units of Terragrunt; versions for `constraint_check` and registry addresses.
     ("terragrunt", "hcl json expr diag version config world"),
-    // The template of `oci_mirror` is an expression of HCL 2.
-    ("cliconfig", "hcl json expr diag flavor addr world"),
     ("authenticate", "flavor addr version platform hash package"),
     ("archive", "hash world parallel"),
     ("git", "world"),

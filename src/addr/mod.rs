@@ -5,6 +5,7 @@
 
 mod host;
 mod look_alike;
+mod mirror_url;
 pub mod module;
 mod pattern;
 mod repository;
@@ -21,6 +22,7 @@ use idna::uts46::Hyphens;
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
 pub use look_alike::{LookAlike, is_known_publisher, look_alike};
+pub use mirror_url::{MirrorUrl, MirrorUrlError};
 pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
 pub use repository::{RepositoryAddr, RepositoryAddrError};
 pub use url::{Origin, Url, UrlError};

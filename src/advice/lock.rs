@@ -1,6 +1,6 @@
 //! The failures of a run that gave no lock file, and advice on them.
 
-use crate::addr::ProviderAddr;
+use crate::addr::{ProviderAddr, look_alike};
 use crate::advice::required::Required;
 use crate::advice::{self, selection};
 use crate::archive::ArchiveError;
@@ -167,8 +167,8 @@ pub(crate) fn grouped<'e>(
                     .required_provider()
                     .and_then(|provider| required.places(provider)),
             );
-            failure.help = required
-                .narrowed(error, &errors, flavor)
+            failure.help = meant_instead(error, required, flavor)
+                .or_else(|| required.narrowed(error, &errors, flavor))
                 .or_else(|| advice(error, flavor));
         }
         if let Some((demand, place)) = required.demand(error, flavor) {
@@ -193,6 +193,37 @@ pub(crate) fn grouped<'e>(
             failure
         })
         .collect()
+}
+
+/// Names the provider that is probably meant by one that a source does not have.
+///
+/// Terraform suggests the provider of another namespace that the configuration requires with the same type, too.
+fn meant_instead(error: &LockError, required: &Required<'_>, flavor: Flavor) -> Option<String> {
+    let (LockError::Source(cause) | LockError::Asking { cause, .. }) = error else {
+        return None;
+    };
+    let unknown = cause.unknown_provider()?;
+    let others = required.requirements.providers.keys();
+    let same_type = others.clone().find(|other| {
+        *other != unknown
+            && other.type_name() == unknown.type_name()
+            && other.hostname() == unknown.hostname()
+    });
+    if let Some(meant) = same_type {
+        let place = required.places(meant)?;
+        return Some(format!(
+            "did you mean {0}, {place}? write source = \"{0}\" in required_providers of every module \
+             that uses it",
+            meant.short(flavor)
+        ));
+    }
+    let resembled = look_alike(unknown, others)?.resembles;
+    let name = if resembled.contains('/') {
+        resembled
+    } else {
+        format!("{resembled}/{}", unknown.type_name())
+    };
+    Some(format!("did you mean {name}? correct the source address"))
 }
 
 /// Says why something is not known that a source would have been asked for.

@@ -23,6 +23,7 @@ use crate::cli::merge::args::MergeArgs;
 use crate::cli::outdated::OutdatedArgs;
 use crate::cli::resolve::args::ResolveArgs;
 use crate::cli::show::ShowArgs;
+use crate::cli::suggestion;
 use crate::cli::tree::TreeArgs;
 use crate::cli::update::UpdateArgs;
 use crate::cli::verify::VerifyArgs;
@@ -160,7 +161,11 @@ impl CommandLine {
     /// # Errors
     /// A text to print instead of a result: help, the version, or a fault in the arguments.
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        let line = Self::from_arg_matches(&definition().try_get_matches_from(args)?)?;
+        let args: Vec<OsString> = args.into_iter().collect();
+        let matches = definition()
+            .try_get_matches_from(&args)
+            .map_err(|error| suggestion::improved(error, &args))?;
+        let line = Self::from_arg_matches(&matches)?;
         let (common, command) = (&line.common, line.command.command());
         let fetches_modules = command
             .configuration()
@@ -186,6 +191,50 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         definition().debug_assert();
+    }
+
+    #[test]
+    fn words_and_options_of_the_programs_lead_to_ours() {
+        #[track_caller]
+        fn check(line: &str, tip: &str) {
+            let error = CommandLine::read(line.split(' ').map(OsString::from)).expect_err(line);
+            let text = error.to_string();
+            assert!(
+                text.contains(&format!("\n  tip: {tip}\n")),
+                "{line}: {text}"
+            );
+        }
+        check(
+            "lockctl init",
+            "`lockctl lock` creates or completes the lock file; providers are installed by init of Terraform or OpenTofu",
+        );
+        check("lockctl -C x list", "`lockctl show` lists what is locked");
+        check("lockctl upgrade", "`lockctl update` moves locked versions");
+        check(
+            "lockctl providers lock",
+            "`lockctl lock` does what `providers lock` does, and `lockctl tree` what `providers` does",
+        );
+        let nested = CommandLine::read(["lockctl", "cache", "list"].map(OsString::from));
+        let nested = nested.expect_err("refused").to_string();
+        assert!(!nested.contains("lockctl show"), "{nested}");
+        check(
+            "lockctl lock -platform=linux_amd64",
+            "write '--platform=linux_amd64', with two dashes",
+        );
+        check(
+            "lockctl lock -fs-mirror=x",
+            "write '--fs-mirror=x', with two dashes",
+        );
+        check(
+            "lockctl verify -r -chdir=x",
+            "write '--chdir=x', with two dashes",
+        );
+        let text = CommandLine::read(["lockctl", "lock", "-zebra"].map(OsString::from));
+        let text = text.expect_err("refused").to_string();
+        assert!(!text.contains("two dashes"), "{text}");
+        check("lockctl convert --to tofu", "write opentofu");
+        check("lockctl verify --flavor tofu@1.10", "write opentofu@1.10");
+        check("lockctl convert --to OpenTofu", "write opentofu");
     }
 
     /// Every example can be parsed; what a shell does with it comes after ` | ` or ` > `.

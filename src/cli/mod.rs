@@ -24,6 +24,7 @@ mod resolve;
 mod session;
 mod show;
 mod source_args;
+mod suggestion;
 mod tree;
 mod update;
 mod values;
@@ -94,6 +95,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     };
     let printed = session::print::print(&result, command, common, world, io);
     exit_code(result.exit, printed, io)
+}
+
+/// Returns true if a command line locks roots, which may take minutes.
+#[must_use]
+pub fn locks(args: &[OsString]) -> bool {
+    let is_locking = |arg: &OsString| ["lock", "update", "convert"].iter().any(|name| arg == name);
+    args.iter().skip(1).any(is_locking)
 }
 
 /// The writer for progress: standard error, or the output itself if that has

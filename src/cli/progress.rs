@@ -33,6 +33,8 @@ enum ProgressOutput<'a> {
 /// One bar over all downloads.
 struct Bar {
     bar: ProgressBar,
+    /// The layout once bytes arrive.
+    style: &'static str,
     counts: Mutex<DownloadCounts>,
 }
 
@@ -55,7 +57,7 @@ impl<'a> Progress<'a> {
         } else if common.verbose {
             ProgressOutput::Requests(Mutex::new(out))
         } else if env.terminal(Stream::Stderr) && !common.quiet && common.format == Format::Human {
-            ProgressOutput::Bar(Box::new(Bar::new()))
+            ProgressOutput::Bar(Box::new(Bar::new(env)))
         } else {
             ProgressOutput::Nothing
         };
@@ -93,11 +95,12 @@ impl<'a> Progress<'a> {
 }
 
 impl Bar {
-    fn new() -> Self {
+    fn new(env: &dyn Env) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(FRAMES));
-        bar.set_style(ProgressStyle::with_template("{msg}").expect("a sound template"));
+        bar.set_style(ProgressStyle::with_template("{wide_msg}").expect("a sound template"));
         Self {
             bar,
+            style: style(env.columns(Stream::Stderr)),
             counts: Mutex::default(),
         }
     }
@@ -123,9 +126,7 @@ impl Bar {
                 self.count(&counts);
                 self.bar.set_length(counts.total);
                 if counts.begun.len() == 1 {
-                    let style = "{msg}, {binary_bytes} of {binary_total_bytes}, \
-                                 {binary_bytes_per_sec} {wide_bar}";
-                    let style = ProgressStyle::with_template(style).expect("a sound template");
+                    let style = ProgressStyle::with_template(self.style).expect("a sound template");
                     self.bar.set_style(style.progress_chars("=> "));
                     // The time before the first download does not count for the rate.
                     self.bar.reset();
@@ -144,6 +145,16 @@ impl Bar {
         let many = counts.begun.len().max(counts.finished);
         let text = format!("packages: {} of {many}", counts.finished);
         self.bar.set_message(text);
+    }
+}
+
+/// Returns the layout of the line while bytes arrive, for the width of the terminal.
+fn style(columns: Option<usize>) -> &'static str {
+    // With five-digit counts and sizes of GiB the words alone have 72 columns, and the terminal would break them.
+    if columns.is_some_and(|columns| columns < 80) {
+        "{msg}, {binary_bytes} of {binary_total_bytes}"
+    } else {
+        "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec} {wide_bar}"
     }
 }
 

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cliconfig::RepositoryTemplate;
-use crate::run::options::PackageChoice;
+use crate::run::options::{PackageChoice, RunOptions};
 use crate::sources::network_mirror::MirrorUrl;
 
 /// Options on the source of packages.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct SourceArgs {
-    /// Take packages from this filesystem mirror [default: registries]
+    /// Take packages from this filesystem mirror [default: project file, else registries]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) fs_mirror: Option<PathBuf>,
     /// Take packages from this network mirror
@@ -37,26 +37,26 @@ pub(in crate::cli) struct SourceArgs {
     #[arg(
         long,
         value_enum,
-        default_value_t = InstallationArg::Registry,
+        value_name = "FROM",
         conflicts_with_all = ["fs_mirror", "net_mirror", "oci_mirror"]
     )]
-    pub(in crate::cli) installation: InstallationArg,
+    pub(in crate::cli) installation: Option<InstallationArg>,
 }
 
 impl SourceArgs {
-    /// Returns the place that packages come from; at most one was typed.
-    pub(in crate::cli) fn choice(&self) -> PackageChoice {
+    /// Returns the place that packages come from, if any was typed; at most one was.
+    pub(in crate::cli) fn choice(&self, options: &RunOptions) -> Option<PackageChoice> {
         if let Some(dir) = &self.fs_mirror {
-            PackageChoice::FilesystemMirror(dir.clone())
+            Some(PackageChoice::FilesystemMirror(options.below(dir)))
         } else if let Some(url) = &self.net_mirror {
-            PackageChoice::NetworkMirror(url.clone())
+            Some(PackageChoice::NetworkMirror(url.clone()))
         } else if let Some(template) = &self.oci_mirror {
-            PackageChoice::OciMirror(template.clone())
+            Some(PackageChoice::OciMirror(template.clone()))
         } else {
-            match self.installation {
+            self.installation.map(|installation| match installation {
                 InstallationArg::Registry => PackageChoice::Registry,
                 InstallationArg::Cli => PackageChoice::CliConfiguration,
-            }
+            })
         }
     }
 }

@@ -39,6 +39,7 @@ use exclusive::{TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 pub use net::RealHttp;
 #[cfg(feature = "fetch")]
 pub use run::RealRun;
+pub use unfinished::announce_interruption;
 
 use crate::world::{
     Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
@@ -177,9 +178,15 @@ impl Disk for RealDisk {
             None => temporary.persist_noclobber(&target),
         };
         match renamed {
-            // Under the right to write, no other lockctl can have written since.
-            Ok(_) if held.is_held() => Ok(Replaced::Done),
-            Ok(_) => Ok(written_or_changed(current(&target, new.len())?, new)),
+            Ok(_) => {
+                unfinished::count_replaced();
+                // Under the right to write, no other lockctl can have written since.
+                if held.is_held() {
+                    Ok(Replaced::Done)
+                } else {
+                    Ok(written_or_changed(current(&target, new.len())?, new))
+                }
+            }
             Err(failed) if failed.error.kind() == io::ErrorKind::AlreadyExists => {
                 Ok(Replaced::Changed)
             }

@@ -5,9 +5,36 @@
 
 #[cfg(not(all(unix, feature = "fetch")))]
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[cfg(all(unix, feature = "fetch"))]
 pub(super) use on_unix::{add_directory, add_group, remove_directory, remove_group};
+
+/// Number of files that this process has replaced.
+static REPLACED: AtomicUsize = AtomicUsize::new(0);
+
+/// Notes a file that was replaced, which an interrupted run mentions.
+pub(super) fn count_replaced() {
+    REPLACED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Has a run that locks say, if a signal ends it, that it can be resumed.
+pub fn announce_interruption() {
+    #[cfg(all(unix, feature = "fetch"))]
+    on_unix::announce();
+}
+
+/// Says what an interrupted run leaves behind.
+#[cfg(all(unix, feature = "fetch"))]
+fn interrupted(replaced: usize) -> String {
+    // Packages are kept as facts when they are hashed; a lock file is replaced in one step.
+    let written = match replaced {
+        0 => "nothing was written".to_owned(),
+        1 => "1 lock file was written completely, and no other was changed".to_owned(),
+        n => format!("{n} lock files were written completely, and no other was changed"),
+    };
+    format!("interrupted: {written}; run the same command again to resume")
+}
 
 /// Elsewhere the next process removes the directory.
 #[cfg(not(all(unix, feature = "fetch")))]
@@ -25,7 +52,9 @@ pub(super) fn remove_directory(path: &Path) {
 mod on_unix {
     use std::collections::BTreeSet;
     use std::fs;
+    use std::io::{self, IsTerminal as _, Write as _};
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, MutexGuard, Once, PoisonError};
     use std::thread;
     use std::time::Duration;
@@ -33,6 +62,8 @@ mod on_unix {
     use rustix::process::{Pid, Signal, kill_process_group};
     use signal_hook::consts::{SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
+
+    use super::{REPLACED, interrupted};
 
     /// Attempts to remove a directory: a program that was ended may still write for a moment.
     const ATTEMPTS: usize = 20;
@@ -54,6 +85,15 @@ mod on_unix {
     });
 
     static WATCH: Once = Once::new();
+
+    /// A run that is interrupted says so.
+    static IS_ANNOUNCED: AtomicBool = AtomicBool::new(false);
+
+    /// Has a run that is interrupted say so.
+    pub(super) fn announce() {
+        IS_ANNOUNCED.store(true, Ordering::Relaxed);
+        WATCH.call_once(watch);
+    }
 
     fn unfinished() -> MutexGuard<'static, Unfinished> {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -91,6 +131,12 @@ mod on_unix {
             thread::spawn(move || {
                 for signal in signals.forever() {
                     undo();
+                    if IS_ANNOUNCED.load(Ordering::Relaxed) {
+                        let text = interrupted(REPLACED.load(Ordering::Relaxed));
+                        // Behind `^C` of the terminal, or behind the progress bar.
+                        let start = if io::stderr().is_terminal() { "\n" } else { "" };
+                        writeln!(io::stderr(), "{start}{text}").ok();
+                    }
                     // The process ends as if there had been no handler.
                     signal_hook::low_level::emulate_default_handler(signal).ok();
                 }

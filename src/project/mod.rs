@@ -11,6 +11,7 @@ mod ignores;
 mod lists;
 mod locate;
 pub mod neighbours;
+mod packages;
 mod patterns;
 mod read;
 pub mod roots;
@@ -35,6 +36,7 @@ use crate::package::{
 use crate::platform::Platform;
 
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
+pub use packages::{PackageSetting, PackageSource};
 pub use patterns::RootPatterns;
 
 /// The name of the file, in the directory of a root or in one above.
@@ -65,6 +67,8 @@ pub struct Project {
     pub trust: Trust,
     /// Limits for what may be locked, if the file states any.
     pub policy: Option<Policy>,
+    /// The place that packages come from, if the file states any.
+    pub packages: Option<PackageSetting>,
 }
 
 /// `roots { from = "…" }`
@@ -236,6 +240,7 @@ impl Default for Project {
             rules: Vec::new(),
             trust: Trust::default(),
             policy: None,
+            packages: None,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::hcl::tree::{Block, Body};
 use crate::package::{H1Trust, KeyId, MinAge, Undated, calendar};
 use crate::platform::Platform;
 
+use super::packages;
 use super::patterns::RootPatternError;
 use super::values::{BodySchema, Located, ProjectReader, listed};
 use super::{
@@ -18,7 +19,7 @@ use super::{
 const TOP: BodySchema = BodySchema {
     subject: "a project file",
     arguments: &["platforms", "flavor", "roots"],
-    blocks: &["roots", "provider", "rule", "trust", "policy"],
+    blocks: &["roots", "provider", "rule", "packages", "trust", "policy"],
     elsewhere: &[],
 };
 
@@ -120,6 +121,9 @@ fn project(body: &Body, reader: &mut ProjectReader) -> Project {
     project.rules = rules.into_iter().map(|(setting, _)| setting).collect();
     if let Some(block) = only(&reader.blocks(body, "trust"), reader) {
         project.trust = trust(&block.body, project.flavor, reader);
+    }
+    if let Some(block) = only(&reader.blocks(body, "packages"), reader) {
+        project.packages = packages::read(block, reader);
     }
     project.policy =
         only(&reader.blocks(body, "policy"), reader).map(|block| policy(&block.body, reader));
@@ -347,7 +351,7 @@ fn level(block: &Block, reader: &mut ProjectReader) -> Option<Level> {
 }
 
 /// Finds a word in a table.
-fn choice<T: Copy>(
+pub(super) fn choice<T: Copy>(
     title: &str,
     text: &Located<String>,
     table: &[(&str, T)],

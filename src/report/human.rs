@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::narrow::fitted;
 use super::style::{BOLD, FAINT, aligned, harmless, style, styled};
 use super::tree::TreeLine;
 use super::{Failure, TextBlock, Tone};
@@ -64,6 +65,15 @@ pub fn render(
         }
     }
     Ok(())
+}
+
+/// Lays tables out anew that have lines of more than so many columns: a terminal would break them within words.
+pub fn fit(blocks: &mut [TextBlock], columns: usize) {
+    for block in blocks {
+        if let TextBlock::Table(rows) = block {
+            *block = TextBlock::Lines(fitted(rows, columns));
+        }
+    }
 }
 
 fn render_line(out: &mut dyn Write, line: &TreeLine<'_>, colors: Colors) -> io::Result<()> {

@@ -19,6 +19,7 @@ pub mod human;
 pub mod json;
 pub mod junit;
 pub mod markdown;
+mod narrow;
 pub mod notes;
 pub mod page;
 pub mod reading;

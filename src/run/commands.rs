@@ -61,9 +61,11 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
     let root = format!("{recursive}{}", names(named));
     let paths = format!("{recursive}{}", names(named_as_path));
     let options = rules(options);
+    let lock = RootCommand::new(format!("lockctl lock{root}{options}"));
     Advice {
+        lock_signed: lock.clone(),
+        lock,
         update: RootCommand::new(format!("lockctl update{paths}{options}")),
-        lock: RootCommand::new(format!("lockctl lock{root}{options}")),
         verify: RootCommand::new(format!("lockctl verify{root}{options}")),
         fmt: RootCommand::new(format!("lockctl fmt{root}{options}")),
     }

@@ -81,16 +81,7 @@ fn find_roots(
     if !choice.recursive {
         return workspace.distinct(&dirs);
     }
-    let settings = SearchSettings {
-        jobs: inputs.jobs,
-        // A repository may hold thousands of units whose lock files are not committed.
-        units: if choice.terragrunt {
-            UnitRoots::All
-        } else {
-            UnitRoots::Named
-        },
-    };
-    let searched = workspace.search(&dirs, settings, &mut all.texts);
+    let searched = workspace.search(&dirs, inputs.search_settings(), &mut all.texts);
     for (dir, error) in searched.errors {
         all.fail(&dir, error.into());
     }
@@ -126,6 +117,21 @@ fn changed_roots(
         .zip(concerned)
         .filter_map(|(dir, is_concerned)| is_concerned.then_some(dir))
         .collect()
+}
+
+impl RunInputs<'_> {
+    /// Says how roots are searched for.
+    fn search_settings(&self) -> SearchSettings {
+        SearchSettings {
+            jobs: self.jobs,
+            // A repository may hold thousands of units whose lock files are not committed.
+            units: if self.choice.terragrunt {
+                UnitRoots::All
+            } else {
+                UnitRoots::Named
+            },
+        }
+    }
 }
 
 /// The run of a job: the job, and how its roots are read.
@@ -273,7 +279,27 @@ impl<J: Job> JobRun<'_, '_, J> {
                  `--flavor opentofu` reads them",
             );
         }
-        self.job.open(root, read.loaded, &mut self.texts, result)
+        let empty_dir = root.is_empty.then(|| root.dir.clone());
+        let opened = self.job.open(root, read.loaded, &mut self.texts, result);
+        match empty_dir {
+            Some(dir) => opened.map_err(|failure| self.with_first_step(&dir, failure)),
+            None => opened,
+        }
+    }
+
+    /// Says how many roots are below a directory that holds nothing to work on, if there are any.
+    fn with_first_step(&self, dir: &Path, failure: Failure) -> Failure {
+        let RootReader { workspace, inputs } = &self.reader;
+        let count = if inputs.choice.recursive {
+            0
+        } else {
+            workspace.count_below(dir, inputs.search_settings())
+        };
+        match count {
+            0 => failure,
+            1 => failure.help("1 root below: add -r"),
+            n => failure.help(format!("{n} roots below: add -r")),
+        }
     }
 
     fn open_again(
@@ -351,7 +377,7 @@ impl RootReader<'_> {
                     .reading
                     .map(|reading| root.load(&reading, texts)),
                 ignores_tofu_files: root.ignores_tofu_files(self.inputs.world.disk),
-                root: Root::new(root, self.inputs.options),
+                root: Root::new(root, self.inputs.options, self.inputs.world.disk),
             }
         }))
     }

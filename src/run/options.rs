@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::cliconfig::RepositoryTemplate;
 use crate::config::ValueArgument;
 use crate::flavor::FlavorChoice;
+use crate::project::PackageSource;
+use crate::run::root::Root;
 use crate::sources::network_mirror::MirrorUrl;
 
 /// Options that every command has.
@@ -66,18 +68,32 @@ pub(crate) enum ModuleChoice {
 }
 
 /// The place that packages come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PackageChoice {
     /// The registry of each provider.
     Registry,
     /// The sources that the CLI configuration states.
     CliConfiguration,
-    /// A filesystem mirror, by its directory as typed.
+    /// A filesystem mirror, by its directory as seen from the working directory.
     FilesystemMirror(PathBuf),
     /// A network mirror, by its URL.
     NetworkMirror(MirrorUrl),
     /// Repositories of OCI artifacts.
     OciMirror(RepositoryTemplate),
+}
+
+impl PackageChoice {
+    /// Returns the place that the project file of a root states, if any.
+    pub(crate) fn of_project(root: &Root) -> Option<Self> {
+        let setting = root.project().packages.as_ref()?;
+        Some(match &setting.source {
+            PackageSource::FilesystemMirror(dir) => Self::FilesystemMirror(root.project_path(dir)),
+            PackageSource::NetworkMirror(url) => Self::NetworkMirror(url.clone()),
+            PackageSource::OciMirror(template) => Self::OciMirror(template.clone()),
+            PackageSource::Registry => Self::Registry,
+            PackageSource::CliConfiguration => Self::CliConfiguration,
+        })
+    }
 }
 
 impl RunOptions {

@@ -5,14 +5,16 @@ use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use crate::config;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::Program;
+use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::RunOptions;
+use crate::run::options::{PackageChoice, RunOptions};
 use crate::sources::SourceError;
-use crate::verify::packages::{PackageOrigin, Unscanned};
+use crate::verify::packages::{PackageOrigin, PackagePlace, Unscanned};
 use crate::verify::{Advice, CheckedLock};
 use crate::workspace::{self, FlavorSign};
 use crate::world::Files;
@@ -24,6 +26,8 @@ pub(crate) struct Root {
     root: workspace::Root,
     /// The commands that advice names for the root.
     pub(crate) advice: Advice,
+    /// There is nothing in the directory that any command works on: no lock file, no configuration, no unit.
+    pub(super) is_empty: bool,
 }
 
 /// The remarks on flavors that were made in a run: once is enough.
@@ -113,10 +117,18 @@ pub(crate) fn dropped(lock: &LockText) -> Option<String> {
 }
 
 impl Root {
-    pub(crate) fn new(root: workspace::Root, options: &RunOptions) -> Self {
+    pub(crate) fn new(root: workspace::Root, options: &RunOptions, files: &dyn Files) -> Self {
+        let mut advice = commands::of_root(options, &root.dir);
+        let packages = root.project().packages.as_ref();
+        if packages.is_some_and(|packages| packages.source != PackageSource::Registry) {
+            advice.take_from_registries();
+        }
+        let holds_files = || config::has_files(files, &root.dir, root.flavor).unwrap_or(true);
+        let is_empty = root.lock.is_none() && root.unit.is_none() && !holds_files();
         Self {
-            advice: commands::of_root(options, &root.dir),
             root,
+            advice,
+            is_empty,
         }
     }
 
@@ -125,6 +137,7 @@ impl Root {
         Self {
             root: self.root.rewritten(bytes, texts),
             advice: self.advice.clone(),
+            is_empty: self.is_empty,
         }
     }
 
@@ -142,7 +155,13 @@ impl Root {
 
     /// Returns the failure of a lock file that is not there.
     pub(crate) fn no_lock(&self) -> Failure {
-        Failure::from(self.root.no_lock()).help(format!("run `{}` to create it", self.advice.lock))
+        let failure = Failure::from(self.root.no_lock());
+        // `lock` would find no configuration here, and send the user back.
+        if self.is_empty {
+            failure.help("name the directory of a root module")
+        } else {
+            failure.help(format!("run `{}` to create it", self.advice.lock))
+        }
     }
 
     /// Returns the failure of a lock file that cannot be written.
@@ -158,6 +177,17 @@ impl Root {
     /// Returns the failure of a root without any configuration.
     pub(crate) fn no_configuration(&self) -> Failure {
         self.root.no_configuration().into()
+    }
+
+    /// Returns the filesystem mirror that the project file states, if any.
+    pub(crate) fn project_mirror(&self) -> Option<PackagePlace> {
+        let place = self.project().packages.as_ref()?.place;
+        match PackageChoice::of_project(self)? {
+            PackageChoice::FilesystemMirror(dir) => {
+                Some(PackagePlace::project_mirror(dir, place.file, place.span))
+            }
+            _ => None,
+        }
     }
 
     /// Returns what is checked of the lock file.

@@ -49,7 +49,7 @@ pub fn unlisted(
                 subject.header(provider),
                 "h1: only, as after an installation from a mirror or a plugin cache",
             )
-            .help(subject.advice.lock.run(&format!(
+            .help(subject.advice.lock_signed.run(&format!(
                 " where the registry can be reached; until then `{program} init` on a platform \
                  whose h1: is missing fails"
             )));

@@ -28,6 +28,8 @@ pub struct CheckedLock<'a> {
 pub struct Advice {
     /// The one that locks it.
     pub lock: RootCommand,
+    /// The one that locks it with packages of registries, which alone have signed lists.
+    pub lock_signed: RootCommand,
     /// The one that moves all of its versions; a provider behind it moves alone.
     pub update: RootCommand,
     /// The one that checks it.
@@ -50,10 +52,17 @@ impl Advice {
     pub fn here() -> Self {
         Self {
             lock: RootCommand::new("lockctl lock"),
+            lock_signed: RootCommand::new("lockctl lock"),
             update: RootCommand::new("lockctl update"),
             verify: RootCommand::new("lockctl verify"),
             fmt: RootCommand::new("lockctl fmt"),
         }
+    }
+
+    /// Names registries in the command that needs them, because the project file states another place of
+    /// packages.
+    pub fn take_from_registries(&mut self) {
+        self.lock_signed = self.lock.with("--installation registry");
     }
 
     /// Returns the same commands, of which those for all roots are taken from `all`.
@@ -63,8 +72,13 @@ impl Advice {
             for_root: command.for_root.clone(),
             for_all: all.for_all.clone(),
         };
+        let mut signed = all.clone();
+        if self.lock_signed != self.lock {
+            signed.take_from_registries();
+        }
         Self {
             lock: among(&self.lock, &all.lock),
+            lock_signed: among(&self.lock_signed, &signed.lock_signed),
             update: among(&self.update, &all.update),
             verify: among(&self.verify, &all.verify),
             fmt: among(&self.fmt, &all.fmt),

@@ -252,7 +252,7 @@ impl UpstreamEntry<'_> {
             // A note: the `init` that installs the package adds them (`coverage` rules 2.4).
             let diagnostic = Diagnostic::note(rules::ZH_MISSING, title)
                 .at(subject.file, subject.header(provider), remark)
-                .help(subject.advice.lock.run(", which adds them"));
+                .help(subject.advice.lock_signed.run(", which adds them"));
             findings.push(Finding::about(provider, diagnostic));
         }
         findings

@@ -24,7 +24,7 @@ use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
-use crate::project::roots::{self, RootSearch, UnitRoots};
+use crate::project::roots::{self, FoundRoots, RootSearch, UnitRoots};
 use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::terragrunt::Documents;
 use crate::world::{Env, FileKind, Files, clean};
@@ -141,22 +141,10 @@ impl<'a> Workspace<'a> {
                 Err(error) => searched.errors.push((top.clone(), error)),
             }
         }
-        let (files, choice) = (self.files, self.flavor);
-        let flavor = |dir: &Path, of_project| {
-            // A lock file that cannot be read is reported when its root is opened.
-            let lock = read_lock(files, &dir.join(lockfile::FILE_NAME))
-                .ok()
-                .flatten();
-            flavor_of(choice.or(of_project), files, dir, lock.as_deref())
-        };
-        let search = RootSearch {
-            files,
-            flavor: &flavor,
-            data_dir: &self.data_dir,
-            jobs: how.jobs,
-            units: how.units,
-        };
-        let found = roots::find(search, &mut self.projects, texts, &places);
+        // What is read of project files is kept for the roots that are found.
+        let mut projects = std::mem::replace(&mut self.projects, Projects::nearest(self.files));
+        let found = self.find(&places, how, &mut projects, texts);
+        self.projects = projects;
         // Where something could not be read there may be roots, so this is no answer.
         if let Some(top) = places.first()
             && found.roots.is_empty()
@@ -187,6 +175,41 @@ impl<'a> Workspace<'a> {
         searched.submodules.dedup();
         self.searched = places;
         searched
+    }
+
+    /// Counts the roots below a directory, without any report of what is wrong there.
+    #[must_use]
+    pub fn count_below(&self, dir: &Path, how: SearchSettings) -> usize {
+        let places = [ProjectPlace::new(dir, &self.current)];
+        let mut projects = self.projects.anew();
+        self.find(&places, how, &mut projects, &mut Texts::default())
+            .roots
+            .len()
+    }
+
+    fn find(
+        &self,
+        places: &[ProjectPlace],
+        how: SearchSettings,
+        projects: &mut Projects<'_>,
+        texts: &mut Texts,
+    ) -> FoundRoots {
+        let (files, choice) = (self.files, self.flavor);
+        let flavor = |dir: &Path, of_project| {
+            // A lock file that cannot be read is reported when its root is opened.
+            let lock = read_lock(files, &dir.join(lockfile::FILE_NAME))
+                .ok()
+                .flatten();
+            flavor_of(choice.or(of_project), files, dir, lock.as_deref())
+        };
+        let search = RootSearch {
+            files,
+            flavor: &flavor,
+            data_dir: &self.data_dir,
+            jobs: how.jobs,
+            units: how.units,
+        };
+        roots::find(search, projects, texts, places)
     }
 
     /// Returns the top of the repository that a directory is in, if it is in one.

@@ -167,6 +167,12 @@ impl Root {
         }
     }
 
+    /// Returns a path that the project file states as seen from the working directory.
+    #[must_use]
+    pub fn project_path(&self, path: &Path) -> PathBuf {
+        self.file.resolve(path)
+    }
+
     /// Returns what was understood of the lock file; an empty document if there is none.
     #[must_use]
     pub fn document(&self) -> &Document {

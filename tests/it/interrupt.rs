@@ -1,6 +1,7 @@
 //! What an interrupted run leaves behind: nothing.
 #![cfg(unix)]
 
+use std::io::Read as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -45,7 +46,7 @@ fn an_interrupted_run_leaves_nothing_behind() {
         .env("TMPDIR", &temporary)
         .env("SSL_CERT_FILE", registry.ca_file())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
     let is_download = |entry: &Entry| entry.target.ends_with(".zip");
@@ -61,6 +62,16 @@ fn an_interrupted_run_leaves_nothing_behind() {
         .unwrap();
     assert!(sent.success());
     assert_eq!(run.wait().unwrap().signal(), Some(SIGTERM));
+    let mut said = String::new();
+    run.stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(
+        said,
+        "interrupted: nothing was written; run the same command again to resume\n"
+    );
     assert_eq!(names(&root), ["main.tf"]);
     assert!(names(&temporary).is_empty(), "{:?}", names(&temporary));
 }

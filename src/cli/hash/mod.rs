@@ -109,7 +109,7 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
     }
     let mut package = HashedPackageRow {
         path: shown.to_string(),
-        h1: h1.clone(),
+        h1: vec![h1.clone()],
         zh: None,
         member_h1: None,
         oddities: None,
@@ -124,7 +124,7 @@ fn result(path: &Path, hashed: &HashedContent, with_files: bool) -> PackageResul
                 .map(|text| format!("{shown}: {text}"))
                 .map(Sentence::warning),
         );
-        package.zh = Some(zip.zh.clone());
+        package.zh = Some(vec![zip.zh.clone()]);
         package.member_h1 = Some(zip.member_h1.clone());
         package.oddities = Some(oddities);
     }

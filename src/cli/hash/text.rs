@@ -20,13 +20,13 @@ pub(super) fn blocks(result: &CommandResult) -> Vec<TextBlock> {
 fn lines(package: &HashedPackageRow) -> Vec<String> {
     let HashedPackageRow { path, h1, .. } = package;
     let mut lines = Vec::new();
-    lines.extend(package.zh.as_ref().map(|zh| format!("{zh}  {path}")));
-    lines.push(format!("{h1}  {path}"));
+    let zh = package.zh.iter().flatten();
+    lines.extend(zh.chain(h1).map(|hash| format!("{hash}  {path}")));
     // Both are equal unless the zip is odd (`archive` rules 1.2).
     if let Some(member_h1) = package
         .member_h1
         .as_ref()
-        .filter(|member_h1| *member_h1 != h1)
+        .filter(|member_h1| !h1.contains(member_h1))
     {
         let which = "(of its members: checked, never recorded)";
         lines.push(format!("{member_h1}  {path} {which}"));

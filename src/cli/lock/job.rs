@@ -71,7 +71,7 @@ impl<'a> LockJob<'a> {
             named: NamedInRoots::default(),
             platforms: platforms::typed(&options.platforms.platforms),
             packages: PackageMemo::new(world.disk, job_count(options.jobs)),
-            sources: Sources::new(Arc::clone(&user), options.source.choice()),
+            sources: Sources::new(Arc::clone(&user), options.source.choice(user.options)),
             facts: UserFacts::new(user.options, world),
             settings: LockSettings {
                 jobs: job_count(options.jobs),
@@ -158,7 +158,7 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         }
         // With `--offline`, recorded hashes and facts alone complete the entries; no source is needed for that.
-        let asks = needs_packages && !self.sources.are_closed();
+        let asks = needs_packages && !self.sources.are_closed(&root);
         let Some(source) = self.sources.of_root(&root, asks, texts, result)? else {
             return Ok(OpenResult::Finished);
         };
@@ -212,9 +212,8 @@ impl Job for LockJob<'_> {
     fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, _: &Texts) -> Vec<Self::Done> {
         let sources = self.sources.by_number();
         let nothing_elsewhere = BTreeMap::new();
-        let requests: Vec<RootRequest<'_>> = roots
-            .iter()
-            .map(|(opened, _)| RootRequest {
+        let requests = roots.iter().map(|(opened, _)| {
+            let request = RootRequest {
                 source: &sources[opened.source],
                 requirements: &opened.loaded.requirements,
                 lock: opened.start_lock(),
@@ -230,23 +229,41 @@ impl Job for LockJob<'_> {
                 claims: &opened.claims,
                 trusted: facts::trusted(&opened.root),
                 overridden: &opened.overridden,
-            })
-            .collect();
+            };
+            (self.sources.are_closed(&opened.root), request)
+        });
+        // The project file of one root may name a mirror, while another root needs the closed registries.
+        let (mut closed, mut open) = (Vec::new(), Vec::new());
+        for (is_closed, request) in requests {
+            if is_closed {
+                closed.push(request);
+            } else {
+                open.push(request);
+            }
+        }
         let (disk, facts) = (self.user.world.disk, self.facts.get());
-        let outcomes = if self.sources.are_closed() {
-            locker::complete(facts, &self.settings, &requests)
-        } else if self.options.prove {
+        let mut completed = locker::complete(facts, &self.settings, &closed).into_iter();
+        let mut locked = if self.options.prove {
             // Every package is downloaded again, so known facts do not count, but new ones are kept.
-            locker::run(disk, &KeepOnly(facts), &self.settings, &requests)
+            locker::run(disk, &KeepOnly(facts), &self.settings, &open)
         } else {
-            locker::run(disk, facts, &self.settings, &requests)
-        };
-        drop(requests);
-        roots
-            .into_iter()
-            .zip(outcomes)
-            .map(|((opened, _), outcome)| (opened, outcome))
-            .collect()
+            locker::run(disk, facts, &self.settings, &open)
+        }
+        .into_iter();
+        drop((closed, open));
+        let mut done = Vec::new();
+        for (opened, _) in roots {
+            let outcome = if self.sources.are_closed(&opened.root) {
+                completed.next()
+            } else {
+                locked.next()
+            };
+            done.push((
+                opened,
+                outcome.expect("there is an outcome for each request"),
+            ));
+        }
+        done
     }
 
     fn finish(

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::advice;
-use crate::authenticate::{self, Class};
 use crate::hash::Hash;
 use crate::locker::{self, Against, Locked, ProviderOutcome};
 use crate::package::calendar::timestamp;
@@ -70,7 +69,6 @@ pub(super) fn entry(
     let signers = outcome.signers.iter().map(|signer| SignerRow {
         class: signer.class,
         key_id: signer.key_id.clone(),
-        text: signed_by(signer),
     });
     let age = outcome.age.as_ref();
     let dates = age.and_then(|search| search.dates.as_ref());
@@ -129,14 +127,6 @@ fn names(platforms: &[Platform]) -> Vec<String> {
     platforms.iter().map(ToString::to_string).collect()
 }
 
-/// Names the signer, always with the key: a project file may pin it.
-fn signed_by(signer: &authenticate::Signer) -> String {
-    match signer.class {
-        Class::HashiCorp => format!("{signer}, key ID {}", signer.key_id),
-        Class::Partner | Class::SelfSigned | Class::Signed => signer.to_string(),
-    }
-}
-
 /// Lists the hashes that were replaced, each with the evidence against it.
 fn replaced(outcome: &ProviderOutcome) -> Vec<ReplacedHash> {
     let key_ids: Vec<String> = outcome
@@ -175,29 +165,4 @@ fn dropped(outcome: &ProviderOutcome) -> Vec<DroppedHash> {
         platforms: names(platforms),
     };
     outcome.dropped.hashes.iter().map(row).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_signature_names_its_key() {
-        for class in [
-            Class::HashiCorp,
-            Class::Partner,
-            Class::SelfSigned,
-            Class::Signed,
-        ] {
-            let signer = authenticate::Signer {
-                class,
-                key_id: "34365D9472D7468F".to_owned(),
-                fingerprint: String::new(),
-                subkey: None,
-                remarks: Vec::new(),
-            };
-            let text = signed_by(&signer);
-            assert!(text.ends_with(", key ID 34365D9472D7468F"), "{text}");
-        }
-    }
 }

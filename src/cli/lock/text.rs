@@ -1,5 +1,7 @@
 //! The text of `lockctl lock`, and of the commands that lock after a step of their own.
 
+use std::collections::BTreeSet;
+
 use super::{LockOptions, dropped, in_use, several};
 use crate::cli::{Look, convert, diff};
 use crate::diag::{counted, counted_as};
@@ -126,7 +128,17 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         Some(true) => tense,
         _ => Tense::Done,
     };
-    let mut rows: Vec<Vec<String>> = locked(root).map(|row| cells(row, flavor, tense)).collect();
+    // A project file may pin a key, so each is named; in every row it would only widen the table.
+    let mut named_keys = BTreeSet::new();
+    let mut rows: Vec<Vec<String>> = locked(root)
+        .map(|row| {
+            let mut cells = cells(row, flavor, tense);
+            if !row.signers.is_empty() {
+                cells.push(signers(row, &mut named_keys));
+            }
+            cells
+        })
+        .collect();
     if !rows.is_empty() {
         if look.markdown {
             let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
@@ -208,26 +220,27 @@ fn cells(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
         (true, None, _) => "selected",
         (false, None, _) => "kept",
     };
-    let mut cells = vec![
+    vec![
         row.provider.short(flavor),
         version(row),
         constraints,
         state.to_owned(),
         counted(row.hashed_platforms, "platform"),
         counts.join(", "),
-    ];
-    if !row.signers.is_empty() {
-        cells.push(signers(row));
-    }
-    cells
+    ]
 }
 
-fn signers(row: &LockedProvider) -> String {
-    let signers: Vec<&str> = row
-        .signers
-        .iter()
-        .map(|signer| signer.text.as_str())
-        .collect();
+/// Names who signed the list of a release, and each key that is not named yet.
+fn signers<'r>(row: &'r LockedProvider, named_keys: &mut BTreeSet<&'r str>) -> String {
+    let mut signers = Vec::new();
+    for signer in &row.signers {
+        let words = signer.words();
+        if named_keys.insert(&signer.key_id) {
+            signers.push(format!("{words}, key ID {}", signer.key_id));
+        } else {
+            signers.push(words.to_owned());
+        }
+    }
     signers.join("; ")
 }
 
@@ -260,7 +273,7 @@ pub(super) fn replaced(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Ve
     let mut lines = vec![format!(
         "{}: {contradict} the checksum list ({}) and {are} replaced",
         name(row, flavor),
-        signers(row)
+        signers(row, &mut BTreeSet::new())
     )];
     for replaced in &row.replaced {
         let hash = &replaced.hash;

@@ -69,7 +69,7 @@ impl Command for OutdatedArgs {
             configuration,
             args: self,
             world,
-            sources: Sources::new(user, self.source.choice()),
+            sources: Sources::new(user, self.source.choice(options)),
             flavor_remarks: FlavorRemarks::default(),
         };
         let inputs = RunInputs {

@@ -57,7 +57,11 @@ pub(in crate::cli) fn print(
         Format::Human => {
             out.write_all(result.raw_text())?;
             let colors = colors(common.color, env, Stream::Stdout);
-            human::render(out, &command.text(result, look), &result.texts, colors)?;
+            let mut blocks = command.text(result, look);
+            if let Some(columns) = env.columns(Stream::Stdout) {
+                human::fit(&mut blocks, columns);
+            }
+            human::render(out, &blocks, &result.texts, colors)?;
         }
         Format::Graph(language) => {
             let graph = command.graph(result, look);
@@ -74,6 +78,9 @@ pub(in crate::cli) fn print(
         notes.retain(TextBlock::is_bad);
     } else if common.quiet {
         notes.retain(|block| !block.is_note());
+    }
+    if let Some(columns) = env.columns(Stream::Stderr) {
+        human::fit(&mut notes, columns);
     }
     let colors = colors(common.color, env, Stream::Stderr);
     human::render(io.stderr, &notes, &result.texts, colors)?;

@@ -161,7 +161,7 @@ fn providers(
                 version: entry.version.clone(),
                 constraints: entry.constraints.clone(),
                 hashes: hashes.collect(),
-                platforms: platforms.into_iter().collect(),
+                platforms: (!platforms.is_empty()).then(|| platforms.into_iter().collect()),
                 dates: None,
                 latest_date: None,
                 dates_in_words: Vec::new(),

@@ -85,7 +85,10 @@ fn row(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
         count(Scheme::H1),
         count(Scheme::Zh),
         count(Scheme::Other),
-        or_dash(platform::join(&provider.platforms, " ")),
+        or_dash(platform::join(
+            provider.platforms.as_deref().unwrap_or_default(),
+            " ",
+        )),
     ];
     if provider.dates.is_some() {
         cells.push(or_dash(provider.latest_date.clone().unwrap_or_default()));

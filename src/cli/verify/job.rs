@@ -202,6 +202,9 @@ impl<'a> Verification<'a> {
         if let Some(user) = user {
             installation_faults = user.errors_once(texts);
             places = user.package_places(root, &self.named_places, texts);
+            if self.args.fs_mirrors.is_empty() {
+                places.extend(root.project_mirror());
+            }
         }
         let locked = match &root.lock {
             Some(lock) if needs_locked => {

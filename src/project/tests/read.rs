@@ -6,7 +6,7 @@ use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::package::{H1Trust, Undated, calendar};
 use crate::platform::Platform;
 use crate::project::values::MAX_ITEMS;
-use crate::project::{PlatformName, Project, parse};
+use crate::project::{PackageSource, PlatformName, Project, parse};
 
 const TERRAFORM: Flavor = Flavor::Terraform1_11;
 
@@ -361,4 +361,76 @@ fn what_is_broken_costs_its_item_only() {
     let (project, problems) = read("platforms = \nroots = [\"a\"]\n");
     assert_eq!(problems.len(), 1);
     assert!(project.roots.contain("a".as_ref()));
+}
+
+#[test]
+fn packages_come_from_one_place() {
+    let source = |argument: &str| {
+        let (project, problems) = read(&format!("packages {{ {argument} }}\n"));
+        assert_eq!(problems, [""; 0], "{argument}");
+        project.packages.expect("it is stated").source
+    };
+    assert_eq!(
+        source("fs_mirror = \"vendor/mirror\""),
+        PackageSource::FilesystemMirror("vendor/mirror".into())
+    );
+    assert!(matches!(
+        source("net_mirror = \"https://mirror.example/\""),
+        PackageSource::NetworkMirror(url) if url.host().ascii() == "mirror.example"
+    ));
+    assert!(matches!(
+        source("oci_mirror = \"ghcr.io/acme/{namespace}/{type}\""),
+        PackageSource::OciMirror(_)
+    ));
+    assert_eq!(
+        source("installation = \"cli\""),
+        PackageSource::CliConfiguration
+    );
+    assert_eq!(
+        source("installation = \"registry\""),
+        PackageSource::Registry
+    );
+    assert_eq!(read("packages {}\n").0.packages, None);
+    check(
+        "packages {}\n",
+        &[
+            "1 Missing argument: write fs_mirror = \"DIR\", net_mirror = \"URL\", oci_mirror = \
+             \"TEMPLATE\" or installation = \"cli\"",
+        ],
+    );
+    check(
+        "packages {\n  fs_mirror = \"a\"\n  installation = \"cli\"\n}\n",
+        &["3 Two places of packages: packages come from one place: delete the other arguments"],
+    );
+    check(
+        "packages { fs_mirror = \"\" }\n",
+        &[
+            "1 Invalid path: write the top directory of a filesystem mirror, from the directory of this \
+             file on",
+        ],
+    );
+    check(
+        "packages { net_mirror = \"http://mirror.example/\" }\n",
+        &["1 Invalid URL: write a URL as in https://mirror.example/providers/"],
+    );
+    check(
+        "packages { oci_mirror = \"ghcr.io/{name}\" }\n",
+        &["1 Invalid template: write a template as in ghcr.io/acme/{namespace}/{type}"],
+    );
+    check(
+        "packages { oci_mirror = \"ghcr.io/${namespace}\" }\n",
+        &["1 Variables not allowed: write {namespace} and {type}, without a dollar sign"],
+    );
+    check(
+        "packages { installation = \"clii\" }\n",
+        &["1 Invalid installation: it can be registry, cli"],
+    );
+    check(
+        "packages { fs_miror = \"a\" }\n",
+        &[
+            "1 Unsupported argument: did you mean fs_mirror?",
+            "1 Missing argument: write fs_mirror = \"DIR\", net_mirror = \"URL\", oci_mirror = \
+             \"TEMPLATE\" or installation = \"cli\"",
+        ],
+    );
 }

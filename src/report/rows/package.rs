@@ -24,11 +24,11 @@ pub enum PackageRow {
 pub struct HashedPackageRow {
     /// The zip or the unpacked directory, as typed.
     pub path: String,
-    /// The hash of its files, as a lock file records it.
-    pub h1: Hash,
-    /// The hash of the zip, as a lock file records it; absent for a directory.
+    /// The hash of its files, as a lock file records it: a list of one, since `h1` is a list everywhere.
+    pub h1: Vec<Hash>,
+    /// The hash of the zip, as a lock file records it, also as a list; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub zh: Option<Hash>,
+    pub zh: Option<Vec<Hash>>,
     /// The hash of the members of the zip, which differs from `h1` where unpacking changes what is
     /// there: checked by the programs, never recorded; absent for a directory.
     #[serde(skip_serializing_if = "Option::is_none")]

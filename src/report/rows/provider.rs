@@ -189,9 +189,19 @@ pub struct SignerRow {
     pub class: SignerClass,
     /// The 64-bit ID of the primary key, 16 upper-case hexadecimal digits.
     pub key_id: String,
-    /// The words of the program about it, always with the key: a project file may pin that.
-    #[serde(skip)]
-    pub text: String,
+}
+
+impl SignerRow {
+    /// Returns the words of the program about the signature, without the key.
+    #[must_use]
+    pub fn words(&self) -> &'static str {
+        match self.class {
+            SignerClass::HashiCorp => "signed by HashiCorp",
+            SignerClass::Partner => "signed by a HashiCorp partner",
+            SignerClass::SelfSigned => "self-signed",
+            SignerClass::Signed => "signed",
+        }
+    }
 }
 
 /// An entry that neither configuration nor state needs any more.
@@ -242,9 +252,9 @@ pub struct ShownProvider {
     /// All of them, in words.
     #[serde(skip)]
     pub dates_in_words: Vec<String>,
-    /// The platforms whose `h1:` is recorded, as far as that is known.
-    #[serde(skip)]
-    pub platforms: Vec<Platform>,
+    /// The platforms whose `h1:` is recorded, as far as installed packages and facts show it; null where they
+    /// show none, which does not mean that there are none.
+    pub platforms: Option<Vec<Platform>>,
 }
 
 /// A recorded hash with its platforms.

@@ -23,7 +23,8 @@ use crate::sources::{Empty, Source, SourceError};
 /// The sources of a run, each set up when the first root needs it, and named by its number from then on.
 pub(crate) struct Sources<'a> {
     user: Arc<UserConfigs<'a>>,
-    choice: PackageChoice,
+    /// The place that was typed, which counts for every root.
+    typed: Option<PackageChoice>,
     setups: Vec<SourceSetup<'a>>,
     followed: Vec<FollowedConfig<'a>>,
 }
@@ -31,6 +32,8 @@ pub(crate) struct Sources<'a> {
 /// A source of packages by the rules of a flavor.
 struct SourceSetup<'a> {
     flavor: Flavor,
+    /// The place that packages come from: project files may state different ones.
+    choice: PackageChoice,
     /// The directories that it looks into by the CLI configuration, which may be below a root.
     dirs: Vec<PathBuf>,
     net: Net<'a>,
@@ -70,10 +73,10 @@ struct FollowedConfig<'a> {
 }
 
 impl<'a> Sources<'a> {
-    pub(crate) fn new(user: Arc<UserConfigs<'a>>, choice: PackageChoice) -> Self {
+    pub(crate) fn new(user: Arc<UserConfigs<'a>>, typed: Option<PackageChoice>) -> Self {
         Self {
             user,
-            choice,
+            typed,
             setups: Vec::new(),
             followed: Vec::new(),
         }
@@ -116,7 +119,7 @@ impl<'a> Sources<'a> {
         let number = if is_needed {
             self.source(root, texts)?
         } else {
-            self.not_needed(root.flavor)
+            self.not_needed(root)
         };
         let setup = &self.setups[number];
         if matches!(setup.packages, PackageSupply::Unknown) {
@@ -141,17 +144,26 @@ impl<'a> Sources<'a> {
         self.setups[source].is_reported = true;
     }
 
-    /// Returns true if packages would come from registries, and no request may be made.
-    pub(crate) fn are_closed(&self) -> bool {
-        self.user.options.offline && matches!(self.choice, PackageChoice::Registry)
+    /// Returns true if the packages of a root would come from registries, and no request may be made.
+    pub(crate) fn are_closed(&self, root: &Root) -> bool {
+        self.user.options.offline && matches!(self.choice(root), PackageChoice::Registry)
+    }
+
+    /// Returns the place that the packages of a root come from: as typed, else as its project file states.
+    fn choice(&self, root: &Root) -> PackageChoice {
+        self.typed
+            .clone()
+            .or_else(|| PackageChoice::of_project(root))
+            .unwrap_or(PackageChoice::Registry)
     }
 
     /// Returns the number of a source for a root that needs no package.
-    fn not_needed(&mut self, flavor: Flavor) -> usize {
+    fn not_needed(&mut self, root: &Root) -> usize {
         self.setups.push(SourceSetup {
-            flavor,
+            flavor: root.flavor,
+            choice: self.choice(root),
             dirs: Vec::new(),
-            net: self.user.net(flavor),
+            net: self.user.net(root.flavor),
             packages: PackageSupply::NotNeeded,
             statements: StatementSource::None,
             diagnostics: Vec::new(),
@@ -162,14 +174,19 @@ impl<'a> Sources<'a> {
 
     /// Returns the number of the source for a root; the first root that needs it sets it up.
     fn source(&mut self, root: &Root, texts: &mut Texts) -> Result<usize, Failure> {
-        if self.follows() {
+        let choice = self.choice(root);
+        if choice == PackageChoice::CliConfiguration {
             return Ok(self.followed_source(root, texts));
         }
         let flavor = root.flavor;
-        if let Some(number) = self.setups.iter().position(|setup| setup.serves(flavor)) {
+        let number = self
+            .setups
+            .iter()
+            .position(|setup| setup.serves(flavor, &choice));
+        if let Some(number) = number {
             return Ok(number);
         }
-        let setup = self.chosen(flavor, texts)?;
+        let setup = self.chosen(choice, root, texts)?;
         self.setups.push(setup);
         Ok(self.setups.len() - 1)
     }
@@ -177,17 +194,14 @@ impl<'a> Sources<'a> {
     /// Lists the providers that a root needs no package of, since they are run from a directory and the
     /// program does not lock them (`cliconfig` rules 5.5).
     pub(crate) fn overridden(&mut self, root: &Root, texts: &mut Texts) -> Vec<ProviderAddr> {
-        if !self.follows() || root.flavor.locks_overridden() {
+        let follows = self.choice(root) == PackageChoice::CliConfiguration;
+        if !follows || root.flavor.locks_overridden() {
             return Vec::new();
         }
         match &self.followed(root.flavor, texts).methods {
             Some(methods) => methods.cli_config().overridden().into_iter().collect(),
             None => Vec::new(),
         }
-    }
-
-    fn follows(&self) -> bool {
-        matches!(self.choice, PackageChoice::CliConfiguration)
     }
 
     /// Returns the CLI configuration of a flavor.
@@ -219,7 +233,7 @@ impl<'a> Sources<'a> {
 
     /// Returns the number of the source that the CLI configuration states for a root.
     fn followed_source(&mut self, root: &Root, texts: &mut Texts) -> usize {
-        let flavor = root.flavor;
+        let (flavor, choice) = (root.flavor, PackageChoice::CliConfiguration);
         let dirs = match &self.followed(flavor, texts).methods {
             Some(methods) => methods.dirs(&root.dir),
             None => Vec::new(),
@@ -228,7 +242,7 @@ impl<'a> Sources<'a> {
         let number = self
             .setups
             .iter()
-            .position(|setup| setup.serves(flavor) && setup.dirs == dirs);
+            .position(|setup| setup.serves(flavor, &choice) && setup.dirs == dirs);
         if let Some(number) = number {
             return number;
         }
@@ -237,6 +251,7 @@ impl<'a> Sources<'a> {
         let setup = match &mut followed.methods {
             Some(methods) => SourceSetup {
                 flavor,
+                choice,
                 dirs,
                 net: methods.net().clone(),
                 packages: PackageSupply::Of(Box::new(methods.source(&root.dir))),
@@ -249,6 +264,7 @@ impl<'a> Sources<'a> {
             // Each root reports why it is not locked.
             None => SourceSetup {
                 flavor,
+                choice,
                 dirs,
                 net: plain_net,
                 packages: PackageSupply::Unknown,
@@ -262,9 +278,16 @@ impl<'a> Sources<'a> {
     }
 
     /// Sets up the source that was chosen, if that is not the CLI configuration.
-    fn chosen(&self, flavor: Flavor, texts: &mut Texts) -> Result<SourceSetup<'a>, Failure> {
+    fn chosen(
+        &self,
+        choice: PackageChoice,
+        root: &Root,
+        texts: &mut Texts,
+    ) -> Result<SourceSetup<'a>, Failure> {
+        let flavor = root.flavor;
         let mut setup = SourceSetup {
             flavor,
+            choice,
             dirs: Vec::new(),
             net: self.user.net(flavor),
             packages: PackageSupply::Unknown,
@@ -272,10 +295,10 @@ impl<'a> Sources<'a> {
             diagnostics: Vec::new(),
             is_reported: false,
         };
-        let place = match &self.choice {
+        let place = match &setup.choice {
             PackageChoice::FilesystemMirror(dir) => {
                 // No CLI configuration is read for it: its errors are none of this run.
-                setup.packages = PackageSupply::Of(Box::new(self.directory(dir, flavor)?));
+                setup.packages = PackageSupply::Of(Box::new(self.directory(dir, root)?));
                 return Ok(setup);
             }
             PackageChoice::NetworkMirror(_) => "a network mirror",
@@ -287,44 +310,32 @@ impl<'a> Sources<'a> {
         }
         let user = self.user.of(flavor);
         setup.diagnostics = user.faults(texts);
-        if matches!(self.choice, PackageChoice::Registry) {
+        if setup.choice == PackageChoice::Registry {
             // Registries are asked whatever the block says (`cliconfig` rules 5.6), which surprises whoever wrote it.
             let ignored = user.cli.not_followed(flavor).into_iter().collect();
             setup.diagnostics.extend(user.reported(ignored, texts));
             setup.statements = StatementSource::Packages;
         }
         if !has_errors(&setup.diagnostics) {
-            let source = self.remote(&user, &mut setup.net);
+            let source = remote(&user, &setup.choice, &mut setup.net);
             setup.packages = PackageSupply::Of(source);
         }
         Ok(setup)
     }
 
-    /// Makes a source on the network; `net` downloads its packages from then on.
-    fn remote(&self, user: &UserConfig<'a>, net: &mut Net<'a>) -> Box<dyn Source + 'a> {
-        match &self.choice {
-            PackageChoice::NetworkMirror(url) => {
-                let access = user.mirror_access(url.clone());
-                Box::new(NetworkMirror::new(user.net.clone(), user.flavor, access))
-            }
-            PackageChoice::OciMirror(template) => {
-                let registries;
-                (registries, *net) = user.oci_registries();
-                Box::new(config::oci_mirror(&registries, template.clone()))
-            }
-            _ => Box::new(user.registry()),
-        }
-    }
-
-    /// Scans the filesystem mirror in a directory as it was typed.
-    fn directory(&self, dir: &Path, flavor: Flavor) -> Result<FilesystemMirror, Failure> {
-        let dir = self.user.options.below(dir);
-        FilesystemMirror::scan(self.user.world.disk, &dir, flavor).map_err(|error| {
+    /// Scans the filesystem mirror in a directory.
+    fn directory(&self, dir: &Path, root: &Root) -> Result<FilesystemMirror, Failure> {
+        FilesystemMirror::scan(self.user.world.disk, dir, root.flavor).map_err(|error| {
             let is_top = matches!(&error, SourceError::Unreadable { path, .. } if *path == dir);
-            let help = if is_top {
-                "name the top directory of a filesystem mirror"
-            } else {
-                "make it readable"
+            let help = match (is_top, &self.typed) {
+                (true, Some(_)) => "name the top directory of a filesystem mirror".to_owned(),
+                // Nobody typed the directory, so the help says who names it.
+                (true, None) => format!(
+                    "name the top directory of a filesystem mirror as fs_mirror in {}, or use another \
+                     source, as in --installation registry",
+                    root.project_name()
+                ),
+                (false, _) => "make it readable".to_owned(),
             };
             Failure::from_error(&error).help(help)
         })
@@ -332,9 +343,31 @@ impl<'a> Sources<'a> {
 }
 
 impl SourceSetup<'_> {
-    /// Returns true if packages of a flavor come from here.
-    fn serves(&self, flavor: Flavor) -> bool {
-        self.flavor == flavor && !matches!(self.packages, PackageSupply::NotNeeded)
+    /// Returns true if packages of a flavor come from here, where they are to come from this place.
+    fn serves(&self, flavor: Flavor, choice: &PackageChoice) -> bool {
+        self.flavor == flavor
+            && self.choice == *choice
+            && !matches!(self.packages, PackageSupply::NotNeeded)
+    }
+}
+
+/// Makes a source on the network; `net` downloads its packages from then on.
+fn remote<'a>(
+    user: &UserConfig<'a>,
+    choice: &PackageChoice,
+    net: &mut Net<'a>,
+) -> Box<dyn Source + 'a> {
+    match choice {
+        PackageChoice::NetworkMirror(url) => {
+            let access = user.mirror_access(url.clone());
+            Box::new(NetworkMirror::new(user.net.clone(), user.flavor, access))
+        }
+        PackageChoice::OciMirror(template) => {
+            let registries;
+            (registries, *net) = user.oci_registries();
+            Box::new(config::oci_mirror(&registries, template.clone()))
+        }
+        _ => Box::new(user.registry()),
     }
 }
 

@@ -5,7 +5,6 @@
 
 mod documents;
 mod error;
-mod url;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,7 +22,7 @@ use crate::platform::Platform;
 use crate::version::Version;
 
 pub use self::error::MirrorError;
-pub use self::url::{MirrorUrl, MirrorUrlError};
+pub use crate::addr::{MirrorUrl, MirrorUrlError};
 
 /// Maximum size of the list of versions, in bytes.
 const MAX_INDEX_BYTES: u64 = 16 * 1024 * 1024;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use super::differences::named;
 use super::facts::{Doubt, MismatchEvidence};
 use super::memo::PackageHashes;
-use super::places::{PackageCandidate, PackageOrigin};
+use super::places::{AbsentMirror, PackageCandidate, PackageOrigin};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
-use crate::diag::{self, Diagnostic, FileId, Finding, Help, RootCommand, Severity, Span, rules};
+use crate::diag::{self, Diagnostic, Finding, Help, RootCommand, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
 use crate::verify::subject::CheckedLock;
@@ -413,16 +413,20 @@ pub(super) fn not_recorded(
         .into()
 }
 
-/// Reports a mirror that the CLI configuration names and that is not there (`sources` rules 7.6).
-pub(super) fn absent(subject: CheckedLock<'_>, file: FileId, span: Span, dir: &Path) -> Finding {
-    let program = subject.flavor.command();
-    let title = format!("There is no mirror in {}", dir.display());
-    Diagnostic::error(rules::MIRROR_MISSING, title)
-        .at(
-            file,
-            span,
-            format!("`{program} init` fails for every provider"),
+/// Reports a mirror that a file names and that is not there.
+pub(super) fn absent(subject: CheckedLock<'_>, mirror: &AbsentMirror) -> Finding {
+    let consequence = if mirror.is_ours {
+        "`lockctl lock` takes packages from here".to_owned()
+    } else {
+        // `sources` rules 7.6.
+        format!(
+            "`{} init` fails for every provider",
+            subject.flavor.command()
         )
+    };
+    let title = format!("There is no mirror in {}", mirror.dir.display());
+    Diagnostic::error(rules::MIRROR_MISSING, title)
+        .at(mirror.file, mirror.span, consequence)
         .help("create the directory, or correct the path")
         .into()
 }

@@ -101,8 +101,8 @@ pub fn check(
         failures: std::mem::take(&mut gathered.failures),
         ..PackageFindings::default()
     };
-    for (file, span, dir) in &gathered.absent {
-        let finding = findings::absent(subject, *file, *span, dir);
+    for mirror in &gathered.absent {
+        let finding = findings::absent(subject, mirror);
         checked.findings.push(finding);
     }
     checked.findings.extend(lacking(subject, search, &gathered));

@@ -69,6 +69,16 @@ impl PackagePlace {
         Self::new(PackageOrigin::Mirror, dir, Absence::Failure)
     }
 
+    /// Returns a mirror that the project file names in a place.
+    #[must_use]
+    pub fn project_mirror(dir: PathBuf, file: FileId, span: Span) -> Self {
+        Self::new(
+            PackageOrigin::Mirror,
+            dir,
+            Absence::ProjectFault(file, span),
+        )
+    }
+
     /// Returns a directory whose packages the user wants to be checked, laid out as a mirror.
     #[must_use]
     pub fn named(dir: PathBuf) -> Self {
@@ -116,8 +126,27 @@ pub enum Absence {
     Fine,
     /// The program fails; the CLI configuration names it here.
     Fault(FileId, Span),
+    /// Nothing can be locked; the project file names it here.
+    ProjectFault(FileId, Span),
     /// The user named it on our command line.
     Failure,
+}
+
+impl Absence {
+    /// Returns true if only lockctl looks into the directory, and neither program does.
+    fn is_ours(self) -> bool {
+        matches!(self, Self::ProjectFault(..) | Self::Failure)
+    }
+}
+
+/// A mirror that is named in a file, and that does not exist.
+#[derive(Clone, Debug)]
+pub(super) struct AbsentMirror {
+    pub(super) file: FileId,
+    pub(super) span: Span,
+    pub(super) dir: PathBuf,
+    /// The project file names it, not the CLI configuration.
+    pub(super) is_ours: bool,
 }
 
 /// A package of a locked version.
@@ -146,7 +175,7 @@ pub(super) struct PackagesAtHand {
     /// Files and links to nowhere in the place of installed packages.
     pub(super) unreachable: Vec<PackageCandidate>,
     /// Places that are not there.
-    pub(super) absent: Vec<(FileId, Span, PathBuf)>,
+    pub(super) absent: Vec<AbsentMirror>,
     /// Places that cannot be looked into.
     pub(super) failures: Vec<Unscanned>,
     seen: BTreeSet<(PackageId, PathBuf)>,
@@ -191,8 +220,8 @@ pub(super) fn gather(
                 continue;
             }
         };
-        // `init` does not look into a mirror that only our command line names.
-        if place.origin == PackageOrigin::Mirror && place.absence != Absence::Failure {
+        // `init` does not look into a mirror that only our command line or project file names.
+        if place.origin == PackageOrigin::Mirror && !place.absence.is_ours() {
             let dir = place.dir.clone();
             gathered.mirrors.insert(dir, Arc::clone(&mirror));
         }
@@ -232,13 +261,20 @@ impl PackagesAtHand {
         let is_missing = error.kind() == ErrorKind::NotFound;
         match place.absence {
             // With --confine, only places that the user names may be outside.
-            Absence::Fine | Absence::Fault(..) if is_outside(error) => true,
+            Absence::Fine | Absence::Fault(..) | Absence::ProjectFault(..) if is_outside(error) => {
+                true
+            }
             // Directories that the program looks for by itself need not exist (`cliconfig` rules 5.1).
             Absence::Fine => is_missing,
             // A mirror that is configured must: without it `init` fails (`sources` rules 7.6).
-            Absence::Fault(file, span) => {
+            Absence::Fault(file, span) | Absence::ProjectFault(file, span) => {
                 if is_missing {
-                    self.absent.push((file, span, place.dir.clone()));
+                    self.absent.push(AbsentMirror {
+                        file,
+                        span,
+                        dir: place.dir.clone(),
+                        is_ours: place.absence.is_ours(),
+                    });
                 }
                 is_missing
             }
@@ -255,7 +291,7 @@ impl PackagesAtHand {
         locals: &[Local],
         mirrored: &mut BTreeSet<PackageId>,
     ) {
-        let is_typed = place.absence == Absence::Failure;
+        let is_typed = place.absence.is_ours();
         for (index, local) in locals.iter().enumerate() {
             let candidate = PackageCandidate {
                 id: id.clone(),

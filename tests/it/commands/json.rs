@@ -182,6 +182,8 @@ fn packages_are_counted() {
     assert_eq!(has("files"), [true, true, false, false]);
     assert_eq!(has("failures"), [false, false, true, true]);
     assert_eq!(packages[0]["h1"], packages[1]["h1"]);
+    assert_eq!(packages[0]["h1"].as_array().map(Vec::len), Some(1));
+    assert_eq!(packages[0]["zh"].as_array().map(Vec::len), Some(1));
     assert_eq!(packages[3]["failure"], packages[3]["failures"][0]);
 }
 
@@ -257,4 +259,29 @@ fn a_step_of_the_past_says_how_far_it_goes() {
     let steps = said["roots"][0]["providers"].as_array().unwrap().iter();
     let steps: Vec<Option<&str>> = steps.map(|one| one.get("step")?.as_str()).collect();
     assert_eq!(steps, [None, Some("major"), Some("patch"), None]);
+}
+
+/// What is not known is null, which does not mean that there is nothing.
+#[test]
+fn platforms_that_nothing_shows_are_null() {
+    let lab = super::simple();
+    lab.write(
+        super::LOCK,
+        "provider \"example.com/t/x\" {\n  version = \"1.1.0\"\n  hashes = [\n    \
+         \"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\",\n  ]\n}\n",
+    );
+    let platforms = || {
+        let outcome = lab.run(&["show", "--format", "json"]);
+        let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        said["roots"][0]["providers"][0]["platforms"].clone()
+    };
+    assert_eq!(platforms(), Value::Null);
+    std::fs::remove_file(lab.path(super::LOCK)).unwrap();
+    assert_exit(&super::lock(&lab, &["--platform", "linux_amd64"]), 0);
+    lab.unpacked(
+        ".terraform/providers",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "1.1.0 linux_amd64",
+    );
+    assert_eq!(platforms(), json!(["linux_amd64"]));
 }

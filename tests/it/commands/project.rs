@@ -265,3 +265,139 @@ fn what_may_be_locked_is_stated_once() {
         outcome.stdout
     );
 }
+
+#[test]
+fn every_command_takes_packages_from_where_the_file_says() {
+    let lab = simple();
+    // The file is above the root, and its paths start there.
+    lab.write(
+        &format!("live/{FILE}"),
+        "packages { fs_mirror = \"../mirror\" }\n",
+    );
+    lab.write("live/root/main.tf", super::ONE_PROVIDER);
+    let root = ["live/root", "--platform", "linux_amd64"];
+    let run = |command: &[&str], more: &[&str]| lab.run(&[command, &root, more].concat());
+    assert_exit(&run(&["lock"], &[]), 0);
+    assert_exit(&run(&["lock", "--check"], &[]), 0);
+    assert_exit(&run(&["update", "--check"], &[]), 0);
+    // The packages are checked, too.
+    assert_exit(&run(&["verify"], &[]), 0);
+    let package = "mirror/example.com/t/x/1.1.0/linux_amd64/terraform-provider-x";
+    let changed = lab.run(&["outdated", "live/root"]);
+    assert_exit(&changed, 0);
+    assert!(changed.stdout.contains("1.1.0"), "{}", changed.stdout);
+    lab.write(package, "another program");
+    let verify = run(&["verify"], &[]);
+    assert_exit(&verify, 1);
+    assert!(
+        verify.stdout.contains("package-mismatch"),
+        "{}",
+        verify.stdout
+    );
+    // An option wins.
+    lab.unpacked(
+        "other",
+        "example.com/t/x/1.1.0/linux_amd64",
+        "1.1.0 linux_amd64",
+    );
+    assert_exit(&run(&["verify"], &["--fs-mirror", "other"]), 0);
+    assert_exit(&run(&["lock", "--check"], &["--fs-mirror", "other"]), 0);
+    let registry = lab.run(&[
+        "outdated",
+        "live/root",
+        "--installation",
+        "registry",
+        "--offline",
+    ]);
+    assert_exit(&registry, 2);
+}
+
+#[test]
+fn a_mirror_of_the_file_must_exist() {
+    let lab = with("packages { fs_mirror = \"no/such\" }\n");
+    let lock_run = lab.run(&["lock", "--platform", "linux_amd64"]);
+    assert_exit(&lock_run, 2);
+    assert_data_eq!(
+        lock_run.stderr,
+        str![[r#"
+error: no/such cannot be read
+  cause: [..]
+  help: name the top directory of a filesystem mirror as fs_mirror in .lockctl.hcl, or use another source, as in --installation registry
+
+"#]]
+    );
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let verify = lab.run(&["verify", "-q", "--platform", "linux_amd64"]);
+    assert_exit(&verify, 1);
+    assert!(
+        verify
+            .stdout
+            .contains("`lockctl lock` takes packages from here"),
+        "{}",
+        verify.stdout
+    );
+}
+
+#[test]
+fn roots_of_a_run_may_take_packages_from_different_places() {
+    let lab = simple();
+    lab.write(
+        &format!("a/{FILE}"),
+        "packages { fs_mirror = \"../mirror\" }\n",
+    )
+    .write("a/main.tf", super::ONE_PROVIDER);
+    lab.unpacked(
+        "other",
+        "example.com/t/x/1.0.0/linux_amd64",
+        "1.0.0 linux_amd64",
+    );
+    lab.write(
+        &format!("b/{FILE}"),
+        "packages { fs_mirror = \"../other\" }\n",
+    )
+    .write("b/main.tf", super::ONE_PROVIDER);
+    let run = lab.run(&["lock", "a", "b", "--platform", "linux_amd64"]);
+    assert_exit(&run, 0);
+    assert!(lab.read("a/.terraform.lock.hcl").contains("\"1.1.0\""));
+    assert!(lab.read("b/.terraform.lock.hcl").contains("\"1.0.0\""));
+    // Without requests, a root with a mirror is locked as always, and one without from facts alone.
+    lab.write(&format!("b/{FILE}"), "");
+    let offline = lab.run(&[
+        "lock",
+        "a",
+        "b",
+        "--platform",
+        "linux_amd64",
+        "--offline",
+        "--check",
+    ]);
+    assert_exit(&offline, 0);
+}
+
+#[test]
+fn signed_hashes_are_fetched_from_registries_whatever_the_file_says() {
+    let lab = Lab::new();
+    lab.write("main.tf", super::ONE_PROVIDER.replace("example.com/t/x", "hashicorp/x"))
+        .write(LOCK, "provider \"registry.terraform.io/hashicorp/x\" {\n  version     = \"1.1.0\"\n  \
+            constraints = \"~> 1.0\"\n  hashes = [\n    \"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\",\n  ]\n}\n");
+    let help = |lab: &Lab| {
+        lab.run(&["verify", "-v", "--platform", "linux_amd64"])
+            .stdout
+    };
+    assert!(
+        help(&lab).contains("run `lockctl lock .` where the registry can be reached"),
+        "{}",
+        help(&lab)
+    );
+    lab.write(
+        FILE,
+        "packages { net_mirror = \"https://mirror.example/\" }\n",
+    );
+    assert!(
+        help(&lab).contains(
+            "run `lockctl lock . --installation registry` where the registry can be reached"
+        ),
+        "{}",
+        help(&lab)
+    );
+}

@@ -303,3 +303,51 @@ fn atlantis_names_more_roots() {
     assert_exit(&outcome, 0);
     assert!(is_locked(&lab, "tried") && !is_locked(&lab, "modules/m"));
 }
+
+/// Above all roots every command names the same first step, and none sends the user to another command.
+#[test]
+fn above_all_roots_every_command_counts_them() {
+    let lab = repository();
+    for command in [
+        &["verify"][..],
+        &["lock"],
+        &["update"],
+        &["convert", "--to", "opentofu"],
+        &["outdated"],
+        &["show"],
+        &["tree"],
+        &["why", "example.com/t/x"],
+        &["fmt"],
+    ] {
+        let outcome = lab.run(command);
+        assert_exit(&outcome, 2);
+        assert!(
+            outcome.stderr.ends_with("  help: 2 roots below: add -r\n"),
+            "{command:?}: {}",
+            outcome.stderr
+        );
+        assert!(
+            lab.run(&[command, &["live"]].concat())
+                .stderr
+                .contains("2 roots below")
+        );
+    }
+    // Nothing is below, and `lock` would not help.
+    let show = lab.run(&["show", "mirror"]);
+    assert_exit(&show, 2);
+    assert_data_eq!(
+        show.stderr,
+        str![[r#"
+error: there is no mirror/.terraform.lock.hcl
+  help: name the directory of a root module
+
+"#]]
+    );
+    // Configuration is there, so what is missing is the lock file.
+    let show = lab.run(&["show", "tried"]);
+    assert!(
+        show.stderr.contains("run `lockctl lock tried"),
+        "{}",
+        show.stderr
+    );
+}

@@ -1,11 +1,11 @@
-//! Below which URL a network mirror answers.
+//! The URL of a network mirror.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::addr::{Hostname, Url, UrlError};
+use super::{Hostname, Url, UrlError};
 
-/// The URL of a network mirror: https, with a host that may have credentials (rules 8.1).
+/// The URL of a network mirror: https, with a host that may have credentials (`sources` rules 8.1).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct MirrorUrl {
     url: Url,
@@ -64,12 +64,12 @@ impl FromStr for MirrorUrl {
     /// Reads an absolute https URL.
     ///
     /// ```
-    /// use lockctl::sources::network_mirror::MirrorUrl;
+    /// use lockctl::addr::MirrorUrl;
     ///
     /// let url: MirrorUrl = "https://mirror.example:8443/providers/".parse()?;
     /// assert_eq!(url.host().ascii(), "mirror.example:8443");
     /// assert!("http://mirror.example/".parse::<MirrorUrl>().is_err());
-    /// # Ok::<(), lockctl::sources::network_mirror::MirrorUrlError>(())
+    /// # Ok::<(), lockctl::addr::MirrorUrlError>(())
     /// ```
     fn from_str(text: &str) -> Result<Self, MirrorUrlError> {
         text.parse::<Url>()?.try_into()

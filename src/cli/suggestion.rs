@@ -1,0 +1,135 @@
+//! Suggestions for what users of Terraform and OpenTofu type out of habit.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::cli::commands::definition;
+
+/// Commands of the programs, and words that are tried for commands, with the help for them.
+const WORDS: &[(&[&str], &str)] = &[
+    (
+        &["init"],
+        "`lockctl lock` creates or completes the lock file; providers are installed by init of \
+         Terraform or OpenTofu",
+    ),
+    (
+        &["list", "ls", "state"],
+        "`lockctl show` lists what is locked",
+    ),
+    (
+        &["upgrade", "bump"],
+        "`lockctl update` moves locked versions",
+    ),
+    (
+        &["validate", "check", "test", "lint", "status"],
+        "`lockctl verify` checks the lock file",
+    ),
+    (
+        &["providers"],
+        "`lockctl lock` does what `providers lock` does, and `lockctl tree` what `providers` does",
+    ),
+    (
+        &["plan", "apply"],
+        "`lockctl verify --matrix` predicts what init, plan and validate will do",
+    ),
+    (
+        &["format"],
+        "`lockctl fmt` brings the lock file into canonical form",
+    ),
+    (&["history"], "`lockctl log` lists what changed in the past"),
+    (
+        &["graph"],
+        "`lockctl tree` shows what requires each provider",
+    ),
+    (
+        &["migrate"],
+        "`lockctl convert` rewrites the lock file for the other program",
+    ),
+];
+
+/// Names of the programs that are not those of `--to` and `--flavor`.
+const PROGRAMS: [(&str, &str); 2] = [("tofu", "opentofu"), ("tf", "terraform")];
+
+/// Replaces an error about arguments by one that names the right words, where they are known.
+pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(&**text),
+        _ => None,
+    };
+    let improved = match error.kind() {
+        ErrorKind::InvalidSubcommand => text(ContextKind::InvalidSubcommand)
+            .filter(|word| is_first_command(word, args))
+            .and_then(|word| {
+                let (_, tip) = WORDS.iter().find(|(words, _)| words.contains(&word))?;
+                Some(format!("unrecognized subcommand '{word}'\n\n  tip: {tip}"))
+            }),
+        ErrorKind::UnknownArgument => single_dash(args).map(|typed| {
+            format!(
+                "unexpected argument '{typed}' found\n\n  tip: write '-{typed}', with two dashes"
+            )
+        }),
+        ErrorKind::ValueValidation => text(ContextKind::InvalidValue).and_then(|value| {
+            let option = text(ContextKind::InvalidArg)?;
+            if !["--to", "--flavor"]
+                .iter()
+                .any(|name| option.starts_with(name))
+            {
+                return None;
+            }
+            let program = program(value)?;
+            Some(format!(
+                "invalid value '{value}' for '{option}'\n\n  tip: write {program}"
+            ))
+        }),
+        _ => None,
+    };
+    match improved {
+        Some(text) => definition().error(error.kind(), text),
+        None => error,
+    }
+}
+
+/// Returns true if a word stands where a command is expected, rather than behind a command.
+fn is_first_command(word: &str, args: &[OsString]) -> bool {
+    let program = definition();
+    !args
+        .iter()
+        .skip(1)
+        .take_while(|arg| *arg != word)
+        .any(|arg| {
+            arg.to_str()
+                .is_some_and(|arg| program.find_subcommand(arg).is_some())
+        })
+}
+
+/// Finds a long option that is written with one dash, as the programs write theirs.
+fn single_dash(args: &[OsString]) -> Option<&str> {
+    let program = definition();
+    let command = args
+        .iter()
+        .find_map(|arg| program.find_subcommand(arg.to_str()?))
+        .unwrap_or(&program);
+    args.iter().filter_map(|arg| arg.to_str()).find(|arg| {
+        let name = arg.strip_prefix('-').unwrap_or_default();
+        let name = name.split('=').next().unwrap_or_default();
+        command
+            .get_arguments()
+            .chain(program.get_arguments())
+            .any(|known| known.get_long() == Some(name))
+    })
+}
+
+/// Returns the name of a program as options take it, with the version that was typed.
+fn program(value: &str) -> Option<String> {
+    let value = value.to_lowercase();
+    let (name, version) = match value.split_once('@') {
+        Some((name, version)) => (name, format!("@{version}")),
+        None => (&*value, String::new()),
+    };
+    let name = PROGRAMS
+        .iter()
+        .find(|(typed, known)| [*typed, *known].contains(&name))
+        .map(|(_, known)| known)?;
+    Some(format!("{name}{version}"))
+}
