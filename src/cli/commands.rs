@@ -244,7 +244,11 @@ mod tests {
             let text = command.get_before_help().map(ToString::to_string);
             for line in text.iter().flat_map(|text| text.lines().skip(1)) {
                 let (line, _) = line.trim().split_once("  ").expect("a purpose");
-                let typed = line.split(['|', '>']).next().unwrap_or_default();
+                // Another program may stand before ours, as `terraform init 2>&1 | lockctl explain -`.
+                let typed = line.split(" | ").find(|part| part.starts_with("lockctl"));
+                let typed = typed
+                    .and_then(|typed| typed.split('>').next())
+                    .unwrap_or_default();
                 let read = CommandLine::read(typed.split_whitespace().map(OsString::from));
                 assert!(read.is_ok(), "{line}: {:?}", read.err());
                 assert!(line.chars().count() <= 78, "{line}");

@@ -183,7 +183,7 @@ fn the_end_of_a_setting_is_a_day() {
 
 #[test]
 fn unknown_names_are_errors() {
-    const TOP: &str = "platforms, flavor, roots, provider, rule, trust and policy";
+    const TOP: &str = "platforms, flavor, roots, provider, rule, packages, trust and policy";
     check(
         "\nplatfroms = []\n",
         &["2 Unsupported argument: did you mean platforms?"],
@@ -423,7 +423,7 @@ fn packages_come_from_one_place() {
     );
     check(
         "packages { installation = \"clii\" }\n",
-        &["1 Invalid installation: it can be registry, cli"],
+        &["1 Invalid installation: did you mean cli?"],
     );
     check(
         "packages { fs_miror = \"a\" }\n",

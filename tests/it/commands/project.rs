@@ -275,7 +275,7 @@ fn every_command_takes_packages_from_where_the_file_says() {
         "packages { fs_mirror = \"../mirror\" }\n",
     );
     lab.write("live/root/main.tf", super::ONE_PROVIDER);
-    let root = ["live/root", "--platform", "linux_amd64"];
+    let root = ["./live/root", "--platform", "linux_amd64"];
     let run = |command: &[&str], more: &[&str]| lab.run(&[command, &root, more].concat());
     assert_exit(&run(&["lock"], &[]), 0);
     assert_exit(&run(&["lock", "--check"], &[]), 0);
@@ -283,7 +283,7 @@ fn every_command_takes_packages_from_where_the_file_says() {
     // The packages are checked, too.
     assert_exit(&run(&["verify"], &[]), 0);
     let package = "mirror/example.com/t/x/1.1.0/linux_amd64/terraform-provider-x";
-    let changed = lab.run(&["outdated", "live/root"]);
+    let changed = lab.run(&["outdated", "./live/root"]);
     assert_exit(&changed, 0);
     assert!(changed.stdout.contains("1.1.0"), "{}", changed.stdout);
     lab.write(package, "another program");
@@ -320,7 +320,7 @@ fn a_mirror_of_the_file_must_exist() {
     assert_data_eq!(
         lock_run.stderr,
         str![[r#"
-error: no/such cannot be read
+error: the mirror in no/such cannot be read
   cause: [..]
   help: name the top directory of a filesystem mirror as fs_mirror in .lockctl.hcl, or use another source, as in --installation registry
 
