@@ -51,6 +51,10 @@ pub(super) fn read(block: &Block, reader: &mut ProjectReader) -> Option<PackageS
         .iter()
         .filter_map(|name| Some((*name, body.attribute(name)?)));
     let Some((name, first)) = arguments.next() else {
+        // A name with a typing error was reported already.
+        if body.attributes().next().is_some() {
+            return None;
+        }
         let help = "write fs_mirror = \"DIR\", net_mirror = \"URL\", oci_mirror = \"TEMPLATE\" or \
                     installation = \"cli\"";
         let remark = "no place is stated";
