@@ -142,7 +142,8 @@ impl<'a> Workspace<'a> {
             }
         }
         // What is read of project files is kept for the roots that are found.
-        let mut projects = std::mem::replace(&mut self.projects, Projects::nearest(self.files));
+        let unread = self.projects.anew();
+        let mut projects = std::mem::replace(&mut self.projects, unread);
         let found = self.find(&places, how, &mut projects, texts);
         self.projects = projects;
         // Where something could not be read there may be roots, so this is no answer.
