@@ -172,8 +172,7 @@ impl ComparedVersions {
         else {
             return Vec::new();
         };
-        let versions: BTreeSet<&Version> = outlook.newest.iter().chain(&outlook.allowed).collect();
-        versions
+        BTreeSet::from_iter(outlook.newest.iter().chain(&outlook.allowed))
             .into_iter()
             .filter(|version| self.locked.as_ref().is_none_or(|locked| *version > locked))
             .map(|version| Question {

@@ -167,8 +167,8 @@ fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<
                 }
                 ResultEntry::Failure(failure) if has_several => {
                     // The first root that has the failure names all of them; the others say nothing.
-                    let first = shared.iter().position(|(other, _)| *other == failure);
-                    if let Some((failure, paths)) = first.map(|at| shared.remove(at)) {
+                    if let Some(at) = shared.iter().position(|(other, _)| *other == failure) {
+                        let (failure, paths) = shared.remove(at);
                         blocks.push(failure_of(failure, paths, roots.len(), verbose));
                     }
                 }
@@ -199,8 +199,10 @@ pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool)
 /// then what is not visible.
 fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     let texts = &result.texts;
-    let seen: Vec<SeenFault<'_>> = roots.iter().flat_map(faults).collect();
-    let (packages, faults): (Vec<_>, Vec<_>) = seen.into_iter().partition(SeenFault::is_unread);
+    let (packages, faults): (Vec<_>, Vec<_>) = roots
+        .iter()
+        .flat_map(faults)
+        .partition(SeenFault::is_unread);
     let (unread, unseen): (Vec<_>, Vec<_>) = packages
         .into_iter()
         .partition(|fault| fault.diagnostic.severity > Severity::Note);
@@ -397,11 +399,10 @@ fn cause(diagnostic: &Diagnostic) -> Option<&str> {
 
 /// Counts calls and their roots, as in `357 calls in 150 roots`.
 fn calls_in_roots(calls: &[&SeenFault<'_>], of: usize) -> String {
-    let roots: BTreeSet<&str> = calls.iter().map(|fault| fault.root).collect();
-    let in_roots = SharedFact {
-        fact: (),
-        roots: roots.into_iter().collect(),
-    };
+    let mut roots: Vec<&str> = calls.iter().map(|fault| fault.root).collect();
+    roots.sort_unstable();
+    roots.dedup();
+    let in_roots = SharedFact { fact: (), roots };
     format!("{} in {}", counted(calls.len(), "call"), in_roots.count(of))
 }
 

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attributions, CoverageProof};
-use crate::diag::{Diagnostic, FileId, Finding, Severity, has_errors, rules};
+use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rules};
 use crate::hash::Hash;
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
@@ -296,6 +296,16 @@ fn predict(
 }
 
 impl RootVerdict {
+    /// Counts the findings by severity.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts::of(
+            self.findings
+                .iter()
+                .map(|finding| finding.diagnostic.severity),
+        )
+    }
+
     /// Returns the evidence that each entry has the `h1:` of every wanted platform, whatever level the project
     /// file states for the rules.
     #[must_use]

@@ -205,8 +205,12 @@ fn staying(root: &RootResult, entry: &ConvertedProvider) -> Option<String> {
 /// Counts the hashes that were added to all lock files, by how they are known.
 fn added(roots: &[RootResult], tense: Tense) -> Option<TextBlock> {
     let (mut signed, mut proven, mut claimed, mut computed) = (0, 0, 0, 0);
-    let rows = roots.iter().flat_map(locked);
-    for hash in rows.flat_map(|row| &row.hashes).filter(|hash| hash.added) {
+    for hash in roots
+        .iter()
+        .flat_map(locked)
+        .flat_map(|row| &row.hashes)
+        .filter(|hash| hash.added)
+    {
         match hash.provenance {
             Provenance::Signed => signed += 1,
             Provenance::Proven => proven += 1,

@@ -29,8 +29,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         .iter()
         .filter(|lock| !has_errors(&lock.diagnostics));
     result.providers = sound.flat_map(locked).collect();
-    let found = verdict.findings.iter();
-    let counts = Counts::of(found.map(|finding| finding.diagnostic.severity));
+    let counts = verdict.counts();
     if !counts.without_notes().is_empty() {
         result.status = RootStatus::Findings;
     }
