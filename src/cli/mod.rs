@@ -148,12 +148,22 @@ pub(in crate::cli) trait Command {
 
     /// Returns what people read on standard output; a command about roots says it root by root.
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
+        let has_several = result.roots().len() > 1 && !look.verbose;
+        if let Some(blocks) = has_several.then(|| self.folded(result, look)).flatten() {
+            return blocks;
+        }
         let text = RootsText {
             root: &|root| self.root_text(root, look),
             heading: self.heading(),
             total: self.total(),
         };
         reading::roots(result, text, look.verbose)
+    }
+
+    /// Returns what people read of several roots together, unless they want all of it; `None` for commands
+    /// that say it root by root.
+    fn folded(&self, _result: &CommandResult, _look: Look) -> Option<Vec<TextBlock>> {
+        None
     }
 
     /// Says what Markdown about roots is made of.
@@ -185,8 +195,10 @@ pub(in crate::cli) struct Look {
     pub(in crate::cli) quiet: bool,
     /// The text becomes Markdown.
     pub(in crate::cli) markdown: bool,
-    /// The width of the terminal, in columns.
+    /// The width of text, in columns.
     pub(in crate::cli) columns: usize,
+    /// The width of the terminal, in columns; `None` where the output goes elsewhere.
+    pub(in crate::cli) terminal: Option<usize>,
 }
 
 /// Returns the files of the directory that nothing may be read outside of, if one was named.

@@ -29,6 +29,7 @@ pub mod rows;
 pub mod sarif;
 mod several;
 pub mod shared;
+pub mod shared_table;
 mod snippet;
 mod style;
 #[cfg(test)]

@@ -99,7 +99,11 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
     if roots.is_empty() && result.unchanged.is_some() {
         return None;
     }
+    let lack = roots.iter().filter(|root| root.lacks_lock()).count();
     let mut text = statuses(roots.iter().map(|root| root.status));
+    if lack > 0 {
+        text += &format!("; {lack} of them without a lock file");
+    }
     if total == Total::ResultWithCounts {
         // What roots share, a module or a project file, counts once.
         let findings: BTreeSet<rows::FindingRow> = roots
@@ -157,7 +161,8 @@ pub fn closing(result: &CommandResult, counts: Sentence, verbose: bool) -> Optio
 }
 
 /// Returns a path without the parts that lead up again, so that one file has one name.
-pub(super) fn cleaned(path: &str) -> String {
+#[must_use]
+pub fn cleaned(path: &str) -> String {
     let mut out = PathBuf::new();
     for part in Path::new(path).components() {
         match part {

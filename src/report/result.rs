@@ -367,6 +367,16 @@ impl RootResult {
         })
     }
 
+    /// Returns true if there is no lock file, and nothing is wrong with that.
+    #[must_use]
+    pub fn lacks_lock(&self) -> bool {
+        self.status == RootStatus::Clean
+            && self.findings().any(|finding| {
+                let Diagnostic { code, severity, .. } = &finding.diagnostic;
+                *code == rules::LOCK_MISSING && *severity == Severity::Note
+            })
+    }
+
     /// Returns the operations that failed.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.entries.iter().filter_map(|entry| match entry {

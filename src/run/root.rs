@@ -6,13 +6,13 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use crate::config;
-use crate::diag::{Texts, has_errors};
+use crate::diag::{Diagnostic, Texts, has_errors, rules};
 use crate::flavor::Program;
 use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
-use crate::run::options::{PackageChoice, RunOptions};
+use crate::run::options::{PackageChoice, RootChoice, RunOptions};
 use crate::sources::SourceError;
 use crate::verify::packages::{PackageOrigin, PackagePlace, Unscanned};
 use crate::verify::{Advice, CheckedLock};
@@ -151,6 +151,26 @@ impl Root {
         };
         result.faults(&lock.diagnostics);
         Ok((!has_errors(&lock.diagnostics)).then_some(lock))
+    }
+
+    /// As [`sound_lock`](Self::sound_lock), but a root that was searched for may lack a lock file: whoever
+    /// asks about all roots below did not say that each has one. It is noted for programs.
+    ///
+    /// # Errors
+    /// If a root that was named has none.
+    pub(crate) fn sound_lock_of(
+        &self,
+        choice: &RootChoice,
+        result: &mut RootResult,
+    ) -> Result<Option<&LockText>, Failure> {
+        if self.lock.is_some() || !choice.recursive {
+            return self.sound_lock(result);
+        }
+        let title = format!("There is no {}", self.lock_path.display());
+        let help = format!("run `{}` to create it", self.advice.lock);
+        let note = Diagnostic::note(rules::LOCK_MISSING, title).help(help);
+        result.aside([&note]);
+        Ok(None)
     }
 
     /// Returns the failure of a lock file that is not there.

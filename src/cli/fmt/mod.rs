@@ -10,7 +10,6 @@ use crate::report::json::RootStatus;
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::run;
-use crate::run::root;
 use crate::world::Replaced;
 pub(in crate::cli) use args::FmtArgs;
 
@@ -26,40 +25,46 @@ impl Command for FmtArgs {
     fn heading(&self) -> Heading {
         Heading::Own
     }
+
+    fn folded(&self, result: &CommandResult, _: Look) -> Option<Vec<TextBlock>> {
+        Some(text::folded(result.roots()))
+    }
 }
 
 fn run(common: &Common, args: &FmtArgs, world: World<'_>) -> CommandResult {
-    let all = run::each(
-        &common.options(),
-        &args.roots.choice(),
-        world,
-        |root, _, result| {
-            let Some(lock) = root.sound_lock(result)? else {
-                return Ok(Replaced::Done);
-            };
-            let text = lockfile::write(&lock.document.lock, root.flavor);
-            let is_canonical = text.as_bytes() == &*lock.bytes;
-            result.changed = Some(!is_canonical);
-            if is_canonical {
-                return Ok(Replaced::Done);
+    let choice = &args.roots.choice();
+    let mut dropped = Vec::new();
+    let all = run::each(&common.options(), choice, world, |root, _, result| {
+        let Some(lock) = root.sound_lock_of(choice, result)? else {
+            return Ok(Replaced::Done);
+        };
+        let text = lockfile::write(&lock.document.lock, root.flavor);
+        let is_canonical = text.as_bytes() == &*lock.bytes;
+        result.changed = Some(!is_canonical);
+        if is_canonical {
+            return Ok(Replaced::Done);
+        }
+        if args.check {
+            result.status = RootStatus::Findings;
+        } else {
+            let bytes = text.as_bytes();
+            let replaced = world
+                .disk
+                .replace(&root.lock_path, Some(&lock.bytes), bytes);
+            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
+                return Ok(Replaced::Changed);
             }
-            if args.check {
-                result.status = RootStatus::Findings;
-            } else {
-                let bytes = text.as_bytes();
-                let replaced = world
-                    .disk
-                    .replace(&root.lock_path, Some(&lock.bytes), bytes);
-                if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
-                    return Ok(Replaced::Changed);
-                }
-            }
-            // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
-            if let Some(remark) = root::dropped(lock) {
-                result.remark(format!("{}: {remark}", root.lock_path.display()));
-            }
-            Ok(Replaced::Done)
-        },
-    );
-    all.into_result("fmt")
+        }
+        // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
+        let comments = lock.document.comments;
+        if comments > 0 {
+            dropped.push((root.lock_path.display().to_string(), comments));
+        }
+        Ok(Replaced::Done)
+    });
+    let mut result = all.into_result("fmt");
+    result
+        .remarks
+        .extend(text::dropped(&dropped, common.verbose));
+    result
 }

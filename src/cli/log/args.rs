@@ -19,6 +19,7 @@ const ROOTS_HELP: &str = "Root module directories [default: every lock file of t
 #[command(before_help = examples(&[
     ("lockctl log", "all providers"),
     ("lockctl log hashicorp/aws live/prod", "one provider in one root"),
+    ("lockctl log -n 5", "what the newest five commits changed"),
 ]))]
 #[command(mut_arg("roots", |arg| arg.help(ROOTS_HELP)))]
 pub(in crate::cli) struct LogArgs {
@@ -29,6 +30,11 @@ pub(in crate::cli) struct LogArgs {
     provider: Option<String>,
     #[command(flatten)]
     roots: RootArgs,
+    /// Show the changes of the newest N commits only [default: all; of several lock files the newest 40 rows]
+    ///
+    /// Commits without a matching change do not count.
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(super) max_count: Option<usize>,
 }
 
 /// Makes sure that a text is an address, or looks like a path.

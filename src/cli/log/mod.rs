@@ -4,7 +4,7 @@ mod args;
 mod text;
 mod versions;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::advice;
@@ -18,7 +18,7 @@ use crate::git::{
 use crate::lockfile;
 use crate::report::json::{EntrySide, PastChange, Provider};
 use crate::report::reading::{self, RootsText};
-use crate::report::{CommandResult, Failure, RootResult, TextBlock};
+use crate::report::{CommandResult, Failure, ResultSubject, RootResult, TextBlock};
 use crate::review::{self, HistoryChange, HistoryFilter, HistoryStep, ProviderSide};
 use crate::run::options::RootChoice;
 use crate::run::root::Root;
@@ -34,7 +34,11 @@ const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all 
 
 impl Command for LogArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let mut result = run(common, self, world);
+        if let (Some(most), ResultSubject::Roots(roots)) = (self.max_count, &mut result.subject) {
+            keep_newest(roots, most);
+        }
+        result
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
@@ -44,7 +48,7 @@ impl Command for LogArgs {
     /// Several lock files have one history, with a column for the root.
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         if result.roots().len() > 1 {
-            return text::of_roots(result.roots(), look);
+            return text::of_roots(result.roots(), look, self.max_count);
         }
         let text = RootsText {
             root: &|root| self.root_text(root, look),
@@ -96,6 +100,21 @@ fn run(common: &Common, args: &LogArgs, world: World<'_>) -> CommandResult {
         all.results.push(result);
     }
     all.into_result("log")
+}
+
+/// Removes the changes of all commits but the newest of those that have any.
+fn keep_newest(roots: &mut [RootResult], most: usize) {
+    let newer = |row: &Provider| match row {
+        Provider::Changed(change) => change.newer_commits,
+        _ => 0,
+    };
+    let rows = roots.iter().flat_map(|root| &root.providers);
+    let commits: BTreeSet<usize> = rows.map(newer).collect();
+    if let Some(first_left_out) = commits.into_iter().nth(most) {
+        for root in roots {
+            root.providers.retain(|row| newer(row) < first_left_out);
+        }
+    }
 }
 
 /// For each commit the number of newer ones.

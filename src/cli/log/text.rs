@@ -7,6 +7,8 @@ use crate::cli::Look;
 use crate::diag::counted;
 use crate::flavor::{Flavor, Program};
 use crate::report::json::{EntrySide, PastChange, Provider, RootStatus};
+use crate::report::shared::{SharedFact, shared};
+use crate::report::shared_table::{MAX_ROWS, fitted};
 use crate::report::{RootResult, TextBlock, Tone};
 use crate::review::Risk;
 
@@ -17,6 +19,9 @@ const TITLES: [&str; 8] = [
 
 /// The column of the root.
 const ROOT: usize = 4;
+
+/// Maximum number of causes of alarming changes in several lock files.
+const MAX_ALARMS: usize = 10;
 
 /// A change of a lock file in the past.
 struct HistoryLine<'r> {
@@ -31,15 +36,92 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
         return Vec::new();
     }
     let lines: Vec<HistoryLine<'_>> = lines(root).collect();
-    blocks(&lines, Columns::OfOneRoot, look)
+    let mut titles = TITLES.to_vec();
+    titles.remove(ROOT);
+    let rows = lines.iter().map(|line| {
+        let mut cells = row(line);
+        cells.remove(ROOT);
+        cells
+    });
+    let causes = explained(&lines, look).map(|line| {
+        let (commit, what) = cause(line);
+        format!("{commit} {what}")
+    });
+    blocks(
+        table(&titles, &["AUTHOR", "CHANGE"], rows.collect(), look),
+        causes.collect(),
+        &lines,
+    )
 }
 
-/// Lists the changes of several lock files together, the newest first.
-pub(super) fn of_roots(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+/// Lists the changes of several lock files together, the newest first. A commit that changes several in the
+/// same way has one row for them, and only the newest rows are shown, unless the number of commits is stated.
+pub(super) fn of_roots(roots: &[RootResult], look: Look, commits: Option<usize>) -> Vec<TextBlock> {
     let mut lines: Vec<HistoryLine<'_>> = roots.iter().flat_map(lines).collect();
     // The sort is stable: changes of one commit stay root by root.
     lines.sort_by_key(|line| line.change.newer_commits);
-    blocks(&lines, Columns::OfRoots, look)
+    let mut rows: Vec<Vec<String>> = folded(&lines, look, |line| {
+        let mut cells = row(line);
+        cells[ROOT].clear();
+        cells
+    })
+    .into_iter()
+    .map(|same| {
+        let names = same.names(false);
+        let mut cells = same.fact;
+        cells[ROOT] = match same.roots.len() {
+            1 => names,
+            count => format!("{}: {names}", counted(count, "root")),
+        };
+        cells
+    })
+    .collect();
+    let mut causes: Vec<String> = folded(explained(&lines, look), look, cause)
+        .into_iter()
+        .map(|same| {
+            let (commit, what) = &same.fact;
+            format!("{commit} {} {what}", same.names(false))
+        })
+        .collect();
+    let mut more = Vec::new();
+    if !look.verbose && commits.is_none() {
+        let older = rows.len().saturating_sub(MAX_ROWS);
+        rows.truncate(MAX_ROWS);
+        if older > 0 {
+            more.push(format!(
+                "… and {older} older (-n N shows those of N commits, -v all)"
+            ));
+        }
+        let alarms = causes.len().saturating_sub(MAX_ALARMS);
+        causes.truncate(MAX_ALARMS);
+        if alarms > 0 {
+            causes.push(format!("… and {alarms} more alarming (-v shows all)"));
+        }
+    }
+    let mut table = table(&TITLES, &["AUTHOR", "ROOT", "CHANGE"], rows, look);
+    table.extend((!more.is_empty()).then_some(TextBlock::Lines(more)));
+    blocks(table, causes, &lines)
+}
+
+/// Puts lines of the same commit and text together, unless all are wanted; the newest commit is first.
+fn folded<'l, 'r: 'l, F: Ord + Clone>(
+    lines: impl IntoIterator<Item = &'l HistoryLine<'r>>,
+    look: Look,
+    text: impl Fn(&HistoryLine<'r>) -> F,
+) -> Vec<SharedFact<'r, F>> {
+    let facts = lines.into_iter().enumerate().map(|(at, line)| {
+        // With its number no line is equal to another.
+        let number = if look.verbose { at } else { 0 };
+        ((line.change.newer_commits, number, text(line)), line.root)
+    });
+    let mut all = shared(facts);
+    all.sort_by_key(|same| (same.fact.0, same.fact.1));
+    all.into_iter()
+        .map(|SharedFact { fact, roots }| SharedFact {
+            fact: fact.2,
+            roots,
+        })
+        .collect()
 }
 
 fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
@@ -55,55 +137,56 @@ fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
     })
 }
 
-/// The columns of the table of changes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Columns {
-    OfOneRoot,
-    OfRoots,
+fn table(titles: &[&str], flexible: &[&str], rows: Vec<Vec<String>>, look: Look) -> Vec<TextBlock> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let head = titles.iter().map(|title| (*title).to_owned()).collect();
+    let all = std::iter::once(head).chain(rows).collect();
+    let flexible: Vec<usize> = (0..titles.len())
+        .filter(|column| flexible.contains(&titles[*column]))
+        .collect();
+    vec![TextBlock::Table(fitted(all, &flexible, look.terminal))]
 }
 
-fn blocks(all: &[HistoryLine<'_>], columns: Columns, look: Look) -> Vec<TextBlock> {
-    let mut blocks = Vec::new();
-    if !all.is_empty() {
-        let titles = TITLES.map(str::to_owned).to_vec();
-        let rows = std::iter::once(titles)
-            .chain(all.iter().map(row))
-            .map(|mut cells| {
-                if columns == Columns::OfOneRoot {
-                    cells.remove(ROOT);
-                }
-                cells
-            });
-        blocks.push(TextBlock::Table(rows.collect()));
-    }
-    let is_alarming = |line: &&HistoryLine<'_>| line.change.risk >= Risk::Warning;
-    let causes = all
-        .iter()
-        .filter(|line| look.verbose || is_alarming(line))
-        .map(|line| {
-            let HistoryLine {
-                root,
-                flavor,
-                change,
-            } = line;
-            let (commit, addr) = (change.commit.short(), change.provider.short(*flavor));
-            let place = match columns {
-                Columns::OfOneRoot => String::new(),
-                Columns::OfRoots => format!(" {root}"),
-            };
-            let mark = mark(change.risk);
-            format!("{mark:<2}  {commit}{place} {addr}: {}", change.cause)
-        });
-    blocks.push(TextBlock::Lines(causes.collect()));
-    let alarms = all.iter().filter(is_alarming).count();
+/// Puts what is alarming, and how it came out, below the table.
+fn blocks(
+    mut table: Vec<TextBlock>,
+    causes: Vec<String>,
+    all: &[HistoryLine<'_>],
+) -> Vec<TextBlock> {
+    table.push(TextBlock::Lines(causes));
+    let alarms = all.iter().filter(|line| is_alarming(line)).count();
     let changes: Vec<&PastChange> = all.iter().map(|line| line.change).collect();
     let tone = match changes.iter().map(|change| change.risk).max() {
         Some(Risk::Danger) => Tone::Bad,
         Some(Risk::Warning) => Tone::Warning,
         _ => Tone::Good,
     };
-    blocks.push(TextBlock::Verdict(tone, verdict(&changes, alarms)));
-    blocks
+    table.push(TextBlock::Verdict(tone, verdict(&changes, alarms)));
+    table
+}
+
+/// Chooses the changes whose causes are shown.
+fn explained<'l, 'r>(
+    lines: &'l [HistoryLine<'r>],
+    look: Look,
+) -> impl Iterator<Item = &'l HistoryLine<'r>> {
+    lines
+        .iter()
+        .filter(move |line| look.verbose || is_alarming(line))
+}
+
+fn is_alarming(line: &HistoryLine<'_>) -> bool {
+    line.change.risk >= Risk::Warning
+}
+
+/// Explains a change: the commit, and what it did.
+fn cause(line: &HistoryLine<'_>) -> (String, String) {
+    let HistoryLine { flavor, change, .. } = line;
+    let commit = format!("{:<2}  {}", mark(change.risk), change.commit.short());
+    let addr = change.provider.short(*flavor);
+    (commit, format!("{addr}: {}", change.cause))
 }
 
 fn verdict(changes: &[&PastChange], alarms: usize) -> String {

@@ -28,7 +28,7 @@ use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
 use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::user::sources::{self, Sources};
-use crate::run::{self, Job, OpenResult, RunInputs};
+use crate::run::{self, Job, OpenResult, RunInputs, commands};
 use crate::sources::net::Event;
 pub(in crate::cli) use args::OutdatedArgs;
 use result::OutdatedRoot;
@@ -72,8 +72,9 @@ impl Command for OutdatedArgs {
             sources: Sources::new(user, self.source.choice(options)),
             flavor_remarks: FlavorRemarks::default(),
         };
+        let choice = &self.roots.choice();
         let inputs = RunInputs {
-            choice: &self.roots.choice(),
+            choice,
             options,
             reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
             changed: None,
@@ -82,7 +83,15 @@ impl Command for OutdatedArgs {
         };
         let all = run::over_roots(&mut job, inputs);
         progress.finish();
-        all.into_result("outdated")
+        let mut result = all.into_result("outdated");
+        // The sentences about single roots, which name the commands, are not shown of several.
+        if result.roots().len() > 1 && !common.verbose {
+            let advice = commands::of_all(options, choice);
+            result
+                .remarks
+                .extend(verdict::next_step(result.roots(), &advice));
+        }
+        result
     }
 
     fn configuration(&self) -> Option<&Configuration> {

@@ -1,12 +1,17 @@
 //! The text of `lockctl outdated`.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::addr::ProviderAddr;
 use crate::cli::Look;
-use crate::cli::session::holding;
+use crate::cli::session::{holding, provider};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::json::{ComparedProvider, Provider, RootStatus, VersionState};
 use crate::report::reading::{self, Heading};
-use crate::report::{CommandResult, RootResult, Sentence, TextBlock, Tone};
+use crate::report::shared::{SharedFact, shared};
+use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::run::unseen::some_of;
 use crate::version::{Upgrade, Version};
 
@@ -19,6 +24,9 @@ const TITLES: [&str; 6] = [
     "STATE",
     "EXCLUDED BY",
 ];
+
+/// Maximum number of failures in a comment; more are counted.
+const MAX_FAILURES: usize = 5;
 
 /// The state of a root as a whole, as it is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,7 +41,7 @@ impl RootStanding {
     /// In the order in which they are counted, with the words for each.
     const WORDS: [(Self, &str); 4] = [
         (Self::UpToDate, "up to date"),
-        (Self::Behind, "behind"),
+        (Self::Behind, "outdated"),
         (Self::NotLocked, "not locked completely"),
         (Self::Failed, "failed"),
     ];
@@ -59,14 +67,115 @@ impl RootStanding {
 /// Shows each root, then how many of them are behind.
 pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let own = roots.iter().map(|root| of_root(root, look)).collect();
-    let mut blocks = reading::each(roots, own, Heading::PathApart);
+    let mut blocks = if roots.len() > 1 && !look.verbose {
+        folded(result, look)
+    } else {
+        let own = roots.iter().map(|root| of_root(root, look)).collect();
+        reading::each(roots, own, Heading::PathApart)
+    };
     let closing = reading::closing(result, counts(roots), look.verbose);
     blocks.extend(closing.map(reading::verdict));
     blocks
 }
 
-/// Counts roots by how they compare, as in `3 roots: 1 up to date, 2 behind`.
+/// The provider with its locked and its newest version.
+type ComparedPair<'r> = (&'r ProviderAddr, Option<&'r Version>, Option<&'r Version>);
+
+/// Shows what is not up to date in several roots: each provider with the same versions once.
+fn folded(result: &CommandResult, look: Look) -> Vec<TextBlock> {
+    let roots = result.roots();
+    let name = provider::naming(roots);
+    let pairs = || {
+        roots.iter().flat_map(|root| {
+            compared(root)
+                .filter(|row| !is_fine(row))
+                .map(move |row| (pair(row), row, root.path.as_str()))
+        })
+    };
+    let mut rows: BTreeMap<ComparedPair<'_>, Vec<&ComparedProvider>> = BTreeMap::new();
+    for (pair, row, _) in pairs() {
+        rows.entry(pair).or_default().push(row);
+    }
+    let shape = TableShape {
+        titles: &TITLES,
+        // What excludes a version may be many constraints.
+        flexible: &[TITLES.len() - 1],
+        most: MAX_ROWS,
+        terminal: look.terminal,
+    };
+    let facts = shared(pairs().map(|(pair, _, root)| (pair, root)));
+    let mut blocks = shared_table(shape, facts, |pair| {
+        let same = &rows[pair];
+        let allowed = distinct(same, allowed);
+        let states = distinct(same, |row| state(row.state).to_owned());
+        let held_by = same
+            .iter()
+            .flat_map(|row| &row.held_by)
+            .map(|place| format!("\"{}\"", place.constraints))
+            .collect();
+        vec![
+            name(pair.0),
+            version(pair.1, None, None),
+            joined(allowed),
+            newest(same[0]),
+            joined(states),
+            joined(held_by),
+        ]
+    });
+    if look.markdown {
+        // A comment has no standard error beside it.
+        let failures = result.failures();
+        let more = failures.len().saturating_sub(MAX_FAILURES);
+        blocks.extend(
+            failures
+                .into_iter()
+                .take(MAX_FAILURES)
+                .map(|(failure, roots)| {
+                    let fact = SharedFact { fact: (), roots };
+                    let title = format!("{}: {}", fact.names(false), failure.title);
+                    TextBlock::Failure(Failure {
+                        title,
+                        ..failure.clone()
+                    })
+                }),
+        );
+        if more > 0 {
+            let text = format!("{} not shown", counted(more, "more failure"));
+            blocks.push(TextBlock::Verdict(Tone::Bad, text));
+        }
+    }
+    blocks
+}
+
+/// Returns what is said of rows, each text once.
+fn distinct(
+    rows: &[&ComparedProvider],
+    text: impl Fn(&ComparedProvider) -> String,
+) -> BTreeSet<String> {
+    rows.iter().map(|row| text(row)).collect()
+}
+
+fn joined(texts: BTreeSet<String>) -> String {
+    some_of(texts.into_iter()).join(", ")
+}
+
+fn allowed(row: &ComparedProvider) -> String {
+    version(
+        row.newest_allowed.as_ref(),
+        row.allowed_step,
+        row.allowed_age.as_deref(),
+    )
+}
+
+fn newest(row: &ComparedProvider) -> String {
+    version(row.newest.as_ref(), row.step, row.age.as_deref())
+}
+
+fn pair(row: &ComparedProvider) -> ComparedPair<'_> {
+    (&row.provider, row.locked.as_ref(), row.newest.as_ref())
+}
+
+/// Counts roots by how they compare, as in `3 roots: 1 up to date, 2 outdated`.
 fn counts(roots: &[RootResult]) -> Sentence {
     let standings: Vec<RootStanding> = roots.iter().map(RootStanding::of).collect();
     let mut counts = Vec::new();
@@ -106,8 +215,7 @@ fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     if let Some(flavor) = root.flavor {
         let mut table = vec![TITLES.map(str::to_owned).to_vec()];
         for row in compared(root) {
-            let is_fine = matches!(row.state, VersionState::UpToDate | VersionState::BuiltIn);
-            if look.verbose || !is_fine {
+            if look.verbose || !is_fine(row) {
                 table.push(cells(row, flavor));
             }
         }
@@ -127,17 +235,17 @@ fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
+fn is_fine(row: &ComparedProvider) -> bool {
+    matches!(row.state, VersionState::UpToDate | VersionState::BuiltIn)
+}
+
 fn cells(row: &ComparedProvider, flavor: Flavor) -> Vec<String> {
     let places = row.held_by.iter().map(holding::in_words);
     vec![
         row.provider.short(flavor),
         version(row.locked.as_ref(), None, None),
-        version(
-            row.newest_allowed.as_ref(),
-            row.allowed_step,
-            row.allowed_age.as_deref(),
-        ),
-        version(row.newest.as_ref(), row.step, row.age.as_deref()),
+        allowed(row),
+        newest(row),
         state(row.state).to_owned(),
         some_of(places).join(", "),
     ]

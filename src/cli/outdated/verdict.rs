@@ -1,7 +1,9 @@
 //! The sentence about a root whose versions were compared.
 
-use crate::report::json::{ComparedProvider, VersionState};
+use crate::report::json::{ComparedProvider, Provider, VersionState};
+use crate::report::{RootResult, Sentence};
 use crate::run::root::Root;
+use crate::verify::Advice;
 
 /// Sums up a root in one sentence, with the commands that help.
 pub(super) fn sentence(rows: &[ComparedProvider], root: &Root) -> String {
@@ -31,6 +33,22 @@ pub(super) fn sentence(rows: &[ComparedProvider], root: &Root) -> String {
             format!("{path}: of {all} providers, {}", parts.join(", "))
         }
     }
+}
+
+/// Names the commands that help with several roots.
+pub(super) fn next_step(roots: &[RootResult], advice: &Advice) -> Option<Sentence> {
+    let has = |wanted: &[VersionState]| {
+        roots
+            .iter()
+            .flat_map(|root| &root.providers)
+            .any(|row| matches!(row, Provider::Compared(row) if wanted.contains(&row.state)))
+    };
+    let moves = has(&[VersionState::Behind, VersionState::NotAllowed]);
+    let update = moves.then(|| format!("`{}` moves what can be updated", advice.update));
+    let lock = has(&[VersionState::NotLocked]);
+    let lock = lock.then(|| format!("`{}` locks what is not", advice.lock));
+    let parts: Vec<String> = update.into_iter().chain(lock).collect();
+    (!parts.is_empty()).then(|| Sentence::note(parts.join("; ")))
 }
 
 /// Lists the states that a sentence counts, in its order, each with the words for one provider and for several.

@@ -27,11 +27,13 @@ pub(in crate::cli) fn print(
     io: &mut Io<'_>,
 ) -> io::Result<()> {
     let env = world.env;
+    let terminal = env.columns(Stream::Stdout);
     let look = Look {
         verbose: common.verbose,
         quiet: common.quiet,
         markdown: common.format == Format::Markdown,
-        columns: env.columns(Stream::Stdout).unwrap_or(USUAL_COLUMNS),
+        columns: terminal.unwrap_or(USUAL_COLUMNS),
+        terminal: terminal.filter(|_| common.format == Format::Human),
     };
     let out = &mut *io.stdout;
     let checked = || Checked::of(result, &paths::from_the_top(world));

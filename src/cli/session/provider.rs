@@ -7,7 +7,7 @@ use std::str::FromStr;
 use crate::addr::ProviderAddr;
 use crate::diag::nearest;
 use crate::flavor::{Flavor, Program};
-use crate::report::Failure;
+use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 
 /// A provider address as typed, which is one by the rules of some flavor.
@@ -79,6 +79,22 @@ impl TypedAddr {
             }
         }
         Ok(addr)
+    }
+}
+
+/// Returns how the providers of several roots are named beside each other.
+pub(in crate::cli) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAddr) -> String {
+    let mut flavors = roots.iter().filter_map(|root| root.flavor);
+    let first = flavors.next();
+    // A short name has the registry of the program, so beside roots of the other one it would mean two
+    // providers (`addr` rules 1.2).
+    let common = first.filter(|first| {
+        let host = first.default_host();
+        flavors.all(|flavor| flavor.default_host() == host)
+    });
+    move |provider| match common {
+        Some(flavor) => provider.short(flavor),
+        None => provider.to_string(),
     }
 }
 

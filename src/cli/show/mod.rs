@@ -39,6 +39,10 @@ impl Command for ShowArgs {
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
     }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        Some(text::folded(result.roots(), look))
+    }
 }
 
 fn run(
@@ -55,46 +59,41 @@ fn run(
             progress.observe(event);
         }
     };
-    let options = &common.options();
+    let (options, choice) = (&common.options(), &args.roots.choice());
     let user = UserConfigs::new(options, world, &observer);
     let mut registries = BTreeMap::new();
     let facts = UserFacts::new(options, world);
-    let all = run::each(
-        options,
-        &args.roots.choice(),
-        world,
-        |root, texts, result| {
-            let Some(lock) = root.sound_lock(result)? else {
-                return Ok(Replaced::Done);
+    let all = run::each(options, choice, world, |root, texts, result| {
+        let Some(lock) = root.sound_lock_of(choice, result)? else {
+            return Ok(Replaced::Done);
+        };
+        let known = known_hashes(root, lock, world)?;
+        let attributions = facts.about(root, &lock.document.lock);
+        let mut shown = providers(lock, &known, &attributions);
+        if args.upstream {
+            let user = user.of(root.flavor);
+            result.faults(&user.errors_once(texts));
+            // With errors in the CLI configuration the URLs of registries are unknown: none is asked.
+            let registries = user.is_sound().then(|| {
+                registries
+                    .entry(root.flavor)
+                    .or_insert_with(|| user.registries())
+            });
+            let errors = add_dates(&mut shown, registries, root.subject(lock, None));
+            let nothing = Requirements::default();
+            let required = Required {
+                requirements: &nothing,
+                project: root.project(),
+                texts,
+                platforms_from: None,
             };
-            let known = known_hashes(root, lock, world)?;
-            let attributions = facts.about(root, &lock.document.lock);
-            let mut shown = providers(lock, &known, &attributions);
-            if args.upstream {
-                let user = user.of(root.flavor);
-                result.faults(&user.errors_once(texts));
-                // With errors in the CLI configuration the URLs of registries are unknown: none is asked.
-                let registries = user.is_sound().then(|| {
-                    registries
-                        .entry(root.flavor)
-                        .or_insert_with(|| user.registries())
-                });
-                let errors = add_dates(&mut shown, registries, root.subject(lock, None));
-                let nothing = Requirements::default();
-                let required = Required {
-                    requirements: &nothing,
-                    project: root.project(),
-                    texts,
-                    platforms_from: None,
-                };
-                for failure in advice::verify::failures(&errors, root.flavor, &required) {
-                    result.fail(failure);
-                }
+            for failure in advice::verify::failures(&errors, root.flavor, &required) {
+                result.fail(failure);
             }
-            result.providers = shown.into_iter().map(Provider::Shown).collect();
-            Ok(Replaced::Done)
-        },
-    );
+        }
+        result.providers = shown.into_iter().map(Provider::Shown).collect();
+        Ok(Replaced::Done)
+    });
     if let Some(progress) = &progress {
         progress.finish();
     }

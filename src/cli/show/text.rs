@@ -1,10 +1,14 @@
 //! The text of `lockctl show`.
 
+use std::cmp::Reverse;
+
 use crate::cli::Look;
-use crate::flavor::Flavor;
+use crate::cli::session::provider;
 use crate::hash::Scheme;
 use crate::platform;
 use crate::report::json::{Provider, RootStatus, ShownProvider};
+use crate::report::shared::shared;
+use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
 use crate::report::{RootResult, TextBlock};
 
 /// The heads of the columns.
@@ -18,18 +22,20 @@ const TITLES: [&str; 7] = [
     "KNOWN PLATFORMS",
 ];
 
+/// The column of platforms where roots share a row, which lacks the constraints.
+const PLATFORMS: usize = 5;
+
+/// The head of the column that only registries fill.
+const LATEST_DATE: &str = "LATEST DATE";
+
 pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let Some(flavor) = root.flavor else {
         return Vec::new();
     };
-    let shown: Vec<&ShownProvider> = root
-        .providers
-        .iter()
-        .filter_map(|row| match row {
-            Provider::Shown(row) => Some(row),
-            _ => None,
-        })
-        .collect();
+    if root.lacks_lock() {
+        return vec![TextBlock::Lines(vec!["no lock file".to_owned()])];
+    }
+    let shown: Vec<&ShownProvider> = shown(root).collect();
     // A registry that gave no answer keeps nothing of what is locked from being shown.
     if shown.is_empty() && root.status == RootStatus::Failed {
         return Vec::new();
@@ -39,9 +45,17 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     }
     let mut titles = TITLES.map(str::to_owned).to_vec();
     if shown.iter().any(|provider| provider.dates.is_some()) {
-        titles.push("LATEST DATE".to_owned());
+        titles.push(LATEST_DATE.to_owned());
     }
-    let rows = shown.iter().map(|provider| row(provider, flavor));
+    let rows = shown.iter().map(|provider| {
+        let mut cells = vec![
+            provider.provider.short(flavor),
+            provider.version.to_string(),
+            or_dash(provider.constraints.to_string()),
+        ];
+        cells.extend(counts(provider));
+        cells
+    });
     let mut blocks = vec![TextBlock::Table(
         std::iter::once(titles).chain(rows).collect(),
     )];
@@ -69,7 +83,44 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
-fn row(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
+/// Shows what several roots lock: each version of a provider with the same hashes and platforms once.
+pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+    let name = provider::naming(roots);
+    let facts = shared(roots.iter().flat_map(|root| {
+        shown(root).map(|row| {
+            let version = Reverse(&row.version);
+            ((&row.provider, version, counts(row)), root.path.as_str())
+        })
+    }));
+    let [provider, version, _, rest @ ..] = TITLES;
+    let mut titles = [&[provider, version], &rest[..]].concat();
+    if facts.iter().any(|shared| shared.fact.2.len() > rest.len()) {
+        titles.push(LATEST_DATE);
+    }
+    let columns = titles.len();
+    let shape = TableShape {
+        titles: &titles,
+        flexible: &[PLATFORMS],
+        most: MAX_ROWS,
+        terminal: look.terminal,
+    };
+    shared_table(shape, facts, |(provider, Reverse(version), counts)| {
+        let mut cells = vec![name(provider), version.to_string()];
+        cells.extend(counts.iter().cloned());
+        cells.resize(columns, "-".to_owned());
+        cells
+    })
+}
+
+fn shown(root: &RootResult) -> impl Iterator<Item = &ShownProvider> {
+    root.providers.iter().filter_map(|row| match row {
+        Provider::Shown(row) => Some(row),
+        _ => None,
+    })
+}
+
+/// Counts the hashes of an entry, and names its platforms and its latest date.
+fn counts(provider: &ShownProvider) -> Vec<String> {
     let count = |scheme| {
         provider
             .hashes
@@ -79,9 +130,6 @@ fn row(provider: &ShownProvider, flavor: Flavor) -> Vec<String> {
             .to_string()
     };
     let mut cells = vec![
-        provider.provider.short(flavor),
-        provider.version.to_string(),
-        or_dash(provider.constraints.to_string()),
         count(Scheme::H1),
         count(Scheme::Zh),
         count(Scheme::Other),

@@ -40,6 +40,10 @@ impl Command for TreeArgs {
     fn heading(&self) -> Heading {
         Heading::OwnApart
     }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        Some(text::folded(result.roots(), look))
+    }
 }
 
 fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
@@ -72,8 +76,8 @@ fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
                 .keys()
                 .map(|addr| {
                     Provider::Required(RequiredProviderRow {
-                        provider: addr.to_string(),
-                        constraints: requirements.constraints(addr).to_string(),
+                        provider: addr.clone(),
+                        constraints: requirements.constraints(addr),
                     })
                 })
                 .collect();

@@ -1,13 +1,20 @@
 //! The text of `lockctl tree`, and its drawing.
 
+use std::collections::BTreeSet;
+
+use crate::addr::ProviderAddr;
 use crate::cli::Look;
-use crate::cli::session::computed;
+use crate::cli::session::{computed, provider};
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
+use crate::report::json::Provider;
+use crate::report::shared::shared;
+use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
 use crate::report::{self, CommandResult, RootDetail, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
+use crate::version::Constraints;
 
 use super::graph::Drawing;
 use super::{not_visible, shown};
@@ -25,21 +32,72 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
         line: root.path.clone(),
         ..shape.tree(&shown(branches, look.verbose))
     };
-    let verdict = verdict(branches, root.providers.len());
+    let modules = branches.in_order().filter(|branch| branch.kind.is_module());
+    let verdict = verdict(modules, root.providers.len());
     vec![
         TextBlock::Tree(tree),
         TextBlock::Verdict(Tone::Good, verdict),
     ]
 }
 
+/// Shows what several roots require: each provider under the same constraints once.
+pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
+    let name = provider::naming(roots);
+    let required = roots.iter().flat_map(|root| {
+        let flavor = root.flavor;
+        let rows = root.providers.iter().filter_map(|row| match row {
+            Provider::Required(row) => Some(row),
+            _ => None,
+        });
+        rows.map(move |row| {
+            let is_builtin = flavor.is_some_and(|flavor| row.provider.is_builtin(flavor));
+            let conditions = conditions(is_builtin, &row.constraints);
+            ((&row.provider, conditions), root.path.as_str())
+        })
+    });
+    let shape = TableShape {
+        titles: &["PROVIDER", "CONSTRAINTS"],
+        flexible: &[],
+        most: MAX_ROWS,
+        terminal: look.terminal,
+    };
+    let mut blocks = shared_table(shape, shared(required), |(provider, conditions)| {
+        vec![name(provider), conditions.clone()]
+    });
+    let trees = roots.iter().filter_map(|root| match &root.detail {
+        RootDetail::Modules(branches) => Some(branches),
+        _ => None,
+    });
+    let modules = trees
+        .flat_map(Branches::in_order)
+        .filter(|branch| branch.kind.is_module());
+    let providers: BTreeSet<&ProviderAddr> = roots
+        .iter()
+        .flat_map(|root| &root.providers)
+        .filter_map(|row| match row {
+            Provider::Required(row) => Some(&row.provider),
+            _ => None,
+        })
+        .collect();
+    blocks.push(TextBlock::Verdict(
+        Tone::Good,
+        verdict(modules, providers.len()),
+    ));
+    blocks
+}
+
 /// Counts modules and providers.
-fn verdict(branches: &Branches, providers: usize) -> String {
-    let modules = || branches.in_order().filter(|branch| branch.kind.is_module());
-    let unseen = match modules().filter(|module| module.unseen.is_some()).count() {
+fn verdict<'a>(modules: impl Iterator<Item = &'a Branch>, providers: usize) -> String {
+    let (mut count, mut unseen) = (0, 0);
+    for module in modules {
+        count += 1;
+        unseen += usize::from(module.unseen.is_some());
+    }
+    let unseen = match unseen {
         0 => String::new(),
         n => format!(" ({n} not visible)"),
     };
-    let modules = counted(modules().count(), "module");
+    let modules = counted(count, "module");
     format!("{modules}{unseen}, {}", counted(providers, "provider"))
 }
 
@@ -90,16 +148,20 @@ impl TreeText<'_> {
 
     fn providers(&self, branch: &Branch) -> impl Iterator<Item = report::LineTree> {
         branch.providers.iter().map(|(provider, constraints)| {
-            let conditions = if provider.is_builtin(self.flavor) {
-                "built in".to_owned()
-            } else if constraints.is_empty() {
-                "any version".to_owned()
-            } else {
-                constraints.to_string()
-            };
+            let conditions = conditions(provider.is_builtin(self.flavor), constraints);
             let name = provider.short(self.flavor);
             report::LineTree::leaf(format!("{name}  {conditions}"))
         })
+    }
+}
+
+fn conditions(is_builtin: bool, constraints: &Constraints) -> String {
+    if is_builtin {
+        "built in".to_owned()
+    } else if constraints.is_empty() {
+        "any version".to_owned()
+    } else {
+        constraints.to_string()
     }
 }
 

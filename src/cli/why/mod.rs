@@ -2,6 +2,7 @@
 
 mod args;
 mod text;
+mod text_many;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,6 +36,10 @@ impl Command for WhyArgs {
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
         text::of_root(root, look)
+    }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        Some(text_many::folded(result.roots(), look))
     }
 }
 

@@ -33,6 +33,14 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     if root.status == RootStatus::Clean {
         return Vec::new();
     }
+    vec![TextBlock::Verdict(
+        Tone::Warning,
+        not_required(explained, flavor),
+    )]
+}
+
+/// Says that nothing requires the provider.
+pub(super) fn not_required(explained: &ExplainedProvider, flavor: Flavor) -> String {
     let what = if explained.are_calls_seen {
         "nothing in the configuration"
     } else {
@@ -42,7 +50,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     if let Some(version) = &explained.locked {
         text += &format!("; the lock file holds {version}");
     }
-    vec![TextBlock::Verdict(Tone::Warning, text)]
+    text
 }
 
 /// Makes a row for each place; ways that lead to the same one share it unless all are shown.
@@ -107,7 +115,7 @@ fn computed_modules(modules: &[ComputedModule], look: Look) -> Vec<TextBlock> {
 }
 
 /// Says in one sentence whether the conditions can be met, and what is locked.
-fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
+pub(super) fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, String) {
     let name = explained.provider.short(flavor);
     if !explained.satisfiable {
         let clash: Vec<String> = explained
@@ -155,7 +163,7 @@ fn only(explained: &ExplainedProvider) -> &'static str {
 }
 
 /// Names a place; of a state the file only.
-fn named(place: &RequiringPlace) -> String {
+pub(super) fn named(place: &RequiringPlace) -> String {
     match (place.line, place.column) {
         (Some(line), Some(column)) => format!("{}:{line}:{column}", place.file),
         _ => place.file.clone(),

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 pub use crate::config::BranchKind as ModuleKind;
 
+use crate::addr::ProviderAddr;
 use crate::config::{Branch, ComputedCall, FetchedModule};
+use crate::version::Constraints;
 
 /// A module, a test file or the state, with what it requires by itself.
 #[derive(Clone, Debug, Serialize)]
@@ -84,8 +86,8 @@ impl ModuleRow {
             seen: branch.unseen.is_none(),
             providers: providers
                 .map(|(provider, own)| RequiredProviderRow {
-                    provider: provider.to_string(),
-                    constraints: own.to_string(),
+                    provider: provider.clone(),
+                    constraints: own.clone(),
                 })
                 .collect(),
             reason: reason.map(str::to_owned),
@@ -99,7 +101,7 @@ impl ModuleRow {
 #[cfg_attr(test, schemars(rename = "RequiredProvider"))]
 pub struct RequiredProviderRow {
     /// The provider, with its registry.
-    pub provider: String,
+    pub provider: ProviderAddr,
     /// All conditions on its version together; empty if any version is allowed.
-    pub constraints: String,
+    pub constraints: Constraints,
 }

@@ -37,6 +37,7 @@ mod json;
 mod lacking_platforms;
 mod lock;
 mod log;
+mod many_roots;
 mod matrix;
 mod matrix_here;
 mod merge;

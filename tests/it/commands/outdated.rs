@@ -365,11 +365,11 @@ fn roots_are_counted_by_how_they_compare() {
     root("down", &[("a", "< 1.1.0")], &[("a", "1.1.0")]);
     root("partly", &[("a", ""), ("b", "")], &[("a", "1.1.0")]);
     root("bad", &[("gone", "")], &[]);
-    let wanted = "6 roots: 1 up to date, 3 behind, 1 not locked completely, 1 failed";
+    let wanted = "6 roots: 1 up to date, 3 outdated, 1 not locked completely, 1 failed";
     assert_eq!(total(&["-r"]).as_deref(), Some(wanted));
     assert_eq!(
         total(&["now", "held", "--fail-on", "minor"]).as_deref(),
-        Some("2 roots: 1 up to date, 1 behind")
+        Some("2 roots: 1 up to date, 1 outdated")
     );
     let markdown = outdated(&lab, &["now", "partly", "--format", "markdown"]);
     assert!(

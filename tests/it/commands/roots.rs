@@ -214,8 +214,8 @@ fn every_command_on_roots_takes_several() {
     let lab = repository();
     assert_exit(&lock(&lab, &["-r"]), 0);
     for (line, part) in [
-        (&["show", "-r"][..], "live/b\nPROVIDER"),
-        (&["why", "x", "-r"], "live/b\nlive/b/main.tf:"),
+        (&["show", "-r"][..], "live/a, live/b\n"),
+        (&["why", "x", "-r"], "is required in 2 of 2 roots"),
         (&["fmt", "-r", "--check"], ""),
     ] {
         let outcome = lab.run(line);

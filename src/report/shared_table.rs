@@ -1,0 +1,173 @@
+//! Tables that fit: of facts that several roots share a screenful, and no wider than the terminal.
+
+use super::TextBlock;
+use super::shared::SharedFact;
+
+/// Maximum number of rows about many roots; with the lines around them they fit into 60 lines.
+pub const MAX_ROWS: usize = 40;
+
+/// Minimum width to which a cell is cut, in columns: less shows nothing of a path.
+const MIN_CELL: usize = 12;
+
+/// Number of columns between two cells.
+const GAP: usize = 2;
+
+/// The shape of a table of facts that several roots share.
+#[derive(Clone, Copy, Debug)]
+pub struct TableShape<'a> {
+    /// The heads of the columns before those of the roots.
+    pub titles: &'a [&'a str],
+    /// The columns that may be cut, beside the one that names roots.
+    pub flexible: &'a [usize],
+    /// Maximum number of facts.
+    pub most: usize,
+    /// The width of the terminal, if there is one.
+    pub terminal: Option<usize>,
+}
+
+/// Shows facts in their order, each with the number of its roots and the names of some, below a head.
+///
+/// Of many facts those of the most roots are shown, which come first in `facts`.
+#[must_use]
+pub fn shared_table<F: Ord>(
+    shape: TableShape<'_>,
+    mut facts: Vec<SharedFact<'_, F>>,
+    cells: impl Fn(&F) -> Vec<String>,
+) -> Vec<TextBlock> {
+    if facts.is_empty() {
+        return Vec::new();
+    }
+    let rest = facts.split_off(shape.most.min(facts.len()));
+    facts.sort_by(|a, b| a.fact.cmp(&b.fact));
+    let head: Vec<String> = shape
+        .titles
+        .iter()
+        .chain(&["ROOTS", "WHERE"])
+        .map(|title| (*title).to_owned())
+        .collect();
+    let flexible = [shape.flexible, &[head.len() - 1]].concat();
+    let rows = facts.iter().map(|shared| {
+        let mut row = cells(&shared.fact);
+        row.push(shared.roots.len().to_string());
+        row.push(shared.names(false));
+        row
+    });
+    let table = std::iter::once(head).chain(rows).collect();
+    let mut blocks = vec![TextBlock::Table(fitted(table, &flexible, shape.terminal))];
+    if let Some(largest) = rest.first() {
+        let each = match largest.roots.len() {
+            1 => "of one root each".to_owned(),
+            most => format!("of at most {most} roots each"),
+        };
+        let text = format!("… and {} more, {each} (-v shows every root)", rest.len());
+        blocks.push(TextBlock::Lines(vec![text]));
+    }
+    blocks
+}
+
+/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal.
+#[must_use]
+pub fn fitted(
+    mut rows: Vec<Vec<String>>,
+    flexible: &[usize],
+    terminal: Option<usize>,
+) -> Vec<Vec<String>> {
+    let Some(terminal) = terminal else {
+        return rows;
+    };
+    let mut widths: Vec<usize> = Vec::new();
+    for row in &rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    while widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) > terminal {
+        let widest = flexible
+            .iter()
+            .filter(|column| widths.get(**column).is_some_and(|width| *width > MIN_CELL))
+            .max_by_key(|column| widths[**column]);
+        let Some(widest) = widest else { break };
+        widths[*widest] -= 1;
+    }
+    for row in &mut rows {
+        for column in flexible {
+            let (Some(cell), Some(width)) = (row.get_mut(*column), widths.get(*column)) else {
+                continue;
+            };
+            let count = cell.chars().count();
+            if count <= *width {
+                continue;
+            }
+            // The last names distinguish a path, the first ones a list. The mark takes the place of one more.
+            let is_path = cell.contains('/') && !cell.contains(", ");
+            *cell = if is_path {
+                let end: String = cell.chars().skip(count + 1 - width).collect();
+                format!("…{end}")
+            } else {
+                let start: String = cell.chars().take(width - 1).collect();
+                format!("{start}…")
+            };
+        }
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::shared::shared;
+    use super::*;
+
+    fn rows(blocks: &[TextBlock]) -> &[Vec<String>] {
+        match &blocks[0] {
+            TextBlock::Table(rows) => rows,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_facts_of_most_roots_are_shown_in_their_order() {
+        let names: Vec<String> = (0..60).map(|at| format!("f{at:02}")).collect();
+        // The later a name, the more roots have it.
+        let facts = names.iter().enumerate().flat_map(|(at, name)| {
+            let roots = &["a", "b", "c"][..1 + at / 30];
+            roots.iter().map(move |root| (name.clone(), *root))
+        });
+        let shape = TableShape {
+            titles: &["F"],
+            flexible: &[],
+            most: MAX_ROWS,
+            terminal: None,
+        };
+        let blocks = shared_table(shape, shared(facts), |name| vec![name.clone()]);
+        let table = rows(&blocks);
+        assert_eq!(table[0], ["F", "ROOTS", "WHERE"]);
+        assert_eq!(table.len(), 1 + MAX_ROWS);
+        assert_eq!(table[1], ["f00", "1", "a"]);
+        assert_eq!(table[MAX_ROWS], ["f59", "2", "a, b"]);
+        let more = "… and 20 more, of one root each (-v shows every root)".to_owned();
+        assert_eq!(blocks[1], TextBlock::Lines(vec![more]));
+    }
+
+    #[test]
+    fn cells_are_cut_to_the_terminal() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let all = vec![row([
+            "provider",
+            "live/prod/eu-west-1/network",
+            "added, upgraded",
+        ])];
+        let flexible = &[1, 2];
+        assert_eq!(fitted(all.clone(), flexible, None), all);
+        assert_eq!(fitted(all.clone(), flexible, Some(80)), all);
+        assert_eq!(
+            fitted(all.clone(), flexible, Some(45)),
+            [row(["provider", "…eu-west-1/network", "added, upgraded"])]
+        );
+        // Nothing is cut to nothing, and what is not flexible is whole.
+        assert_eq!(
+            fitted(all, flexible, Some(10)),
+            [row(["provider", "…t-1/network", "added, upgr…"])]
+        );
+    }
+}

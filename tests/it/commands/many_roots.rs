@@ -1,0 +1,184 @@
+//! Two hundred roots with five providers each: what the commands that only look at them print fits on one screen.
+
+use super::outdated::{locks, mirror, outdated, requires};
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+use crate::repo::Repo;
+
+const ROOTS: usize = 200;
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// The state that the roots share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// All require and lock the same.
+    Equal,
+    /// Each requires something else, and locks another version of what is offered.
+    Different,
+    /// None has a lock file.
+    Missing,
+    /// Every lock file has comments, which no canonical one has.
+    Commented,
+    /// No lock file meets the constraints.
+    Unmet,
+    /// All of that.
+    Mixed,
+}
+
+const STATES: [State; 6] = [
+    State::Equal,
+    State::Different,
+    State::Missing,
+    State::Commented,
+    State::Unmet,
+    State::Mixed,
+];
+
+fn roots(state: State) -> Lab {
+    let lab = mirror(&NAMES.map(|name| (name, &["1.0.0", "1.1.0", "2.0.0"][..])));
+    for at in 0..ROOTS {
+        let state = if state == State::Mixed {
+            STATES[at % 5]
+        } else {
+            state
+        };
+        let constraint = match state {
+            State::Different => format!(">= 0.{at}"),
+            State::Unmet => "~> 2.0".to_owned(),
+            _ => "~> 1.0".to_owned(),
+        };
+        let locked = match state {
+            State::Different => ["1.0.0", "1.1.0", "2.0.0"][at % 3],
+            _ => "1.0.0",
+        };
+        let root = format!("live/team-{}/{at:03}", at % 7);
+        let providers = NAMES.map(|name| (name, constraint.as_str()));
+        let backend = "terraform {\n  backend \"local\" {}\n}\n";
+        lab.write(&format!("{root}/main.tf"), requires(&providers) + backend);
+        let lock = locks(&NAMES.map(|name| (name, locked)));
+        let lock = match state {
+            State::Missing => continue,
+            State::Commented => format!("# why\n{lock}"),
+            _ => lock,
+        };
+        lab.write(&format!("{root}/{LOCK}"), lock);
+    }
+    lab
+}
+
+#[track_caller]
+fn assert_one_screen(state: State, args: &[&str], outcome: &Outcome) {
+    for (stream, text) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+        let lines = text.lines().count();
+        assert!(
+            lines <= 60,
+            "{state:?} {args:?}: {lines} lines on {stream}\n{text}"
+        );
+    }
+}
+
+#[test]
+fn two_hundred_roots_are_one_screen_in_every_state() {
+    for state in STATES {
+        let lab = roots(state);
+        for args in [
+            &["show", "-r"][..],
+            &["tree", "-r", "--no-state"],
+            &["why", "a", "-r", "--no-state"],
+            &["why", "nothing", "-r", "--no-state"],
+            &["fmt", "-r", "--check"],
+        ] {
+            let outcome = lab.run(args);
+            assert_one_screen(state, args, &outcome);
+            // `-v` shows every root.
+            let all = lab.run(&[args, &["-v"]].concat());
+            assert!(
+                all.stdout.len() >= outcome.stdout.len(),
+                "{state:?} {args:?}"
+            );
+        }
+        for args in [&["-r", "--no-state"][..], &["-r", "--format", "markdown"]] {
+            let outcome = outdated(&lab, args);
+            assert_one_screen(state, args, &outcome);
+        }
+    }
+}
+
+#[test]
+fn a_root_without_a_lock_file_is_counted() {
+    let lab = roots(State::Mixed);
+    for command in ["show", "fmt"] {
+        let outcome = lab.run(&[command, "-r"]);
+        assert_exit(&outcome, 0);
+        let count = "note: 200 roots: 200 clean; 40 of them without a lock file\n";
+        assert!(outcome.stderr.contains(count), "{}", outcome.stderr);
+        // A root that was named should have one.
+        assert_exit(&lab.run(&[command, "live/team-2/002"]), 2);
+    }
+    let json = lab.run(&["show", "-r", "--format", "json"]);
+    assert_eq!(json.stdout.matches("\"lock-missing\"").count(), 40);
+}
+
+#[test]
+fn annotations_of_two_hundred_roots_are_few() {
+    for state in [State::Equal, State::Missing, State::Unmet] {
+        let lab = roots(state);
+        let args = ["verify", "-r", "--no-state", "--format", "github"];
+        let outcome = lab.run(&args);
+        assert_one_screen(state, &args, &outcome);
+        let more = "and 190 more annotations like this";
+        assert!(outcome.stdout.contains(more), "{}", outcome.stdout);
+        let markdown = lab.run(&["verify", "-r", "--no-state", "--format", "markdown"]);
+        let mut depth = 0;
+        let open = markdown.stdout.lines().filter(|line| {
+            depth += line.matches("<details>").count();
+            let is_open = depth == 0;
+            depth -= line.matches("</details>").count();
+            is_open
+        });
+        assert!(open.count() <= 40, "{}", markdown.stdout);
+    }
+}
+
+#[test]
+fn the_history_of_two_hundred_roots_is_one_screen() {
+    let Some(repo) = Repo::new() else { return };
+    for version in 0..50 {
+        for at in 0..ROOTS {
+            // Half of the roots move together, each of the others to a version of its own.
+            let own = if at % 2 == 0 { 0 } else { at };
+            if version == 0 || at % 50 == version {
+                let lock = locks(&NAMES.map(|name| (name, &*format!("1.{version}.{own}"))));
+                repo.write(&format!("live/{at:03}/{LOCK}"), lock);
+            }
+        }
+        repo.git(&["add", "--all"]);
+        repo.git(&["commit", "--quiet", "--allow-empty", "-m", "x"]);
+    }
+    let outcome = repo.run(&["log"]);
+    assert_exit(&outcome, 0);
+    assert!(outcome.stdout.lines().count() <= 60, "{}", outcome.stdout);
+    assert!(
+        outcome
+            .stdout
+            .contains(" older (-n N shows those of N commits, -v all)")
+    );
+    let newest = repo.run(&["log", "-n", "1"]);
+    // Two roots move together, and two by themselves.
+    assert_eq!(
+        newest.stdout.matches("2 roots: live/").count(),
+        5,
+        "{}",
+        newest.stdout
+    );
+    assert!(
+        newest
+            .stdout
+            .contains("20 changes of 5 providers in 1 commit")
+    );
+    let json = repo.run(&["log", "-n", "1", "--format", "json"]);
+    assert_eq!(json.stdout.matches("\"subject\"").count(), 20);
+    let all = repo.run(&["log", "-v"]);
+    assert!(all.stdout.lines().count() > 1000);
+}
