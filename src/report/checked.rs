@@ -6,6 +6,7 @@ use super::Tone;
 use super::groups::grouped;
 use super::root::Naming;
 use super::rows::{FindingRow, TurnedOffRow};
+use super::shared::first_names;
 use super::{CommandResult, Failure, ResultEntry, RootRow, RootStatus};
 use crate::diag::{Counts, counted};
 
@@ -110,8 +111,8 @@ impl<'a> Checked<'a> {
             .collect()
     }
 
-    /// Returns the text of each failure once; of several roots with those that it stopped.
-    pub(super) fn failures(&self) -> Vec<String> {
+    /// Returns the text of each failure once; of several roots with the first of those that it stopped.
+    pub(super) fn failures(&self, most: usize) -> Vec<String> {
         let by_root = self.roots.iter().flat_map(|root| {
             root.failures
                 .iter()
@@ -121,7 +122,11 @@ impl<'a> Checked<'a> {
             .into_iter()
             .map(|(failure, roots)| match self.roots.len() {
                 1 => failure.lines(),
-                _ => format!("{}: {}", roots.join(", "), failure.lines()),
+                _ => {
+                    let names = roots.iter().map(|root| (*root).to_owned());
+                    let names = first_names(names, most).join(", ");
+                    format!("{names}: {}", failure.lines())
+                }
             })
             .collect()
     }

@@ -4,7 +4,7 @@
 //! So all text is put inside commands that are written here, or is escaped first.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use super::fold::{self, FindingIndex, Fold};
@@ -16,8 +16,24 @@ use crate::diag::{self, Severity};
 /// Maximum number of findings of one cause that an annotation describes.
 const MAX_MEMBERS: usize = 5;
 
+/// Maximum number of annotations of one rule and level; the last of them counts the others.
+const MAX_ANNOTATIONS: usize = 10;
+
+/// Maximum number of roots that the annotation of a failure names.
+const MAX_ROOTS: usize = 5;
+
+/// An annotation before it is spelled.
+struct Annotation {
+    kind: &'static str,
+    /// The rule, or the command if there is none.
+    title: String,
+    /// The place, as properties before the title.
+    place: Vec<(&'static str, String)>,
+    text: String,
+}
+
 /// Writes one command for each cause of findings in a root, each failure and remark, each once, and the
-/// verdict last.
+/// verdict last; of many with one rule and level the first ones.
 ///
 /// Errors come before warnings and these before notes: the runner shows the first ten of each kind,
 /// and the first fifty of a job.
@@ -25,12 +41,59 @@ const MAX_MEMBERS: usize = 5;
 /// # Errors
 /// What the writer says.
 pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
-    let title = [("title", format!("lockctl {}", checked.command))];
-    for text in checked.failures() {
-        writeln!(out, "{}", command("error", &title, &text))?;
-    }
+    let title = format!("lockctl {}", checked.command);
+    let beside = |kind, text| Annotation {
+        kind,
+        title: title.clone(),
+        place: Vec::new(),
+        text,
+    };
+    let mut annotations: Vec<Annotation> = checked
+        .failures(MAX_ROOTS)
+        .into_iter()
+        .map(|text| beside("error", text))
+        .collect();
+    annotations.extend(findings(checked));
     let mut seen = BTreeSet::new();
-    let mut annotations: Vec<(&RootRow<'_>, Fold)> = Vec::new();
+    for (tone, text) in checked.remarks.iter().filter(|remark| seen.insert(*remark)) {
+        let kind = match tone {
+            Tone::Good | Tone::Note => "notice",
+            Tone::Warning => "warning",
+            Tone::Bad => "error",
+        };
+        annotations.push(beside(kind, text.clone()));
+    }
+    let mut left: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for annotation in &annotations {
+        *left
+            .entry((annotation.kind, &annotation.title))
+            .or_default() += 1;
+    }
+    let mut written: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for annotation in &annotations {
+        let key = (annotation.kind, annotation.title.as_str());
+        let written = written.entry(key).or_default();
+        *written += 1;
+        let more = left[&key].saturating_sub(MAX_ANNOTATIONS);
+        if *written > MAX_ANNOTATIONS {
+            continue;
+        }
+        let mut text = annotation.text.clone();
+        if *written == MAX_ANNOTATIONS && more > 0 {
+            text += &format!("\nand {more} more annotations like this");
+        }
+        let mut properties = annotation.place.clone();
+        properties.push(("title", annotation.title.clone()));
+        writeln!(out, "{}", command(annotation.kind, &properties, &text))?;
+    }
+    let verdict = format!("lockctl {}: {}", checked.command, checked.verdict());
+    writeln!(out, "{}", harmless(&verdict))
+}
+
+/// Makes an annotation for each cause of findings in a root, the worst first.
+fn findings(checked: &Checked<'_>) -> Vec<Annotation> {
+    let mut seen = BTreeSet::new();
+    let mut folds: Vec<(&RootRow<'_>, Fold)> = Vec::new();
     for root in &checked.roots {
         // Roots share modules and project files; what is found there is shown with the first.
         let own: Vec<bool> = root
@@ -39,37 +102,33 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
             .map(|finding| seen.insert(finding))
             .collect();
         let is_wanted = |member: &FindingIndex| own[member.finding];
-        annotations.extend(
+        folds.extend(
             fold::folds(std::slice::from_ref(root), &is_wanted)
                 .into_iter()
                 .map(|fold| (root, fold)),
         );
     }
     // The sort is stable, so findings of one severity stay in the order of roots and files.
-    annotations.sort_by_key(|(_, fold)| Reverse(fold.severity));
-    for (root, fold) in annotations {
-        let kind = match fold.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-            Severity::Note => "notice",
-        };
-        let first = &root.findings[fold.members[0].finding];
-        let text = match fold.members.len() {
-            1 => first.lines(),
-            _ => lines(root, &fold),
-        };
-        writeln!(out, "{}", command(kind, &properties(first), &text))?;
-    }
-    for (tone, text) in &checked.remarks {
-        let kind = match tone {
-            Tone::Good | Tone::Note => "notice",
-            Tone::Warning => "warning",
-            Tone::Bad => "error",
-        };
-        writeln!(out, "{}", command(kind, &title, text))?;
-    }
-    let verdict = format!("lockctl {}: {}", checked.command, checked.verdict());
-    writeln!(out, "{}", harmless(&verdict))
+    folds.sort_by_key(|(_, fold)| Reverse(fold.severity));
+    folds
+        .into_iter()
+        .map(|(root, fold)| {
+            let first = &root.findings[fold.members[0].finding];
+            Annotation {
+                kind: match fold.severity {
+                    Severity::Error => "error",
+                    Severity::Warning => "warning",
+                    Severity::Note => "notice",
+                },
+                title: fold.rule.to_owned(),
+                place: place(first),
+                text: match fold.members.len() {
+                    1 => first.lines(),
+                    _ => lines(root, &fold),
+                },
+            }
+        })
+        .collect()
 }
 
 /// Returns what is wrong, a line for each of several findings of a root, and what to do.
@@ -107,10 +166,10 @@ fn lines(root: &RootRow<'_>, fold: &Fold) -> String {
         .join("\n")
 }
 
-/// Returns where a finding is, and its rule as the title.
+/// Returns where a finding is, as properties.
 ///
 /// Columns are stated for a range within one line only: GitHub refuses them for longer ones.
-fn properties(finding: &FindingRow) -> Vec<(&'static str, String)> {
+fn place(finding: &FindingRow) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     if let Some(file) = &finding.file {
         all.push(("file", file.clone()));
@@ -127,7 +186,6 @@ fn properties(finding: &FindingRow) -> Vec<(&'static str, String)> {
                 .filter_map(|(name, n)| Some((name, n?.to_string()))),
         );
     }
-    all.push(("title", finding.rule.to_owned()));
     all
 }
 

@@ -9,7 +9,7 @@ use crate::diag::{self, Counts, Severity, counted, counted_as};
 use crate::report::fold::{self, FindingIndex, Fold};
 use crate::report::groups::grouped;
 use crate::report::rows::FindingRow;
-use crate::report::{Checked, RootRow, RootStatus};
+use crate::report::{Checked, Failure, RootRow, RootStatus};
 
 /// Maximum size of the text, in bytes: a comment on GitHub holds 65,536 characters, and it may
 /// hold other text beside this.
@@ -23,6 +23,9 @@ const MAX_CELL: usize = 400;
 
 /// Maximum number of findings of one cause that a row names.
 const MAX_MEMBERS: usize = 5;
+
+/// Maximum number of roots whose own findings are not folded.
+const MAX_OPEN_ROOTS: usize = 5;
 
 /// Maximum number of names in one line.
 const MAX_NAMES: usize = 20;
@@ -43,8 +46,20 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         _ => format!("**{verdict}**\n"),
     };
     let clean = clean(&checked.roots);
+    let failures = checked.roots.iter().enumerate().flat_map(|(at, root)| {
+        let failures = root.failures.iter();
+        failures.map(move |failure| (*failure, at))
+    });
+    let shared_failures: Vec<(&Failure, Vec<usize>)> = grouped(failures)
+        .into_iter()
+        .filter(|(_, roots)| roots.len() > 1)
+        .collect();
     let mut page = Page {
         roots: &checked.roots,
+        shared_failures: shared_failures
+            .iter()
+            .map(|(failure, _)| *failure)
+            .collect(),
         room: MAX_BYTES - RESERVE_BYTES - verdict.len() - clean.len(),
         findings_left_out: 0,
         advice_left_out: 0,
@@ -60,21 +75,36 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     for fold in &own {
         by_root.entry(fold.members[0].root).or_default().push(fold);
     }
+    let failures: String = shared_failures
+        .iter()
+        .map(|(failure, roots)| {
+            let names = roots.iter().map(|at| checked.roots[*at].path.as_str());
+            let roots = format!("in {} roots: {}", roots.len(), listed(names));
+            page.failure(failure, &roots)
+        })
+        .collect();
     // These take their room first, although what roots share is written before them.
     let tables: Vec<(String, Vec<&Fold>)> = (0..checked.roots.len())
         .map(|at| page.table(at, by_root.remove(&at).unwrap_or_default()))
+        .filter(|(table, _)| !table.is_empty())
         .collect();
+    let own = format!("{} roots with findings of their own", tables.len());
+    let folded = page.open(&own, tables.len() > MAX_OPEN_ROOTS);
     let shared: Vec<&Fold> = shared.iter().collect();
     let rows = page.shared(&shared);
     writeln!(out, "{verdict}")?;
     write!(
         out,
-        "{rows}{}{}",
+        "{rows}{failures}{}{}{}",
         page.advice(&shared),
-        page.places(&shared)
+        page.places(&shared),
+        folded.as_deref().unwrap_or_default()
     )?;
     for (table, folds) in tables {
         write!(out, "{table}{}", page.advice(&folds))?;
+    }
+    if folded.is_some() {
+        write!(out, "{CLOSE}")?;
     }
     write!(out, "{}{clean}", page.notes(&notes))?;
     let left_out: Vec<String> = [
@@ -98,6 +128,8 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
 /// The room that is left in the text.
 struct Page<'a> {
     roots: &'a [RootRow<'a>],
+    /// The failures that several roots have, which are shown once.
+    shared_failures: BTreeSet<&'a Failure>,
     /// Number of bytes that still fit.
     room: usize,
     findings_left_out: usize,
@@ -118,7 +150,13 @@ impl<'a> Page<'a> {
     /// clean or has only what others have. Returns these findings, too.
     fn table<'f>(&mut self, at: usize, folds: Vec<&'f Fold>) -> (String, Vec<&'f Fold>) {
         let root = &self.roots[at];
-        if folds.is_empty() && root.failures.is_empty() {
+        let failures: Vec<&Failure> = root
+            .failures
+            .iter()
+            .copied()
+            .filter(|failure| !self.shared_failures.contains(failure))
+            .collect();
+        if folds.is_empty() && failures.is_empty() {
             return (String::new(), folds);
         }
         let counts = Counts::of(root.findings.iter().map(|finding| finding.severity)).to_string();
@@ -132,20 +170,27 @@ impl<'a> Page<'a> {
             self.findings_left_out += folds.iter().map(|fold| fold.members.len()).sum::<usize>();
             return (String::new(), Vec::new());
         }
-        for failure in &root.failures {
-            let lines: Vec<String> = failure
-                .lines()
-                .lines()
-                .map(|line| escaped(&cut(line)))
-                .collect();
-            let text = format!("**Error**: {}\n\n", lines.join("<br>"));
-            if self.fits(&text) {
-                out += &text;
-            } else {
-                self.findings_left_out += 1;
-            }
+        for failure in failures {
+            out += &self.failure(failure, "");
         }
         (out + &self.rows(&folds), folds)
+    }
+
+    /// Shows a failure, with the roots that it stopped if they are several, as far as there is room.
+    fn failure(&mut self, failure: &Failure, roots: &str) -> String {
+        let lines = failure.lines();
+        let lines: Vec<String> = Some(roots.to_owned())
+            .filter(|roots| !roots.is_empty())
+            .into_iter()
+            .chain(lines.lines().map(|line| escaped(&cut(line))))
+            .collect();
+        let text = format!("**Error**: {}\n\n", lines.join("<br>"));
+        if self.fits(&text) {
+            text
+        } else {
+            self.findings_left_out += 1;
+            String::new()
+        }
     }
 
     /// Shows the findings of a root as a table, as far as there is room.

@@ -12,7 +12,7 @@ pub use checks::checks;
 
 use super::changes::{Details, first_files};
 use super::{ChangeLine, Changes, Linked, Remark, TextBlock, Tone};
-use text::{code, escaped, fenced};
+use text::{code, escaped, fenced, html};
 
 /// Maximum size of a text, in bytes: forges take 65,536 characters in a comment.
 const MAX_BYTES: usize = 60_000;
@@ -276,7 +276,7 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
         return Ok(());
     }
     let of = match &changes.file {
-        Some(file) => format!(" of <code>{}</code>", escaped(file)),
+        Some(file) => format!(" of <code>{}</code>", html(file)),
         None => String::new(),
     };
     writeln!(

@@ -33,27 +33,107 @@ fn longest_run(text: &str) -> usize {
         .unwrap_or_default()
 }
 
-/// Returns text in which no character means anything to Markdown or HTML.
+/// Returns text in which no character means anything to Markdown or HTML; one that means nothing where it
+/// stands is left as it is, so that a reader of the source can read it, too.
 ///
 /// Addresses of the web and mentions are found without any mark, so these are taken apart too.
 pub(super) fn escaped(text: &str) -> String {
+    let text = harmless(text);
+    let chars: Vec<char> = text.chars().collect();
     let mut out = String::new();
-    let mut before = ' ';
-    for c in harmless(text).chars() {
+    for (at, &c) in chars.iter().enumerate() {
+        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
+        let after = chars.get(at + 1).copied().unwrap_or(' ');
         match c {
-            // An empty comment keeps what follows from becoming a mention or a reference.
+            // An empty comment keeps what follows from becoming a mention or an address.
             '@' => out.push_str("&#64;<!-- -->"),
-            '#' => out.push_str("&#35;<!-- -->"),
-            // GitHub links `www.` and names of hosts that stand in the text.
-            '.' if before.is_ascii_alphabetic() => out.push_str("&#46;"),
-            '.' | ',' | ';' | '(' | ')' | '\'' | '-' | '/' | '+' | '=' | '?' => out.push(c),
-            // `http:`, `https:` and `ftp:` begin a link, too; any other colon is harmless.
-            c if c.is_ascii_punctuation() && (c != ':' || before == 's' || before == 'p') => {
-                out.push_str(&format!("&#{};", u32::from(c)));
-            }
+            // GitHub links `#1`; at the start it begins a heading.
+            '#' if after.is_ascii_digit() || at == 0 => out.push_str("&#35;<!-- -->"),
+            // GitHub links what begins with `www.` (GFM 6.9), and no other name of a host.
+            '.' if is_www(&chars[..at]) => out.push_str("&#46;"),
+            // `http://`, `https://` and `ftp://` begin a link, too.
+            ':' if after == '/' => out.push_str("&#58;"),
+            // Inside of a word an underscore begins no emphasis (CommonMark 6.2).
+            '_' if is_inside_of_word(&chars, at) => out.push(c),
+            // GitHub reads what is between two of them as mathematics, and knows no backslash before them.
+            '$' => out.push_str("&#36;"),
+            // An ampersand means something only as the beginning of an entity (CommonMark 2.5).
+            '&' if !(after.is_ascii_alphanumeric() || after == '#') => out.push(c),
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '\\' | '`' | '*' | '_' | '~' | '|' | '[' | ']' => out.extend(['\\', c]),
+            // A quotation or a list begins with these, and nothing else does.
+            '>' | '-' | '+' if at == 0 => out.extend(['\\', c]),
             c => out.push(c),
         }
-        before = c;
     }
     out
+}
+
+fn is_www(before: &[char]) -> bool {
+    before
+        .last_chunk::<3>()
+        .is_some_and(|last| last.iter().all(|c| c.eq_ignore_ascii_case(&'w')))
+}
+
+fn is_inside_of_word(chars: &[char], at: usize) -> bool {
+    let is_other = |c: &&char| **c != '_';
+    let before = chars[..at].iter().rev().find(is_other);
+    let after = chars[at..].iter().find(is_other);
+    [before, after]
+        .iter()
+        .all(|c| c.is_some_and(|c| c.is_alphanumeric()))
+}
+
+/// Returns text for a place between tags of HTML, where no backslash escapes anything.
+pub(super) fn html(text: &str) -> String {
+    harmless(text)
+        // First, or the escapes below would be escaped again.
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('@', "&#64;<!-- -->")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(given: &str, wanted: &str) {
+        assert_eq!(escaped(given), wanted, "from {given:?}");
+    }
+
+    #[test]
+    fn nothing_is_escaped_that_means_nothing() {
+        for plain in [
+            "no h1: recorded for darwin_arm64, linux_amd64; registry.terraform.io/a/b-c",
+            "review.tf a__b",
+            "27 roots: 26 clean, 1 failed (-v names them)",
+            "\"::add-mask::\" is no version: >= 1.0, != 2 & 50 % {x} #x !",
+        ] {
+            check(plain, plain);
+        }
+    }
+
+    #[test]
+    fn nothing_foreign_has_a_meaning() {
+        check("live/__x__/_y_ a_b", "live/\\_\\_x\\_\\_/\\_y\\_ a_b");
+        check("~> 1.0 and ~> 2.0", "\\~> 1.0 and \\~> 2.0");
+        check("`a` *b* [c](d) |e", "\\`a\\` \\*b\\* \\[c\\](d) \\|e");
+        check("<script> &amp; \\", "&lt;script> &amp;amp; \\\\");
+        check("@team a@b.c", "&#64;<!-- -->team a&#64;<!-- -->b.c");
+        check("# x #12", "&#35;<!-- --> x &#35;<!-- -->12");
+        check(
+            "https://x WWW.x.org $a$",
+            "https&#58;//x WWW&#46;x.org &#36;a&#36;",
+        );
+        check("> a > b", "\\> a > b");
+        check("- a - b", "\\- a - b");
+    }
+
+    #[test]
+    fn a_tag_has_no_markdown() {
+        assert_eq!(html("a_<b>&@c"), "a_&lt;b&gt;&amp;&#64;<!-- -->c");
+    }
 }
