@@ -42,7 +42,6 @@ pub(super) fn escaped(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::new();
     for (at, &c) in chars.iter().enumerate() {
-        let before = at.checked_sub(1).map_or(' ', |before| chars[before]);
         let after = chars.get(at + 1).copied().unwrap_or(' ');
         match c {
             // An empty comment keeps what follows from becoming a mention or an address.

@@ -149,7 +149,8 @@ fn the_history_of_two_hundred_roots_is_one_screen() {
             // Half of the roots move together, each of the others to a version of its own.
             let own = if at % 2 == 0 { 0 } else { at };
             if version == 0 || at % 50 == version {
-                let lock = locks(&NAMES.map(|name| (name, &*format!("1.{version}.{own}"))));
+                let version = format!("1.{version}.{own}");
+                let lock = locks(&NAMES.map(|name| (name, &*version)));
                 repo.write(&format!("live/{at:03}/{LOCK}"), lock);
             }
         }
