@@ -148,8 +148,11 @@ pub(in crate::cli) trait Command {
 
     /// Returns what people read on standard output; a command about roots says it root by root.
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
-        let has_several = result.roots().len() > 1 && !look.verbose;
-        if let Some(blocks) = has_several.then(|| self.folded(result, look)).flatten() {
+        let is_folded = result.has_many_roots() && !look.verbose;
+        if let Some(mut blocks) = is_folded.then(|| self.folded(result, look)).flatten() {
+            if look.quiet {
+                blocks.retain(TextBlock::is_bad);
+            }
             return blocks;
         }
         let text = RootsText {

@@ -15,6 +15,9 @@ use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, rules};
 use crate::flavor::Flavor;
 use crate::review::{FileComparison, Verdict};
 
+/// Maximum number of roots that were named whose results are shown root by root.
+const MAX_NAMED_ROOTS: usize = 5;
+
 /// Everything that a command found, in the order in which it found it.
 ///
 /// All formats are renderings of this value; none of them changes it or adds to it.
@@ -291,6 +294,18 @@ impl CommandResult {
             ResultSubject::Roots(roots) => roots,
             _ => &[],
         }
+    }
+
+    /// Returns true if there are so many roots that people read about all of them together: several that
+    /// were searched for, or more than anybody looks at one by one.
+    #[must_use]
+    pub fn has_many_roots(&self) -> bool {
+        let most = if self.not_locked.is_some() {
+            1
+        } else {
+            MAX_NAMED_ROOTS
+        };
+        self.roots().len() > most
     }
 
     /// Returns what is printed unchanged, in the format for people only.

@@ -230,7 +230,7 @@ live/b: example.com/t/x
 
 | Severity | Rule | Provider | Place | What |
 |---|---|---|---|---|
-| **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:4:1` | One lacks<br>none is known to be that of darwin&#95;arm64 |
+| **warning** | `platforms-incomplete` | `example.com/t/x` | `live/a/.terraform.lock.hcl:4:1` | One lacks<br>none is known to be that of darwin_arm64 |
 
 <details><summary>What to do</summary>
 
@@ -244,7 +244,7 @@ run `lockctl lock`
 
 #### `live/b`: failed; 1 error
 
-**Error**: no configuration in live/b<br>cause: there is no .tf file<br>help&#58; name the directory of a root module
+**Error**: no configuration in live/b<br>cause: there is no .tf file<br>help: name the directory of a root module
 
 <details><summary>1 note</summary>
 

@@ -85,7 +85,7 @@ impl Command for OutdatedArgs {
         progress.finish();
         let mut result = all.into_result("outdated");
         // The sentences about single roots, which name the commands, are not shown of several.
-        if result.roots().len() > 1 && !common.verbose {
+        if result.has_many_roots() && !common.verbose {
             let advice = commands::of_all(options, choice);
             result
                 .remarks

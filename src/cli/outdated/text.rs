@@ -67,7 +67,7 @@ impl RootStanding {
 /// Shows each root, then how many of them are behind.
 pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let mut blocks = if roots.len() > 1 && !look.verbose {
+    let mut blocks = if result.has_many_roots() && !look.verbose {
         folded(result, look)
     } else {
         let own = roots.iter().map(|root| of_root(root, look)).collect();
@@ -75,6 +75,9 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     };
     let closing = reading::closing(result, counts(roots), look.verbose);
     blocks.extend(closing.map(reading::verdict));
+    if look.quiet && !look.markdown && roots.len() > 1 {
+        blocks.retain(TextBlock::is_bad);
+    }
     blocks
 }
 

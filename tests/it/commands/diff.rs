@@ -117,7 +117,7 @@ fn markdown_has_a_table_and_folded_details() {
 |---|---|---|---|
 | **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
 | notice | `example.com/a/new` | `1.0.0` | added |
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the constraints changed (&#126;&#62; 5.0 → &#126;&#62; 6.0) |
+| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the constraints changed (/~> 5.0 → /~> 6.0) |
 | routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed |
 
 <details><summary>Constraints and hashes</summary>

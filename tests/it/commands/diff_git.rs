@@ -105,11 +105,11 @@ routine  hashicorp/aws    5.31.0 → 5.40.0  upgraded (minor)  in changed/.terra
     assert_data_eq!(
         tables,
         str![[r#"
-**1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform&#46;lock&#46;hcl**
+**1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl**
 
 **warning**: `gone/.terraform.lock.hcl`: the file was removed, so the next init selects versions anew and accepts any package
 
-routine: `elsewhere/.terraform.lock.hcl`: the file was moved from moved/.terraform&#46;lock&#46;hcl
+routine: `elsewhere/.terraform.lock.hcl`: the file was moved from moved/.terraform.lock.hcl
 
 routine: `new/.terraform.lock.hcl`: the file is new
 

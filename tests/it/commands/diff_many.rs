@@ -68,7 +68,7 @@ routine  acmecorp/tool   1.0.0 → 1.1.0  upgraded (minor), constraints-changed 
     assert_data_eq!(
         tables,
         str![[r#"
-**1 provider upgraded with new constraints, 1 with other hashes under the same version in 130 lock files; danger: acmecorp/other in live/130/.terraform&#46;lock&#46;hcl**
+**1 provider upgraded with new constraints, 1 with other hashes under the same version in 130 lock files; danger: acmecorp/other in live/130/.terraform.lock.hcl**
 
 | Risk | Provider | Version | Change | Lock files |
 |---|---|---|---|---|

@@ -332,7 +332,7 @@ fn a_comment_has_the_table_first() {
 |---|---|---|---|---|---|
 | `example.com/t/a` | `1.0.0` | `~> 1.0` | `kept` | `1 platform` | `1 hash added` |
 
-updated ./x/.terraform&#46;lock&#46;hcl; the added hash was computed from a mirror and is not covered by a signature
+updated ./x/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
 
 #### `./y`
 
@@ -340,13 +340,13 @@ updated ./x/.terraform&#46;lock&#46;hcl; the added hash was computed from a mirr
 |---|---|---|---|---|---|
 | `example.com/t/a` | `1.2.0` | `any version` | `kept` | `1 platform` | `1 hash added` |
 
-updated ./y/.terraform&#46;lock&#46;hcl; the added hash was computed from a mirror and is not covered by a signature
+updated ./y/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
 
 #### `./z`
 
-**Error**: the mirror in mirror has no package of example&#46;com/t/gone<br>cause: required in z/main&#46;tf:3<br>help&#58; check the source address, or add the provider to the mirror
+**Error**: the mirror in mirror has no package of example.com/t/gone<br>cause: required in z/main.tf:3<br>help: check the source address, or add the provider to the mirror
 
-**3 roots&#58; 2 clean, 1 failed**
+**3 roots: 2 clean, 1 failed**
 
 
 "#]]

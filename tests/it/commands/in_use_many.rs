@@ -112,7 +112,7 @@ example.com/t/a  2.0.0    1      live/00
 
 1 provider is locked at different versions; 1 root that could not be locked is left out
 
-**Error**: live/zz: the mirror in mirror has no package of example&#46;com/t/gone<br>cause: required in live/zz/main&#46;tf:3<br>help&#58; check the source address, or add the provider to the mirror
+**Error**: live/zz: the mirror in mirror has no package of example.com/t/gone<br>cause: required in live/zz/main.tf:3<br>help: check the source address, or add the provider to the mirror
 
 | ROOT | RESULT |
 |---|---|
@@ -143,7 +143,7 @@ example.com/t/a  2.0.0    1      live/00
 | `live/24` | `live/24/.terraform.lock.hcl is up to date` |
 | `live/old` | `live/old/.terraform.lock.hcl is up to date` |
 
-**27 roots&#58; 26 clean, 1 failed**
+**27 roots: 26 clean, 1 failed**
 
 
 "#]]

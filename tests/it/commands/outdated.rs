@@ -277,11 +277,11 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
 | `example.com/t/d` | `-` | `0.2.0` | `0.2.0` | `not locked` |  |
 | `example.com/t/gone` | `-` | `-` | `-` | `failed` |  |
 
-**Error**: no offered version of example&#46;com/t/a meets the constraints &#34;&#126;&#62; 1.0, &#62;= 3.0.0&#34;<br>cause: &#34;&#126;&#62; 1.0&#34; at main&#46;tf:3 and &#34;&#62;= 3.0.0&#34; at child/main&#46;tf:3 (module&#46;child) exclude each other<br>cause: the newest offered version that each allows&#58; 1.4.0 by &#34;&#126;&#62; 1.0&#34;, none by &#34;&#62;= 3.0.0&#34;<br>help&#58; to select 1.4.0, change &#34;&#62;= 3.0.0&#34; at child/main&#46;tf:3 (module&#46;child)
+**Error**: no offered version of example.com/t/a meets the constraints "/~> 1.0, >= 3.0.0"<br>cause: "/~> 1.0" at main.tf:3 and ">= 3.0.0" at child/main.tf:3 (module.child) exclude each other<br>cause: the newest offered version that each allows: 1.4.0 by "/~> 1.0", none by ">= 3.0.0"<br>help: to select 1.4.0, change ">= 3.0.0" at child/main.tf:3 (module.child)
 
-**Error**: the mirror in mirror has no package of example&#46;com/t/gone<br>cause: required in child/main&#46;tf:4<br>help&#58; check the source address, or add the provider to the mirror
+**Error**: the mirror in mirror has no package of example.com/t/gone<br>cause: required in child/main.tf:4<br>help: check the source address, or add the provider to the mirror
 
-**.terraform&#46;lock&#46;hcl: of 5 providers, 1 is held back by constraints, 1 is not locked (&#96;lockctl lock . --flavor terraform&#64;<!-- -->1.11&#96;), 1 has no version that its constraints allow, 1 could not be compared**
+**.terraform.lock.hcl: of 5 providers, 1 is held back by constraints, 1 is not locked (/`lockctl lock . --flavor terraform&#64;<!-- -->1.11/`), 1 has no version that its constraints allow, 1 could not be compared**
 
 
 "#]]
@@ -308,22 +308,9 @@ fn each_list_of_versions_is_fetched_once_for_all_roots() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-one
-PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
-acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at one/main.tf:5
-one/.terraform.lock.hcl: the only provider is held back by constraints
-
-three
-PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
-acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at three/main.tf:5
-three/.terraform.lock.hcl: the only provider is held back by constraints
-
-two
-PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY
-acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0" at two/main.tf:5
-two/.terraform.lock.hcl: the only provider is held back by constraints
-
-3 roots: 3 behind; 1 directory with configuration is not locked (-v names it)
+PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY  ROOTS  WHERE
+acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0"   3      one, three, two
+3 roots: 3 outdated; 1 directory with configuration is not locked (-v names it)
 
 "#]]
     );
@@ -375,7 +362,7 @@ fn roots_are_counted_by_how_they_compare() {
     assert!(
         markdown
             .stdout
-            .contains("**2 roots&#58; 1 up to date, 1 not locked completely**")
+            .contains("**2 roots: 1 up to date, 1 not locked completely**")
     );
 }
 
