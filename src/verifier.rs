@@ -16,7 +16,8 @@ use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::remote_module::InstalledOnly;
 use crate::verify::{
-    self, Advice, ConfigurationInput, Groups, LockInput, RootInputs, SourceChecks, WantedChecks,
+    self, Advice, ConfigurationInput, Groups, LockInput, LockedReleases, RootInputs, SourceChecks,
+    WantedChecks,
 };
 use crate::workspace::{Reading, Root, Workspace, WorkspaceError};
 use crate::world::Clock as _;
@@ -154,6 +155,7 @@ impl Verifier {
             // The store of this machine is left out, so that a root has the same findings everywhere; facts
             // could only add some (`coverage` rules 1.2).
             facts: &|_| Attributions::new(),
+            releases: &|_| LockedReleases::unknown(),
             sources: SourceChecks::none(),
             matrix: false,
         };

@@ -22,7 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
 use crate::hash::{CheckedPackage, Hash, Hashes, zh_of_digest};
-use crate::package::{ChecksumList, Evidence, KeyId, SigningKey};
+use crate::package::{ChecksumList, Evidence, KeyId, SignerKey, SigningKey};
 
 mod armor;
 mod claims;
@@ -114,9 +114,16 @@ impl Signer {
     /// or the subkey itself.
     #[must_use]
     pub fn is(&self, key: &KeyId) -> bool {
-        std::iter::once(&self.fingerprint)
-            .chain(&self.subkey)
-            .any(|fingerprint| key.names(fingerprint))
+        self.key().is(key)
+    }
+
+    /// Returns the key that made the signature.
+    #[must_use]
+    pub fn key(&self) -> SignerKey {
+        SignerKey {
+            fingerprint: self.fingerprint.clone(),
+            subkey: self.subkey.clone(),
+        }
     }
 }
 

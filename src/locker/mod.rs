@@ -20,6 +20,7 @@ mod dropped;
 mod error;
 mod error_groups;
 mod fetch;
+mod kept;
 mod listed;
 mod lists;
 mod offline;
@@ -85,6 +86,7 @@ pub fn run(
     let roots = work::pass_over_unavailable(roots);
     let roots = prove::prove(&sources, settings, roots);
     let roots = fetch::hash(disk, facts, &sources, settings, roots);
+    kept::keep(facts, &roots);
     roots
         .into_iter()
         .map(|root| assemble::assemble(root, facts, settings))

@@ -150,8 +150,8 @@ mod tests {
     use crate::flavor::Flavor;
     use crate::hash::Hash;
     use crate::locker::TrustedFacts;
-    use crate::package::{Fact, PackageId};
-    use crate::store::{FactOrigin, StoredFact};
+    use crate::package::{Fact, PackageId, ReleaseFact};
+    use crate::store::{FactOrigin, StoredFact, StoredRelease};
 
     /// Knows one package of every zip.
     struct OneFact(FactOrigin);
@@ -180,6 +180,12 @@ mod tests {
         }
 
         fn keep(&self, _: &Fact) {}
+
+        fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
+            None
+        }
+
+        fn keep_release(&self, _: &ReleaseFact) {}
     }
 
     fn provider() -> ProviderAddr {

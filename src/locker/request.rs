@@ -17,7 +17,7 @@ use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::sources::Source;
 use crate::sources::net::Net;
-use crate::store::{FactOrigin, Facts, StoredFact};
+use crate::store::{FactOrigin, Facts, StoredFact, StoredRelease};
 use crate::version::Version;
 
 /// The sources of packages by the rules of a flavor.
@@ -89,12 +89,27 @@ impl TrustedFacts {
     /// Returns the fact about the zip of a `zh:` hash, if it counts (`store` rules 1.3).
     #[must_use]
     pub fn find(self, facts: &dyn Facts, zh: &Hash) -> Option<Arc<StoredFact>> {
-        let stored = facts.find(zh)?;
-        let counts = match stored.origin {
+        facts.find(zh).filter(|stored| self.accepts(&stored.origin))
+    }
+
+    /// Returns what is known of a release, if it counts.
+    #[must_use]
+    pub fn release(
+        self,
+        facts: &dyn Facts,
+        provider: &ProviderAddr,
+        version: &Version,
+    ) -> Option<Arc<StoredRelease>> {
+        facts
+            .release(provider, version)
+            .filter(|stored| self.accepts(&stored.origin))
+    }
+
+    fn accepts(self, origin: &FactOrigin) -> bool {
+        match origin {
             FactOrigin::Computed => true,
             FactOrigin::Imported(_) => self == Self::Imported,
-        };
-        counts.then_some(stored)
+        }
     }
 
     /// Attributes the hashes of a version to platforms by facts (`store` rules 1.2).

@@ -5,6 +5,7 @@ pub mod calendar;
 mod checksums;
 mod claims;
 mod fact;
+mod release_fact;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,6 +24,7 @@ pub use age::{
 pub use checksums::{ChecksumList, ChecksumListFault, LineFault};
 pub use claims::{ClaimPolicy, ClaimedPackage, Claims, H1Trust};
 pub use fact::{Fact, PackedFile};
+pub use release_fact::{ReleaseFact, ReleasePackage, SignerKey};
 
 /// The identity of a package: one zip or directory for a provider, version and platform.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

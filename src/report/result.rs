@@ -171,6 +171,8 @@ pub struct CheckDetail {
     pub turned_off: Vec<TurnedOff>,
     /// The evidence for the hashes of the wanted platforms.
     pub proof: CoverageProof,
+    /// The parts of a policy that were not checked, in words.
+    pub policy_not_checked: Vec<String>,
     /// The repairs that were made before the findings, if repairs were wanted.
     pub fixed: Option<Vec<FixRow>>,
     /// The predictions for each provider, if they were asked for.

@@ -28,6 +28,9 @@ pub struct RootRow<'a> {
     /// The findings that the project file turned off; they change no exit code.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub turned_off: Vec<TurnedOffRow>,
+    /// The settings of the policy that were not checked, because that needs `--upstream`; only of `verify`.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub policy_not_checked: &'a [String],
     /// The fixes that were made before the findings; only of `verify --fix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed: Option<&'a [FixRow]>,
@@ -83,6 +86,7 @@ impl<'a> RootRow<'a> {
                     reason: off.reason.clone(),
                 })
                 .collect(),
+            policy_not_checked: check.map_or(&[], |check| &*check.policy_not_checked),
             fixed: check.and_then(|check| check.fixed.as_deref()),
             failures: root.failures().collect(),
             providers: &root.providers,

@@ -14,6 +14,7 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
         proof: None,
         findings: Vec::new(),
         turned_off: Vec::new(),
+        policy_not_checked: &[],
         fixed: None,
         failures: Vec::new(),
         providers: &[],

@@ -1,10 +1,13 @@
 //! The store of the user: where it is, and when it is used.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
+use crate::package::ReleaseFact;
 use crate::report::Sentence;
 use crate::run::World;
 use crate::run::options::RunOptions;
@@ -48,6 +51,22 @@ impl<'a> UserFacts<'a> {
             (provider.clone(), found)
         });
         entries.filter(|(_, found)| !found.is_empty()).collect()
+    }
+
+    /// Returns what is known of the locked releases; those of which nothing is known are left out.
+    pub(crate) fn releases(
+        &self,
+        root: &Root,
+        lock: &LockFile,
+    ) -> BTreeMap<ProviderAddr, ReleaseFact> {
+        let trusted = trusted(root);
+        lock.providers
+            .iter()
+            .filter_map(|(provider, entry)| {
+                let stored = trusted.release(self.get(), provider, &entry.version)?;
+                Some((provider.clone(), stored.release.clone()))
+            })
+            .collect()
     }
 
     /// Warns of what could not be used.

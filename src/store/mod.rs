@@ -6,9 +6,14 @@
 //! that keeps objects by key will do. An object carries a check, which finds damage, not forgery: the store
 //! is as trustworthy as its directory.
 //!
+//! Beside them stands one object for each release, under a key that its provider and version give: the files
+//! of its signed lists, its signers and its dates.
+//!
 //! Nothing here stops a run. An object that cannot be read counts as missing, and a note gives the reason.
 
 mod export;
+mod release_text;
+mod releases;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -23,11 +28,14 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::addr::ProviderAddr;
 use crate::hash::{Hash, Scheme};
-use crate::package::Fact;
+use crate::package::{Fact, ReleaseFact};
+use crate::version::Version;
 use crate::world::{Clock, NotedObjects, Objects};
 
-pub use export::{MAX_EXPORT_BYTES, export, import};
+pub use export::{Export, MAX_EXPORT_BYTES, export, import};
+pub use releases::StoredRelease;
 pub use text::{FactError, name_of_import};
 pub use upkeep::{Contradiction, ImportCounts, Inventory, Removal, RemovalCounts};
 
@@ -75,6 +83,12 @@ pub trait Facts: Sync {
 
     /// Keeps a fact that this run computed, if that is possible.
     fn keep(&self, fact: &Fact);
+
+    /// Returns what is known of a release, if anything is; one read.
+    fn release(&self, provider: &ProviderAddr, version: &Version) -> Option<Arc<StoredRelease>>;
+
+    /// Adds what this run found out about a release, if that is possible.
+    fn keep_release(&self, release: &ReleaseFact);
 }
 
 /// A store without facts, in which none can be kept.
@@ -91,6 +105,8 @@ pub struct Store<'a> {
     clock: &'a dyn Clock,
     /// The answers so far, by `zh:`.
     answers: Mutex<BTreeMap<Hash, Option<Arc<StoredFact>>>>,
+    /// The releases that were asked about, by their keys.
+    releases: Mutex<BTreeMap<String, Option<Arc<StoredRelease>>>>,
 }
 
 impl Facts for NoFacts {
@@ -99,6 +115,12 @@ impl Facts for NoFacts {
     }
 
     fn keep(&self, _: &Fact) {}
+
+    fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
+        None
+    }
+
+    fn keep_release(&self, _: &ReleaseFact) {}
 }
 
 impl Facts for KeepOnly<'_> {
@@ -108,6 +130,14 @@ impl Facts for KeepOnly<'_> {
 
     fn keep(&self, fact: &Fact) {
         self.0.keep(fact);
+    }
+
+    fn release(&self, _: &ProviderAddr, _: &Version) -> Option<Arc<StoredRelease>> {
+        None
+    }
+
+    fn keep_release(&self, release: &ReleaseFact) {
+        self.0.keep_release(release);
     }
 }
 
@@ -135,6 +165,25 @@ impl Facts for Store<'_> {
             self.objects.note("facts could not be kept", &error);
         }
     }
+
+    fn release(&self, provider: &ProviderAddr, version: &Version) -> Option<Arc<StoredRelease>> {
+        let key = releases::key(provider, version);
+        if let Some(answer) = lock(&self.releases).get(&key) {
+            return answer.clone();
+        }
+        let answer = self.read_release(&key).map(Arc::new);
+        let mut releases = lock(&self.releases);
+        if releases.len() < MAX_REMEMBERED {
+            releases.insert(key, answer.clone());
+        }
+        answer
+    }
+
+    fn keep_release(&self, release: &ReleaseFact) {
+        if let Err(error) = self.put_release(release, FactOrigin::Computed) {
+            self.objects.note("facts could not be kept", &error);
+        }
+    }
 }
 
 impl StoredFact {
@@ -155,6 +204,7 @@ impl<'a> Store<'a> {
             objects: NotedObjects::new(objects, "the store"),
             clock,
             answers: Mutex::default(),
+            releases: Mutex::default(),
         }
     }
 
@@ -167,11 +217,16 @@ impl<'a> Store<'a> {
     /// Returns true if a fact has been kept for more than [`MAX_AGE`], or since a time in the future.
     #[must_use]
     pub fn is_old(&self, stored: &StoredFact) -> bool {
+        self.is_out_of_date(stored.since)
+    }
+
+    /// Returns true for a time that is too long ago, or in the future.
+    fn is_out_of_date(&self, since: u64) -> bool {
         let now = self.now();
-        let age = now.saturating_sub(stored.since);
+        let age = now.saturating_sub(since);
         // A time in the future would keep the fact for ever (rules 2.3); clocks of machines that share a
         // directory may differ a little.
-        stored.since > now + MAX_CLOCK_SKEW || age > MAX_AGE.as_secs()
+        since > now + MAX_CLOCK_SKEW || age > MAX_AGE.as_secs()
     }
 
     /// Puts a fact into the store; one that was computed here is not replaced by an imported one.
@@ -196,7 +251,7 @@ impl<'a> Store<'a> {
                 &"its h1: is not that of the package",
             );
         }
-        self.make_room(upkeep::group(&key))?;
+        self.make_room(upkeep::group(&key), |key| Some(self.read(key)?.since))?;
         let stored = StoredFact {
             fact: fact.clone(),
             origin,
@@ -209,16 +264,14 @@ impl<'a> Store<'a> {
     }
 
     /// Removes the older half of a group that is full, so that this is rarely needed.
-    fn make_room(&self, group: &str) -> io::Result<()> {
+    fn make_room(&self, group: &str, since: impl Fn(&str) -> Option<u64>) -> io::Result<()> {
         let keys = self.objects.list(group)?;
         if keys.len() < MAX_PER_GROUP {
             return Ok(());
         }
         // Objects that cannot be read have no time and go first.
-        let mut keys: Vec<(Option<u64>, String)> = keys
-            .into_iter()
-            .map(|key| (self.read(&key).map(|stored| stored.since), key))
-            .collect();
+        let mut keys: Vec<(Option<u64>, String)> =
+            keys.into_iter().map(|key| (since(&key), key)).collect();
         keys.sort();
         for (_, key) in &keys[..keys.len() / 2] {
             self.objects.remove(key)?;
@@ -269,6 +322,8 @@ enum ObjectError {
     NoFact(#[from] FactError),
     #[error("it is the fact of another package")]
     Misplaced,
+    #[error("it is about another release")]
+    OtherRelease,
 }
 
 /// Returns the key of the fact about a `zh:` hash, if it is one.

@@ -97,11 +97,11 @@ pub(super) fn parse_line(text: &str) -> Result<Fact, &'static str> {
     }
 }
 
-fn parsed<T: FromStr>(word: &str) -> Option<T> {
+pub(super) fn parsed<T: FromStr>(word: &str) -> Option<T> {
     word.parse().ok()
 }
 
-fn hash(word: &str, scheme: Scheme) -> Option<Hash> {
+pub(super) fn hash(word: &str, scheme: Scheme) -> Option<Hash> {
     let hash: Hash = parsed(word)?;
     (hash.scheme() == scheme && hash.is_well_formed()).then_some(hash)
 }
@@ -113,10 +113,7 @@ pub(super) fn object(stored: &StoredFact) -> String {
         origin,
         since,
     } = stored;
-    let origin = match origin {
-        FactOrigin::Computed => format!("computed {since}"),
-        FactOrigin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
-    };
+    let origin = origin_line(origin, *since);
     let mut text = format!("{HEADER}\n{}\n{origin}\n", line(fact));
     if !fact.offered.is_empty() && fact.offered.len() <= MAX_PLATFORMS {
         text.push_str("offered");
@@ -132,8 +129,39 @@ pub(super) fn object(stored: &StoredFact) -> String {
     for PackedFile { name, digest } in fact.files.iter().filter(|_| statable) {
         text.push_str(&format!("file {} {name}\n", hex(digest)));
     }
+    sealed(text)
+}
+
+/// Writes who computed something, and since when it has been kept.
+pub(super) fn origin_line(origin: &FactOrigin, since: u64) -> String {
+    match origin {
+        FactOrigin::Computed => format!("computed {since}"),
+        FactOrigin::Imported(from) => format!("imported {since} {}", name_of_import(from)),
+    }
+}
+
+/// Adds the check to the text of an object.
+pub(super) fn sealed(text: String) -> String {
     let check = check(&text);
     format!("{text}{check}\n")
+}
+
+/// Returns the text of an object without its check, which must match.
+///
+/// # Errors
+/// If it is another text, or damaged.
+pub(super) fn unsealed<'a>(bytes: &'a [u8], header: &'static str) -> Result<&'a str, FactError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| FactError::Damaged)?;
+    if text.split('\n').next() != Some(header) {
+        return Err(FactError::Header { expected: header });
+    }
+    let covered = text.trim_end_matches('\n');
+    let covered = covered.rfind('\n').map_or(0, |end| end + 1);
+    if text[covered..] == format!("{}\n", check(&text[..covered])) {
+        Ok(&text[..covered])
+    } else {
+        Err(FactError::Damaged)
+    }
 }
 
 /// Returns the name of an import as it is kept: one line, not too long.
@@ -150,17 +178,8 @@ pub fn name_of_import(from: &str) -> String {
 /// # Errors
 /// If it is another text, or damaged. The check finds damage, not forgery.
 pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| FactError::Damaged)?;
-    let header = text.split('\n').next();
-    if header != Some(HEADER) {
-        return Err(FactError::Header { expected: HEADER });
-    }
-    let covered = text.trim_end_matches('\n');
-    let covered = covered.rfind('\n').map_or(0, |end| end + 1);
-    if text[covered..] != format!("{}\n", check(&text[..covered])) {
-        return Err(FactError::Damaged);
-    }
-    let lines: Vec<&str> = text[..covered].lines().skip(1).collect();
+    let text = unsealed(bytes, HEADER)?;
+    let lines: Vec<&str> = text.lines().skip(1).collect();
     let at = |line, problem| FactError::Line { line, problem };
     let [fact, origin, rest @ ..] = &lines[..] else {
         return Err(at(lines.len() + 2, "it is missing"));
@@ -205,7 +224,7 @@ pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredFact, FactError> {
     })
 }
 
-fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
+pub(super) fn parse_origin(text: &str) -> Option<(FactOrigin, u64)> {
     if let Some(since) = text.strip_prefix("computed ") {
         return Some((FactOrigin::Computed, parsed(since)?));
     }

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::{FACTS, FactOrigin, MAX_PER_GROUP, Store, StoredFact, key, lock};
+use super::releases::{self, RELEASES};
+use super::{
+    Export, FACTS, FactOrigin, MAX_PER_GROUP, Store, StoredFact, StoredRelease, key, lock,
+};
 use crate::package::Fact;
 
 /// The number of objects in a store, by their state.
@@ -13,9 +16,11 @@ pub struct Inventory {
     pub facts: Vec<StoredFact>,
     /// The facts that have been kept for too long, or since a time to come, in the same order.
     pub old: Vec<StoredFact>,
+    /// The releases that count, in the order of their keys.
+    pub releases: Vec<StoredRelease>,
     /// The reasons for which other objects are not used, with their numbers.
     pub broken: BTreeMap<String, usize>,
-    /// The length of all objects that are facts, in bytes.
+    /// The length of all objects that are facts or releases, in bytes.
     pub bytes: u64,
 }
 
@@ -69,7 +74,7 @@ impl Store<'_> {
     /// If the objects cannot be used or listed.
     pub fn inventory(&self) -> io::Result<Inventory> {
         let mut all = Inventory::default();
-        for key in self.keys()? {
+        for key in self.keys(FACTS)? {
             match self.load(&key) {
                 Ok(None) => {}
                 Ok(Some((fact, bytes))) => {
@@ -78,6 +83,18 @@ impl Store<'_> {
                         all.old.push(fact);
                     } else {
                         all.facts.push(fact);
+                    }
+                }
+                Err(why) => *all.broken.entry(why.to_string()).or_default() += 1,
+            }
+        }
+        for key in self.keys(RELEASES)? {
+            match self.load_release(&key) {
+                Ok(None) => {}
+                Ok(Some((release, bytes))) => {
+                    all.bytes += bytes;
+                    if !self.is_out_of_date(release.since) {
+                        all.releases.push(release);
                     }
                 }
                 Err(why) => *all.broken.entry(why.to_string()).or_default() += 1,
@@ -94,14 +111,14 @@ impl Store<'_> {
     /// # Errors
     /// If the objects cannot be used, listed or written. What was written until then stays: each fact
     /// is true or false by itself.
-    pub fn import(&self, facts: &[Fact], from: &str) -> io::Result<ImportCounts> {
+    pub fn import(&self, export: &Export, from: &str) -> io::Result<ImportCounts> {
         let mut used: BTreeMap<String, usize> = BTreeMap::new();
-        for key in self.keys()? {
+        for key in self.keys(FACTS)?.into_iter().chain(self.keys(RELEASES)?) {
             *used.entry(group(&key).to_owned()).or_default() += 1;
         }
         let mut result = ImportCounts::default();
         let mut new = Vec::new();
-        for fact in facts {
+        for fact in &export.facts {
             let Some(key) = key(&fact.zh) else { continue };
             match self.read(&key) {
                 Some(kept) if kept.fact.contradicts(fact) => {
@@ -133,6 +150,15 @@ impl Store<'_> {
         for fact in new {
             self.put(fact, FactOrigin::Imported(from.to_owned()))?;
         }
+        for release in &export.releases {
+            let key = releases::key(&release.provider, &release.version);
+            let used = used.entry(group(&key).to_owned()).or_default();
+            // What is known of a release stays as it is, and no room is made (rules 4.3).
+            if *used < MAX_PER_GROUP && self.read_release(&key).is_none() {
+                *used += 1;
+                self.put_release(release, FactOrigin::Imported(from.to_owned()))?;
+            }
+        }
         Ok(result)
     }
 
@@ -142,7 +168,7 @@ impl Store<'_> {
     /// If the objects cannot be used, listed or removed.
     pub fn clean(&self, removal: Removal, is_dry: bool) -> io::Result<RemovalCounts> {
         let mut removed = RemovalCounts::default();
-        for key in self.keys()? {
+        for key in self.keys(FACTS)? {
             let (is_wanted, count) = match self.load(&key) {
                 Ok(None) => continue,
                 Err(_) => (true, &mut removed.broken),
@@ -161,14 +187,34 @@ impl Store<'_> {
                 self.objects.remove(&key)?;
             }
         }
+        // Releases go as facts do, but only facts are counted: a release says nothing new without them.
+        for key in self.keys(RELEASES)? {
+            let is_wanted = match self.load_release(&key) {
+                Ok(None) => continue,
+                Err(_) => {
+                    removed.broken += 1;
+                    true
+                }
+                Ok(Some((release, _))) => {
+                    let is_own = release.origin == FactOrigin::Computed;
+                    self.is_out_of_date(release.since)
+                        || removal == Removal::Everything
+                        || removal == Removal::UselessAndImported && !is_own
+                }
+            };
+            if is_wanted && !is_dry {
+                self.objects.remove(&key)?;
+            }
+        }
         lock(&self.answers).clear();
+        lock(&self.releases).clear();
         Ok(removed)
     }
 
-    /// Returns the keys of all objects.
-    fn keys(&self) -> io::Result<Vec<String>> {
+    /// Returns the keys of all objects of a kind.
+    fn keys(&self, kind: &str) -> io::Result<Vec<String>> {
         self.objects.check()?;
-        self.objects.list(FACTS)
+        self.objects.list(kind)
     }
 }
 

@@ -1,20 +1,21 @@
 //! The least age of a release: the part of a policy that needs the dates of releases.
 
+use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 use super::subject::CheckedLock;
-use super::upstream::Dates;
+use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::calendar::day;
-use crate::package::{AgePolicy, Youth};
+use crate::package::{AgePolicy, ReleaseDates, Youth};
 
-/// Checks that each locked release is as old as the project file of that name wants. A release whose
-/// registry gave no answer is passed over.
+/// Checks that each locked release is as old as the project file of that name wants. A release of which
+/// no date is known is passed over.
 #[must_use]
-pub fn check(
+pub(super) fn check(
     subject: CheckedLock<'_>,
     policy: &AgePolicy,
-    dates: &Dates,
+    dates: &BTreeMap<ProviderAddr, ReleaseDates>,
     now: SystemTime,
     project_file: &str,
 ) -> Vec<Finding> {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::known::LockedReleases;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
-use crate::diag::{Diagnostic, Finding, Span, counted_as, rules};
-use crate::hash::Hash;
-use crate::package::PackageId;
+use crate::diag::{Diagnostic, Finding, Span, counted, counted_as, rules};
+use crate::hash::{Hash, Scheme};
+use crate::package::{PackageId, SignerKey};
 
 /// Maximum number of hashes of an entry that are shown in their places.
 const MAX_SHOWN: usize = 5;
@@ -32,6 +33,62 @@ pub(super) fn check(
         };
         findings.extend(entry.foreign(is_signed));
         findings.extend(entry.surplus());
+    }
+    findings
+}
+
+/// Reports entries none of whose hashes is one of the release, by its signed list and the `h1:` of its packages.
+///
+/// Some `zh:` that the list lacks is enough: it names the zips of all platforms. An `h1:` may be that of a
+/// package that nobody hashed yet, so there must be more of them than such packages.
+#[must_use]
+pub(super) fn of_no_release(
+    subject: CheckedLock<'_>,
+    known: &LockedReleases,
+    is_judged: impl Fn(&ProviderAddr) -> bool,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (provider, release) in &known.releases {
+        let Some(entry) = subject.document.lock.providers.get(provider) else {
+            continue;
+        };
+        let count = |scheme| entry.hashes.of(scheme).count();
+        let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
+        let unseen = release.unseen();
+        // A list of one package may be that of its platform alone.
+        let is_certain = release.lists_release && (zh > 0 || h1 > unseen);
+        let has_one = entry.hashes.iter().any(|hash| release.has(hash));
+        if !is_certain || has_one || is_judged(provider) {
+            continue;
+        }
+        let version = &entry.version;
+        let title = format!("no hash of {provider} {version} is one of that release");
+        let signers: Vec<&str> = release.signers.iter().map(SignerKey::key_id).collect();
+        let packages = counted(release.packages.len(), "package");
+        let remark = match zh {
+            0 => format!(
+                "{}, and none is that of its {packages}",
+                counted_as(h1, "h1: hash", "h1: hashes")
+            ),
+            _ => format!(
+                "none of these is in the list of {packages} that key {} signed",
+                signers.join(", ")
+            ),
+        };
+        let diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title)
+            .at(subject.file, subject.hashes(provider), remark)
+            .see(
+                subject.file,
+                subject.version(provider),
+                "the locked version",
+            );
+        let help = subject.advice.lock.named_in(|lock| {
+            format!(
+                "an earlier run fetched the signed list of this release; restore the entry from version \
+                 control, or delete it and run `{lock}`"
+            )
+        });
+        findings.push(Finding::about(provider, diagnostic.help(help)));
     }
     findings
 }

@@ -6,11 +6,20 @@ use crate::diag::{Diagnostic, Finding, rules};
 use crate::package::KeyId;
 use crate::project::Policy;
 
-/// Reports pinned keys that were not compared, because registries were not asked.
+/// Reports pinned keys that were not compared, because registries were not asked and no fact knows the
+/// signers.
 #[must_use]
-pub fn not_compared(subject: CheckedLock<'_>, policy: &Policy, project_file: &str) -> Vec<Finding> {
+pub(super) fn not_compared(
+    subject: CheckedLock<'_>,
+    policy: &Policy,
+    project_file: &str,
+    is_known: impl Fn(&ProviderAddr) -> bool,
+) -> Vec<Finding> {
     let mut notes = Vec::new();
     for (provider, key) in pinned(subject, policy) {
+        if is_known(provider) {
+            continue;
+        }
         let title = format!("the key of {provider} is compared with --upstream only");
         let remark = format!("{} is pinned in {project_file}", key.as_str());
         let diagnostic = Diagnostic::note(rules::KEY_NOT_COMPARED, title)

@@ -1,10 +1,12 @@
 //! The hashes that are proven to belong to a platform.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attributions, MachinePackages};
 use crate::hash::Hash;
+use crate::package::ReleaseFact;
 use crate::platform::Platform;
 
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
@@ -13,6 +15,15 @@ pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 /// The platforms whose `h1:` somebody states, beside a signed `zh:`, and the entry of a provider lacks; each with
 /// who states it.
 pub type ClaimGaps = BTreeMap<ProviderAddr, BTreeMap<Platform, String>>;
+
+/// What facts say about locked releases.
+#[derive(Clone, Debug)]
+pub struct LockedReleases {
+    /// The releases that facts are about, by provider.
+    pub releases: BTreeMap<ProviderAddr, ReleaseFact>,
+    /// The moment at which their age is judged.
+    pub now: SystemTime,
+}
 
 /// The form in which a mirror holds a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +73,17 @@ pub(super) struct PackageFacts {
     pub(super) refused: RefusedPackages,
     /// The packages on this machine.
     pub(super) machines: Machines,
+}
+
+impl LockedReleases {
+    /// Returns no release at all.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self {
+            releases: BTreeMap::new(),
+            now: SystemTime::UNIX_EPOCH,
+        }
+    }
 }
 
 impl PackageFacts {

@@ -6,9 +6,7 @@
 //! read. Of the outside it sees only what its caller hands over: the disk on which [`packages`] are
 //! hashed, and the registries that [`upstream`] asks. [`fix`] plans repairs; it writes nothing.
 
-#[cfg(feature = "fetch")]
-#[doc(hidden)]
-pub mod ages;
+mod ages;
 #[doc(hidden)]
 pub mod configuration;
 mod core_version;
@@ -20,8 +18,7 @@ mod foreign;
 mod groups;
 mod hosts;
 mod inputs;
-#[doc(hidden)]
-pub mod keys;
+mod keys;
 mod known;
 #[doc(hidden)]
 pub mod levels;
@@ -29,6 +26,7 @@ mod look_alike;
 #[doc(hidden)]
 pub mod matrix;
 mod missing;
+mod offline_policy;
 #[cfg(feature = "fetch")]
 #[doc(hidden)]
 pub mod packages;
@@ -40,7 +38,6 @@ mod roots;
 mod run;
 #[doc(hidden)]
 pub mod signed;
-#[cfg(feature = "fetch")]
 mod signers;
 #[cfg_attr(not(feature = "fetch"), path = "no_source_checks.rs")]
 mod source_checks;
@@ -55,8 +52,10 @@ pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, LockInput, RootInputs};
 pub use known::{
-    ClaimGaps, KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage,
+    ClaimGaps, KnownHashes, LockedReleases, MachineFacts, Machines, PackageForm, RefusedPackages,
+    SourcePackage,
 };
+pub use offline_policy::UncheckedPolicy;
 #[cfg(feature = "fetch")]
 pub use roots::unplaced_everywhere;
 pub use roots::{ComparedRoot, compare_versions};

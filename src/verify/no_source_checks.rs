@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use super::groups::{CheckGroup, Groups};
+use super::groups::Groups;
 use super::inputs::RootInputs;
-use super::keys;
 use super::known::{ClaimGaps, PackageFacts};
 use super::run::RootVerdict;
 use super::subject::CheckedLock;
@@ -64,17 +63,18 @@ impl SourceChecks<'_, '_> {
     #[expect(clippy::unused_self, reason = "with sources it is needed")]
     pub(super) fn check_policy(
         &mut self,
-        root: &RootInputs<'_>,
-        groups: &Groups,
-        subject: CheckedLock<'_>,
+        _: &RootInputs<'_>,
+        _: &Groups,
+        _: CheckedLock<'_>,
         _: &Answers,
     ) -> Vec<Finding> {
-        match &root.project.policy {
-            Some(policy) if groups.wants(CheckGroup::Policy) => {
-                keys::not_compared(subject, policy, root.project_file)
-            }
-            _ => Vec::new(),
-        }
+        Vec::new()
+    }
+
+    /// Returns true if registries were to be asked: never.
+    #[expect(clippy::unused_self, reason = "with sources it is needed")]
+    pub(super) fn asks(&self) -> bool {
+        false
     }
 }
 

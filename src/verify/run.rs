@@ -4,9 +4,10 @@ use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::{KnownHashes, PackageFacts};
+use super::known::{KnownHashes, LockedReleases, PackageFacts};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
+use super::offline_policy::{self, UncheckedPolicy};
 use super::platforms::PlatformEvidence;
 use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
@@ -31,6 +32,8 @@ pub struct WantedChecks<'a, 'm> {
     pub installation_faults: &'a [Diagnostic],
     /// Attributes the hashes of a lock file by facts; called only where that is of use.
     pub facts: &'a dyn Fn(&LockFile) -> Attributions,
+    /// Returns what facts say about locked releases, with one read for each; called only where that is of use.
+    pub releases: &'a dyn Fn(&LockFile) -> LockedReleases,
     /// The packages and the registries of the groups [`CheckGroup::Packages`] and [`CheckGroup::Upstream`].
     pub sources: SourceChecks<'a, 'm>,
     /// The outcome of each route is predicted for each provider as well.
@@ -54,6 +57,8 @@ pub struct RootVerdict {
     pub packages: Option<PackagesVerdict>,
     /// The number of signed lists that entries were compared with; `None` if no registry was to be asked.
     pub signed_lists: Option<usize>,
+    /// The settings of the project file that need registries or facts, and had neither.
+    pub unchecked_policy: Vec<UncheckedPolicy>,
     /// The predictions for each provider on each platform, if they were wanted.
     pub matrix: Option<Vec<PredictionRow>>,
 }
@@ -75,7 +80,7 @@ pub struct RootVerdict {
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
 /// use lockctl::package::WantedPlatforms;
-/// use lockctl::verify::{self, Advice, WantedChecks, Groups, LockInput, RootInputs, SourceChecks};
+/// use lockctl::verify::{self, Advice, WantedChecks, Groups, LockInput, LockedReleases, RootInputs, SourceChecks};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
 /// let flavor = Flavor::Terraform1_16;
@@ -103,6 +108,7 @@ pub struct RootVerdict {
 ///     platforms: &|_| WantedPlatforms::every(Platform::common()),
 ///     installation_faults: &[],
 ///     facts: &|_| Default::default(),
+///     releases: &|_| LockedReleases::unknown(),
 ///     sources: SourceChecks::none(),
 ///     matrix: false,
 /// };
@@ -195,20 +201,32 @@ fn check_lock(
         ));
         verdict.platforms = Some(wanted);
     }
-    findings.extend(source_checks::compare(subject, &answers, &attributions));
-    if let Some(policy) = &root.project.policy {
-        if groups.wants(CheckGroup::Policy) {
-            findings.extend(policy::allowed(subject, policy, root.project_file));
-        }
-        let sources = &mut checks.sources;
-        findings.extend(sources.check_policy(root, groups, subject, &answers));
+    let trust = &root.project.trust;
+    let has_policy = root.project.policy.is_some() || trust.require_signature.is_some();
+    let releases = if groups.wants(CheckGroup::Platforms) || has_policy {
+        (checks.releases)(&lock.document.lock)
+    } else {
+        LockedReleases::unknown()
+    };
+    if groups.wants(CheckGroup::Platforms) {
+        findings.extend(foreign::of_no_release(
+            subject,
+            &releases,
+            // The signed list as it is served now decides, and what packages prove is more exact.
+            |provider| {
+                answers.contains_key(provider)
+                    || attributions
+                        .get(provider)
+                        .is_some_and(|attribution| !attribution.foreign().is_empty())
+            },
+        ));
     }
+    findings.extend(source_checks::compare(subject, &answers, &attributions));
+    check_policy(root, subject, &releases, checks, (&answers, verdict));
     facts
 }
 
-/// Checks the recorded hashes against wanted platforms, by themselves and against facts.
-fn platform_hashes(
-    root: &RootInputs<'_>,
+use super::known::{KnownHashes, LockedReleases, PackageFacts};
     subject: CheckedLock<'_>,
     wanted: &WantedPlatforms,
     known: &KnownHashes,

@@ -1,26 +1,29 @@
 //! Pinned signing keys against those of signatures: the part of a policy that needs the signers of releases.
 
+use std::collections::BTreeMap;
+
 use super::keys::pinned;
 use super::subject::CheckedLock;
-use super::upstream::{Answers, signed_list};
+use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, Finding, rules};
+use crate::package::SignerKey;
 use crate::project::Policy;
 
 /// Checks that each release is signed by the key that the project file of that name pins for its
 /// provider, if it pins one.
 ///
 /// A primary key stands for its subkeys; a subkey stands for itself alone. A release whose
-/// registry gave no answer is passed over.
+/// signers are unknown is passed over.
 #[must_use]
 pub(super) fn check(
     subject: CheckedLock<'_>,
     policy: &Policy,
-    answers: &Answers,
+    signers: &BTreeMap<ProviderAddr, Vec<SignerKey>>,
     project_file: &str,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, key) in pinned(subject, policy) {
-        let Some(list) = signed_list(answers, provider) else {
+        let Some(signers) = signers.get(provider) else {
             continue;
         };
         let version = &subject.document.lock.providers[provider].version;
@@ -31,7 +34,7 @@ pub(super) fn check(
             findings.push(Finding::about(provider, diagnostic));
         };
         // With a pin an unsigned release is refused, which the programs accept (`locker` rules 3.4).
-        if list.signers.is_empty() {
+        if signers.is_empty() {
             refuse(
                 format!("{provider} {version} is not signed, and the policy pins a key"),
                 "its registry names no key".to_owned(),
@@ -39,7 +42,7 @@ pub(super) fn check(
             );
         }
         // Each platform may have a list of its own, and every one of them must be signed by the pinned key.
-        for signer in list.signers.iter().filter(|signer| !signer.is(key)) {
+        for signer in signers.iter().filter(|signer| !signer.is(key)) {
             let by_subkey = match &signer.subkey {
                 Some(subkey) => format!(", by its subkey {subkey}"),
                 None => String::new(),
@@ -47,7 +50,7 @@ pub(super) fn check(
             refuse(
                 format!(
                     "{provider} {version} is signed by key {}, which the policy does not pin",
-                    signer.key_id
+                    signer.key_id()
                 ),
                 format!("signed by {}{by_subkey}", signer.fingerprint),
                 "only if the publisher says that the key has changed, pin the new one there",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::groups::{CheckGroup, Groups};
+use super::groups::Groups;
 use super::inputs::RootInputs;
 use super::known::{ClaimGaps, KnownHashes, PackageFacts};
 use super::packages::{
@@ -14,8 +14,9 @@ use super::packages::{
 use super::run::RootVerdict;
 use super::subject::CheckedLock;
 use super::upstream::{self, Registries};
-use super::{ages, keys, signers, stated};
+use super::{ages, signers, stated};
 use crate::addr::ProviderAddr;
+use crate::authenticate::Signer;
 use crate::coverage::Attributions;
 use crate::diag::{Finding, Severity};
 use crate::hash::Hash;
@@ -209,16 +210,22 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             let now = registries.now();
             findings.extend(ages::check(subject, &age, &dates, now, root.project_file));
         }
-        match self.upstream {
-            Upstream::NotAsked if groups.wants(CheckGroup::Policy) => {
-                findings.extend(keys::not_compared(subject, policy, root.project_file));
-            }
-            Upstream::Blocked | Upstream::Ask(_) if groups.compare_with_policy() => {
-                findings.extend(signers::check(subject, policy, answers, root.project_file));
-            }
-            _ => {}
+        if self.asks() && groups.compare_with_policy() {
+            let signers = answers
+                .iter()
+                .filter_map(|(provider, answer)| {
+                    let signers = answer.list.as_ref()?.signers.iter();
+                    Some((provider.clone(), signers.map(Signer::key).collect()))
+                })
+                .collect();
+            findings.extend(signers::check(subject, policy, &signers, root.project_file));
         }
         findings
+    }
+
+    /// Returns true if registries were to be asked.
+    pub(super) fn asks(&self) -> bool {
+        !matches!(self.upstream, Upstream::NotAsked)
     }
 }
 

@@ -5,32 +5,46 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{NAME, UserStore, contradiction, is_standard, result};
+use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, RootArgs};
 use crate::cli::cache::args::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::hash::Hash;
-use crate::package::Fact;
+use crate::package::{Fact, ReleaseFact};
 use crate::report::json::{ExportedFacts, StoreReport};
 use crate::report::{CommandResult, Failure};
 use crate::run;
-use crate::store::{self, Contradiction, FactOrigin, Inventory, MAX_EXPORT_BYTES, StoredFact};
+use crate::store::{
+    self, Contradiction, Export, FactOrigin, Inventory, MAX_EXPORT_BYTES, StoredFact,
+};
+use crate::version::Version;
 use crate::world::Replaced;
 
-/// The hashes that lock files record.
-struct RecordedHashes(BTreeSet<Hash>);
+/// What lock files record.
+#[derive(Default)]
+struct RecordedHashes {
+    hashes: BTreeSet<Hash>,
+    releases: BTreeSet<(ProviderAddr, Version)>,
+}
 
 /// A file that may hold an export already.
 struct ExportFile {
     /// Its bytes, if there is one.
     bytes: Option<Vec<u8>>,
-    /// The facts that it states.
-    facts: Vec<Fact>,
+    /// The facts and releases that it states.
+    stated: Export,
 }
 
 impl RecordedHashes {
     /// Returns whether a lock file records the package of a fact.
     fn needs(&self, fact: &Fact) -> bool {
-        self.0.contains(&fact.zh) || self.0.contains(&fact.h1)
+        self.hashes.contains(&fact.zh) || self.hashes.contains(&fact.h1)
+    }
+
+    /// Returns whether a lock file records a release.
+    fn locks(&self, release: &ReleaseFact) -> bool {
+        self.releases
+            .contains(&(release.provider.clone(), release.version.clone()))
     }
 }
 
@@ -51,7 +65,8 @@ pub(super) fn run(
     let facts = selected(&inventory, recorded.as_ref(), args.imported);
     let (exported, text) = match args.file.as_deref().filter(|path| !is_standard(path)) {
         None => {
-            let text = store::export(facts.values().copied());
+            let releases = releases(&inventory, recorded.as_ref(), args.imported);
+            let text = store::export(facts.values().copied(), releases.into_values());
             let exported = ExportedFacts {
                 facts: facts.len(),
                 text: Some(text.clone()),
@@ -61,7 +76,11 @@ pub(super) fn run(
         }
         Some(file) => {
             let path = common.below(file);
-            let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), facts)
+            let own = (
+                facts,
+                releases(&inventory, recorded.as_ref(), args.imported),
+            );
+            let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), own)
                 .unwrap_or_else(|failure| ExportedFacts {
                     failure: Some(failure),
                     ..ExportedFacts::default()
@@ -94,7 +113,7 @@ fn recorded(
     args: &ExportArgs,
     world: World<'_>,
 ) -> Result<RecordedHashes, Box<CommandResult>> {
-    let mut hashes = BTreeSet::new();
+    let mut recorded = RecordedHashes::default();
     let roots = RootArgs::new(args.roots.clone(), args.recursive);
     let all = run::each(
         &common.options(),
@@ -106,8 +125,10 @@ fn recorded(
                 return Ok(Replaced::Done);
             }
             if let Some(lock) = root.sound_lock(output)? {
-                for entry in lock.document.lock.providers.values() {
-                    hashes.extend(entry.hashes.iter().cloned());
+                for (provider, entry) in &lock.document.lock.providers {
+                    recorded.hashes.extend(entry.hashes.iter().cloned());
+                    let release = (provider.clone(), entry.version.clone());
+                    recorded.releases.insert(release);
                 }
             }
             Ok(Replaced::Done)
@@ -115,7 +136,7 @@ fn recorded(
     );
     let read = all.into_result(NAME);
     if read.exit == CLEAN {
-        Ok(RecordedHashes(hashes))
+        Ok(recorded)
     } else {
         Err(Box::new(read))
     }
@@ -144,6 +165,28 @@ fn selected<'s>(
     facts.into_iter().map(|fact| (&fact.zh, fact)).collect()
 }
 
+/// Returns the releases of the store that are wanted, by their keys.
+fn releases<'s>(
+    inventory: &'s Inventory,
+    recorded: Option<&RecordedHashes>,
+    with_imported: bool,
+) -> BTreeMap<(&'s ProviderAddr, &'s Version), &'s ReleaseFact> {
+    inventory
+        .releases
+        .iter()
+        .filter(|stored| with_imported || stored.origin == FactOrigin::Computed)
+        .map(|stored| &stored.release)
+        .filter(|release| recorded.is_none_or(|recorded| recorded.locks(release)))
+        .map(|release| ((&release.provider, &release.version), release))
+        .collect()
+}
+
+/// The facts and releases of the store that are to be written.
+type OwnFacts<'s> = (
+    BTreeMap<&'s Hash, &'s Fact>,
+    BTreeMap<(&'s ProviderAddr, &'s Version), &'s ReleaseFact>,
+);
+
 /// Writes facts to a file. Where lock files say what is needed, what the file holds of that stays.
 ///
 /// # Errors
@@ -153,10 +196,10 @@ fn to_file(
     path: &Path,
     inventory: &Inventory,
     recorded: Option<&RecordedHashes>,
-    own: BTreeMap<&Hash, &Fact>,
+    own: OwnFacts<'_>,
 ) -> Result<ExportedFacts, Failure> {
     let target = target(world, path)?;
-    let contradictions = contradictions(&target.facts, inventory);
+    let contradictions = contradictions(&target.stated.facts, inventory);
     if !contradictions.is_empty() {
         let file = path.display().to_string();
         return Ok(ExportedFacts {
@@ -165,19 +208,28 @@ fn to_file(
             ..ExportedFacts::default()
         });
     }
-    let mut facts = own;
+    let (mut facts, mut releases) = own;
     if let Some(recorded) = recorded {
         // Its lines stay as they are (`store` rules 4.4), so that the file is the same whoever writes
         // it: one zip may be known under several names.
         facts.extend(
             target
+                .stated
                 .facts
                 .iter()
                 .filter(|fact| recorded.needs(fact))
                 .map(|fact| (&fact.zh, fact)),
         );
+        releases.extend(
+            target
+                .stated
+                .releases
+                .iter()
+                .filter(|release| recorded.locks(release))
+                .map(|release| ((&release.provider, &release.version), release)),
+        );
     }
-    let text = store::export(facts.values().copied());
+    let text = store::export(facts.values().copied(), releases.into_values());
     // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());
     if is_new {
@@ -206,21 +258,21 @@ fn target(world: World<'_>, path: &Path) -> Result<ExportFile, Failure> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(ExportFile {
                 bytes: None,
-                facts: Vec::new(),
+                stated: Export::default(),
             });
         }
         Err(error) => return Err(unwritten(path, error.to_string())),
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| "it is not UTF-8 text".to_owned());
-    let facts = text.and_then(|text| store::import(text).map_err(|error| error.to_string()));
-    let facts = facts.map_err(|cause| Failure {
+    let stated = text.and_then(|text| store::import(text).map_err(|error| error.to_string()));
+    let stated = stated.map_err(|cause| Failure {
         title: format!("{} is no export of facts", path.display()),
         causes: vec![cause],
         help: Some("name another file; only an export is replaced".to_owned()),
     })?;
     Ok(ExportFile {
         bytes: Some(bytes),
-        facts,
+        stated,
     })
 }
 

@@ -8,10 +8,9 @@ use crate::cli::args::Common;
 use crate::cli::cache::args::ImportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::diag::counted;
-use crate::package::Fact;
 use crate::report::json::{ImportedFile, StoreReport};
 use crate::report::{CommandResult, Failure, Sentence};
-use crate::store::{self, MAX_EXPORT_BYTES, name_of_import};
+use crate::store::{self, Export, MAX_EXPORT_BYTES, name_of_import};
 
 pub(super) fn run(
     common: &Common,
@@ -77,8 +76,8 @@ fn import(
         imported_from: from.clone(),
         ..ImportedFile::default()
     };
-    let facts = match read(common, found.world, path) {
-        Ok(facts) => facts,
+    let stated = match read(common, found.world, path) {
+        Ok(stated) => stated,
         Err(cause) => {
             // What is wrong with one file keeps none of the others from being imported.
             row.failure = Some(Failure {
@@ -91,7 +90,7 @@ fn import(
     };
     let done = found
         .store
-        .import(&facts, &from)
+        .import(&stated, &from)
         .map_err(|error| found.unusable(&error))?;
     // Then nothing of the file was kept (`store` rules 4.2): who states one false fact is not trusted
     // with others.
@@ -119,7 +118,7 @@ pub(super) fn named(path: &str) -> &str {
 ///
 /// # Errors
 /// With what is wrong with it.
-fn read(common: &Common, world: World<'_>, path: &Path) -> Result<Vec<Fact>, String> {
+fn read(common: &Common, world: World<'_>, path: &Path) -> Result<Export, String> {
     let bytes = if is_standard(path) {
         world.env.input(MAX_EXPORT_BYTES)
     } else {

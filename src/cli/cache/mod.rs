@@ -119,6 +119,7 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
     let Inventory {
         facts,
         old,
+        releases,
         broken,
         bytes,
     } = found.inventory()?;
@@ -143,6 +144,7 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         computed,
         imported: facts.len() - computed,
         providers: providers.len(),
+        releases: releases.len(),
         bytes,
         oldest: facts.iter().map(StoredFact::since).min().map(timestamp),
         ignored: too_old.into_iter().chain(broken).collect(),

@@ -29,6 +29,7 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         computed,
         imported,
         providers,
+        releases,
         bytes,
         oldest,
         ignored,
@@ -39,6 +40,7 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         ("directory", dir.to_owned()),
         ("facts", by_origin),
         ("providers", providers.to_string()),
+        ("releases", releases.to_string()),
         ("size", counted(*bytes as usize, "byte")),
     ];
     rows.extend(oldest.iter().map(|oldest| ("oldest", oldest.clone())));

@@ -20,8 +20,9 @@ use crate::cli::progress::Progress;
 use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::BackendUse;
+use crate::diag::counted;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, Sentence, TextBlock};
+use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::{self, AutoModules, UserModules};
@@ -109,6 +110,14 @@ fn run(
             first.fail(failure);
         }
     }
+    if let [only] = &mut *all.results
+        && let Some(settings) = only
+            .check()
+            .map(|check| check.policy_not_checked.join(", "))
+        && let Some(verdict) = only.verdict.as_mut().filter(|_| !settings.is_empty())
+    {
+        verdict.text += &format!("; policy not checked: {settings} (needs --upstream)");
+    }
     let mut result = all.into_result("verify");
     result.remarks.extend(verification.facts.remarks());
     let remarks = remarks(
@@ -160,6 +169,7 @@ fn remarks(
     result: &CommandResult,
     notes: [Option<String>; 2],
 ) -> Vec<Sentence> {
+    let policy = policy_not_checked(result, common.format);
     let doubts = platforms::remarks(&args.platforms.platforms);
     // Machine formats name the rule of each finding, and need no advice on how to read more.
     let advice = match common.format {
@@ -170,8 +180,37 @@ fn remarks(
     notes
         .into_iter()
         .flatten()
+        .chain(policy)
         .map(Sentence::note)
         .chain(doubts)
         .chain(advice.map(Sentence::note))
         .collect()
+}
+
+/// Names the settings of policies that were not checked, once for all roots.
+fn policy_not_checked(result: &CommandResult, format: Format) -> Option<String> {
+    let concerned: Vec<&[String]> = result
+        .roots()
+        .iter()
+        .filter_map(RootResult::check)
+        .map(|check| &*check.policy_not_checked)
+        .filter(|settings| !settings.is_empty())
+        .collect();
+    // The verdict of a single root says so itself.
+    if concerned.is_empty() || result.roots().len() == 1 && format == Format::Human {
+        return None;
+    }
+    let mut settings: Vec<&str> = Vec::new();
+    for setting in concerned.iter().copied().flatten() {
+        // How many providers of a root are concerned differs from root to root.
+        let setting = setting.split(" of ").next().unwrap_or(setting);
+        if !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    Some(format!(
+        "policy not checked in {}: {} (needs --upstream)",
+        counted(concerned.len(), "root"),
+        settings.join(", ")
+    ))
 }

@@ -15,8 +15,8 @@ use crate::report::{
     CheckDetail, FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence, Tone,
 };
 use crate::run::root::LockText;
-use crate::verify::RootVerdict;
 use crate::verify::packages::PackageOrigin;
+use crate::verify::{RootVerdict, UncheckedPolicy};
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
@@ -38,6 +38,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     }
     let failed = verdict.is_unread || !failures.is_empty();
     let proof = verdict.proof();
+    let policy_not_checked: Vec<String> = verdict.unchecked_policy.iter().map(unchecked).collect();
     let how = outcome(
         counts,
         &looked_at(root.lock.as_ref(), &verdict),
@@ -63,6 +64,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     result.detail = RootDetail::Check(CheckDetail {
         turned_off: verdict.turned_off,
         proof,
+        policy_not_checked,
         fixed,
         matrix: verdict.matrix.as_deref().map(table::json),
     });
@@ -103,6 +105,20 @@ fn outcome(counts: Counts, clean: &str, turned_off: usize, failed: bool, verbose
         parts.push(format!("{off} turned off"));
     }
     parts.join("; ")
+}
+
+/// Names a setting of a policy that was not checked, and for how many providers.
+fn unchecked(policy: &UncheckedPolicy) -> String {
+    let UncheckedPolicy {
+        setting,
+        unchecked,
+        providers,
+    } = policy;
+    if unchecked == providers {
+        (*setting).to_owned()
+    } else {
+        format!("{setting} of {unchecked} of {providers} providers")
+    }
 }
 
 /// Counts the findings of a rule, whether it is turned off or not.

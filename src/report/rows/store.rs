@@ -37,6 +37,8 @@ pub struct StoreStats {
     pub imported: usize,
     /// Number of providers that they are about.
     pub providers: usize,
+    /// Number of releases whose signed lists are known.
+    pub releases: usize,
     /// The length of all files that hold facts, in bytes.
     pub bytes: u64,
     /// Since when the oldest of the facts that count has been kept, in RFC 3339 and UTC; absent if there

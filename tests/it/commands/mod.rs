@@ -24,6 +24,7 @@ mod events;
 mod explain;
 mod facts;
 mod facts_explain;
+mod facts_release;
 mod files;
 mod fix;
 mod folds;

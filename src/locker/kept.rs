@@ -1,0 +1,98 @@
+//! Releases that outlive the run: what signed lists and hashed packages say of them (`store` rules 5).
+
+use std::collections::BTreeMap;
+
+use super::Release;
+use super::stages::{HashedPackage, HashedProvider};
+use super::work::RootWork;
+use crate::package::{ReleaseFact, ReleasePackage};
+use crate::sources::filesystem_mirror::packed_name;
+use crate::store::{FactOrigin, Facts};
+
+/// Keeps the releases of all roots whose evidence holds, each once.
+pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
+    let mut releases: BTreeMap<Release, ReleaseFact> = BTreeMap::new();
+    let providers = roots
+        .iter()
+        .filter(|root| root.errors.is_empty())
+        .flat_map(|root| &root.providers);
+    for provider in providers {
+        let release = provider.selected.release();
+        let known = match releases.get_mut(&release) {
+            Some(known) => known,
+            None => {
+                let Some(listed) = listed(&release, provider) else {
+                    continue;
+                };
+                releases.entry(release).or_insert(listed)
+            }
+        };
+        for (package, zh) in provider
+            .packages
+            .iter()
+            .filter_map(|package| Some((package, package.content.zh()?)))
+        {
+            if let Some(listed) = known.packages.get_mut(zh).filter(|_| is_plain(package)) {
+                listed.h1 = Some(package.content.h1.clone());
+            }
+        }
+    }
+    for release in releases.values() {
+        // Most runs find out nothing new, and then nothing is read but the answer that is remembered.
+        let is_known = facts
+            .release(&release.provider, &release.version)
+            .is_some_and(|known| {
+                let mut both = known.release.clone();
+                both.add(release);
+                known.origin == FactOrigin::Computed && both == known.release
+            });
+        if !is_known {
+            facts.keep_release(release);
+        }
+    }
+}
+
+/// Makes a release of the lists that came with its packages; nothing without a signature.
+fn listed(release: &Release, provider: &HashedProvider) -> Option<ReleaseFact> {
+    let proof = provider.lists.proof.as_ref()?;
+    let Release {
+        provider: addr,
+        version,
+    } = release;
+    let mut listed = ReleaseFact {
+        provider: addr.clone(),
+        version: version.clone(),
+        lists_release: proof.lists_release,
+        signers: proof.signers.iter().map(|signer| signer.key()).collect(),
+        dates: proof.dates.clone(),
+        packages: BTreeMap::new(),
+        others: proof.signed.iter().cloned().collect(),
+    };
+    // Where a policy wants a least age, more dates were asked for than those of the evidence.
+    let search = provider.selected.age.as_ref();
+    if let Some(dates) = search.and_then(|search| search.dates.as_ref()) {
+        listed.dates.extend(dates.iter());
+    }
+    for (zh, file) in &*proof.listed {
+        // A registry could hand out the signed list of another release: names of this version count.
+        if let Some((of, platform)) = packed_name(&file.file, addr.type_name())
+            && of == *version
+        {
+            listed.others.remove(zh);
+            let package = ReleasePackage { platform, h1: None };
+            listed.packages.insert(zh.clone(), package);
+        }
+    }
+    // Only then the list is shown to be that of this release.
+    (!listed.packages.is_empty()).then_some(listed)
+}
+
+/// Returns true if one `h1:` stands for a package, and this machine has computed it (`store` rules 1.1).
+fn is_plain(package: &HashedPackage) -> bool {
+    let content = &package.content;
+    let is_own = content
+        .fact
+        .as_ref()
+        .is_none_or(|fact| fact.origin == FactOrigin::Computed);
+    is_own && content.oddities.is_empty() && content.member_h1() == Some(&content.h1)
+}

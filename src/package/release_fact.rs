@@ -1,0 +1,108 @@
+//! Known content of a release: the files that its signed lists name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{KeyId, ReleaseDates};
+use crate::addr::ProviderAddr;
+use crate::hash::Hash;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// A release as its checksum lists with good signatures describe it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseFact {
+    pub provider: ProviderAddr,
+    pub version: Version,
+    /// Some list names several packages, and so all of the release. Some registries have a list for each
+    /// platform.
+    pub lists_release: bool,
+    /// The keys that signed the lists.
+    pub signers: BTreeSet<SignerKey>,
+    /// Every date that was stated of the release.
+    pub dates: ReleaseDates,
+    /// The packages in the lists, by their `zh:`.
+    pub packages: BTreeMap<Hash, ReleasePackage>,
+    /// The `zh:` of other files in the lists.
+    pub others: BTreeSet<Hash>,
+}
+
+/// The key that made a signature, by fingerprints of 40 upper-case hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignerKey {
+    /// The fingerprint of the primary key.
+    pub fingerprint: String,
+    /// The fingerprint of the subkey that signed, if it was one.
+    pub subkey: Option<String>,
+}
+
+/// A package that a list names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleasePackage {
+    pub platform: Platform,
+    /// The `h1:` of its files, if a fact about its zip was known.
+    pub h1: Option<Hash>,
+}
+
+impl SignerKey {
+    /// Returns true if `key` names it: the primary key, which stands for its subkeys, or the subkey itself.
+    #[must_use]
+    pub fn is(&self, key: &KeyId) -> bool {
+        std::iter::once(&self.fingerprint)
+            .chain(&self.subkey)
+            .any(|fingerprint| key.names(fingerprint))
+    }
+
+    /// Returns the 64-bit ID of the primary key.
+    #[must_use]
+    pub fn key_id(&self) -> &str {
+        // The ID of a key of version 4 is the end of its fingerprint (RFC 4880, 12.2).
+        let start = self.fingerprint.len().saturating_sub(16);
+        self.fingerprint.get(start..).unwrap_or_default()
+    }
+}
+
+impl ReleaseFact {
+    /// Returns true if a hash is that of a listed file, or of a package in one.
+    #[must_use]
+    pub fn has(&self, hash: &Hash) -> bool {
+        self.packages.contains_key(hash)
+            || self.others.contains(hash)
+            || self
+                .packages
+                .values()
+                .any(|package| package.h1.as_ref() == Some(hash))
+    }
+
+    /// Counts the packages whose `h1:` is unknown.
+    #[must_use]
+    pub fn unseen(&self) -> usize {
+        self.packages
+            .values()
+            .filter(|package| package.h1.is_none())
+            .count()
+    }
+
+    /// Adds what a later run found out about the release.
+    ///
+    /// A release may get further packages later, so listed files are never taken away.
+    pub fn add(&mut self, later: &Self) {
+        // The lists of a release replace each other; those of single platforms stand side by side.
+        if later.lists_release {
+            self.signers.clone_from(&later.signers);
+        } else {
+            self.signers.extend(later.signers.iter().cloned());
+        }
+        self.lists_release |= later.lists_release;
+        self.dates.extend(later.dates.iter());
+        for (zh, package) in &later.packages {
+            let known = self
+                .packages
+                .entry(zh.clone())
+                .or_insert_with(|| package.clone());
+            if package.h1.is_some() {
+                known.h1.clone_from(&package.h1);
+            }
+        }
+        self.others.extend(later.others.iter().cloned());
+    }
+}

@@ -1,0 +1,196 @@
+//! The text of a release: its name and statements about it, one in a line.
+//!
+//! ```text
+//! lockctl release 1
+//! registry.terraform.io/hashicorp/null 3.2.4
+//! computed 1795338000
+//! whole
+//! signed C874011F0AB405110D02105534365D9472D7468F
+//! dated signature 1744900000
+//! package zh:… linux_amd64 h1:…
+//! other zh:…
+//! sha256:…
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, UNIX_EPOCH};
+
+use super::text::{FactError, hash, origin_line, parse_origin, parsed, sealed, unsealed};
+use super::{FactOrigin, StoredRelease};
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::hash::Scheme;
+use crate::package::{
+    DateSource, ReleaseDate, ReleaseDates, ReleaseFact, ReleasePackage, SignerKey,
+};
+use crate::version::Version;
+
+/// The first line of the object of a release.
+const HEADER: &str = "lockctl release 1";
+
+/// Maximum number of statements about a release: with more, its object might be longer than
+/// [`MAX_OBJECT_BYTES`](super::MAX_OBJECT_BYTES). No release is known to have 40 files.
+pub(super) const MAX_STATEMENTS: usize = 100;
+
+/// The sources of dates, as they are written.
+const DATES: [(DateSource, &str); 4] = [
+    (DateSource::Signature, "signature"),
+    (DateSource::Registry, "registry"),
+    (DateSource::ChecksumList, "list"),
+    (DateSource::Package, "package"),
+];
+
+/// The `h1:` of packages in statements. An export has them in the lines of its facts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PackageHashes {
+    Stated,
+    LeftOut,
+}
+
+/// Makes a release of which nothing is known yet.
+pub(super) fn unknown(provider: ProviderAddr, version: Version) -> ReleaseFact {
+    ReleaseFact {
+        provider,
+        version,
+        lists_release: false,
+        signers: BTreeSet::new(),
+        dates: ReleaseDates::default(),
+        packages: BTreeMap::new(),
+        others: BTreeSet::new(),
+    }
+}
+
+/// Parses the name of a release: an address in full, and a version.
+pub(super) fn parse_name(text: &str) -> Option<(ProviderAddr, Version)> {
+    let (provider, version) = text.split_once(' ')?;
+    // A full address is read alike by all flavors.
+    let provider = ProviderAddr::parse(provider, Flavor::Terraform1_11).ok()?;
+    let version: Version = parsed(version)?;
+    // A short address would be another key for the same release.
+    (format!("{provider} {version}") == text).then_some((provider, version))
+}
+
+/// Writes the statements about a release, in the order of their kinds.
+pub(super) fn statements(release: &ReleaseFact, hashes: PackageHashes) -> Vec<String> {
+    let mut lines = Vec::new();
+    if release.lists_release {
+        lines.push("whole".to_owned());
+    }
+    for SignerKey {
+        fingerprint,
+        subkey,
+    } in &release.signers
+    {
+        let subkey = subkey.iter().map(|subkey| format!(" {subkey}"));
+        lines.push(format!(
+            "signed {fingerprint}{}",
+            subkey.collect::<String>()
+        ));
+    }
+    for ReleaseDate { time, source } in release.dates.iter() {
+        let name = DATES.iter().find(|(other, _)| *other == source);
+        // A date before 1970 says no more than 1970.
+        let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        lines.extend(name.map(|(_, name)| format!("dated {name} {}", seconds.as_secs())));
+    }
+    for (zh, ReleasePackage { platform, h1 }) in &release.packages {
+        let h1 = h1.iter().filter(|_| hashes == PackageHashes::Stated);
+        let h1 = h1.map(|h1| format!(" {h1}")).collect::<String>();
+        lines.push(format!("package {zh} {platform}{h1}"));
+    }
+    lines.extend(release.others.iter().map(|zh| format!("other {zh}")));
+    lines
+}
+
+/// Adds a statement to what is known of a release.
+///
+/// # Errors
+/// If it is none.
+pub(super) fn add(release: &mut ReleaseFact, statement: &str) -> Result<(), &'static str> {
+    let words: Vec<&str> = statement.split(' ').collect();
+    let is_fingerprint = |text: &str| {
+        text.len() == 40
+            && text
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'A'..=b'F'))
+    };
+    match &words[..] {
+        ["whole"] => release.lists_release = true,
+        ["signed", fingerprint, subkey @ ..]
+            if subkey.len() < 2
+                && is_fingerprint(fingerprint)
+                && subkey.iter().copied().all(is_fingerprint) =>
+        {
+            release.signers.insert(SignerKey {
+                fingerprint: (*fingerprint).to_owned(),
+                subkey: subkey.first().map(|subkey| (*subkey).to_owned()),
+            });
+        }
+        ["dated", name, seconds] => {
+            let source = DATES.iter().find(|(_, other)| other == name);
+            let seconds = parsed(seconds).map(Duration::from_secs);
+            let time = seconds.and_then(|seconds| UNIX_EPOCH.checked_add(seconds));
+            let ((source, _), time) = source.zip(time).ok_or("it states no date")?;
+            let source = *source;
+            release.dates.extend([ReleaseDate { time, source }]);
+        }
+        ["package", zh, platform, h1 @ ..] if h1.len() < 2 => {
+            let zh = hash(zh, Scheme::Zh).ok_or("its package has no zh: hash")?;
+            let platform = parsed(platform).ok_or("its package has no platform")?;
+            let h1 = match h1 {
+                [h1] => Some(hash(h1, Scheme::H1).ok_or("its package has no h1: hash")?),
+                _ => None,
+            };
+            release.packages.insert(zh, ReleasePackage { platform, h1 });
+        }
+        ["other", zh] => {
+            let zh = hash(zh, Scheme::Zh).ok_or("its file has no zh: hash")?;
+            release.others.insert(zh);
+        }
+        _ => return Err("it states nothing of a release"),
+    }
+    Ok(())
+}
+
+/// Writes the object that holds a release.
+pub(super) fn object(stored: &StoredRelease) -> String {
+    let StoredRelease {
+        release,
+        origin,
+        since,
+    } = stored;
+    let ReleaseFact {
+        provider, version, ..
+    } = release;
+    let origin = origin_line(origin, *since);
+    let statements = statements(release, PackageHashes::Stated).join("\n");
+    sealed(format!(
+        "{HEADER}\n{provider} {version}\n{origin}\n{statements}\n"
+    ))
+}
+
+/// Reads the object that holds a release.
+///
+/// # Errors
+/// If it is another text, or damaged. The check finds damage, not forgery.
+pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredRelease, FactError> {
+    let text = unsealed(bytes, HEADER)?;
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    let at = |line, problem| FactError::Line { line, problem };
+    let [name, origin, statements @ ..] = &lines[..] else {
+        return Err(at(lines.len() + 2, "it is missing"));
+    };
+    let (provider, version) =
+        parse_name(name).ok_or_else(|| at(2, "it does not name a release"))?;
+    let (origin, since): (FactOrigin, u64) =
+        parse_origin(origin).ok_or_else(|| at(3, "it does not say who computed it"))?;
+    let mut release = unknown(provider, version);
+    for (index, statement) in statements.iter().enumerate() {
+        add(&mut release, statement).map_err(|problem| at(index + 4, problem))?;
+    }
+    Ok(StoredRelease {
+        release,
+        origin,
+        since,
+    })
+}

@@ -1,0 +1,116 @@
+//! Releases in the store: found by provider and version, with one read (rules 5).
+
+use std::io;
+
+use super::release_text::{self, MAX_STATEMENTS, PackageHashes};
+use super::{FactOrigin, MAX_OBJECT_BYTES, ObjectError, Store, lock, upkeep};
+use crate::addr::ProviderAddr;
+use crate::hash;
+use crate::package::ReleaseFact;
+use crate::version::Version;
+
+/// Directory of all releases.
+pub(super) const RELEASES: &str = "releases-1";
+
+/// A release in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRelease {
+    pub release: ReleaseFact,
+    /// The runs or the import that it comes from.
+    pub origin: FactOrigin,
+    /// The time at which it was changed last, in seconds since 1970.
+    pub since: u64,
+}
+
+/// Returns the key of a release.
+pub(super) fn key(provider: &ProviderAddr, version: &Version) -> String {
+    // A digest, because an address may have letters that no key has.
+    let name = format!("{provider} {version}");
+    let named = hash::zh(name.as_bytes()).expect("a slice can be read");
+    let digits = named.value();
+    format!("{RELEASES}/{}/{digits}", &digits[..2])
+}
+
+impl Store<'_> {
+    /// Adds what is known of a release to what the store has; what was computed here is not mixed with what
+    /// was imported.
+    ///
+    /// # Errors
+    /// If the object cannot be written.
+    pub fn put_release(&self, release: &ReleaseFact, origin: FactOrigin) -> io::Result<()> {
+        let key = key(&release.provider, &release.version);
+        if !self.objects.is_usable() {
+            return Ok(());
+        }
+        // Read again: another process may have added something since this run asked.
+        let existing = self.read_release(&key);
+        let release = match &existing {
+            Some(existing) if existing.origin == FactOrigin::Computed => {
+                if origin != FactOrigin::Computed {
+                    return Ok(());
+                }
+                let mut both = existing.release.clone();
+                both.add(release);
+                if both == existing.release {
+                    return Ok(());
+                }
+                both
+            }
+            _ => release.clone(),
+        };
+        // A part of its files would make the others look false.
+        if release_text::statements(&release, PackageHashes::Stated).len() > MAX_STATEMENTS {
+            return Ok(());
+        }
+        if existing.is_none() {
+            self.make_room(upkeep::group(&key), |key| {
+                Some(self.read_release(key)?.since)
+            })?;
+        }
+        let stored = StoredRelease {
+            release,
+            origin,
+            since: self.now(),
+        };
+        // Of two processes that add to a release at once, one may lose its `h1:` (rules 5.3).
+        self.objects
+            .put(&key, release_text::object(&stored).as_bytes())?;
+        lock(&self.releases).remove(&key);
+        Ok(())
+    }
+
+    /// Reads the release of a key, unless it is too old.
+    pub(super) fn read_release(&self, key: &str) -> Option<StoredRelease> {
+        if !self.objects.is_usable() {
+            return None;
+        }
+        match self.load_release(key) {
+            Ok(stored) => stored
+                .map(|(release, _)| release)
+                .filter(|stored| !self.is_out_of_date(stored.since)),
+            Err(why) => {
+                self.objects.note(&format!("{key} was ignored"), &why);
+                None
+            }
+        }
+    }
+
+    /// Reads the object of a release, if there is one; returns its length in bytes as well.
+    pub(super) fn load_release(
+        &self,
+        key: &str,
+    ) -> Result<Option<(StoredRelease, u64)>, ObjectError> {
+        let Some(bytes) = self.objects.get(key, MAX_OBJECT_BYTES)? else {
+            return Ok(None);
+        };
+        let stored = release_text::parse_object(&bytes)?;
+        let ReleaseFact {
+            provider, version, ..
+        } = &stored.release;
+        // A file that was copied to another name would judge the hashes of another release.
+        if self::key(provider, version) != key {
+            return Err(ObjectError::OtherRelease);
+        }
+        Ok(Some((stored, bytes.len() as u64)))
+    }
+}

@@ -1,0 +1,221 @@
+//! What the store knows of a release: which hashes are none of it, who signed it, and when.
+
+use snapbox::{assert_data_eq, str};
+
+use super::facts::{lock, locked};
+use super::registry::{DEMO, TWO, with_registry};
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+use crate::registry::{Dates, Registry, TestKey};
+
+const ALL: &[&str] = &["--platform", "all"];
+
+/// Verifies without any request.
+fn verify(lab: &Lab, more: &[&str]) -> Outcome {
+    let args = ["verify", "--flavor", "terraform@1.11", "--platform"];
+    lab.run(&[&args, &["linux_amd64,darwin_arm64"], more].concat())
+}
+
+/// Makes the text of a key the same on every run.
+fn steady(outcome: &Outcome) -> String {
+    outcome.stdout.replace(&TestKey::Main.id(), "KEYID")
+}
+
+/// Replaces the first letter behind each scheme that is named, so that no such hash is what it was.
+fn altered(text: &str, schemes: &[&str]) -> String {
+    text.lines()
+        .map(|line| {
+            let at = schemes
+                .iter()
+                .find_map(|scheme| Some(line.find(&format!("\"{scheme}:"))? + scheme.len() + 2));
+            match at {
+                Some(at) => {
+                    // A digit of `zh:` stays one, a letter of `h1:` too.
+                    let other = if line.as_bytes()[at] == b'a' {
+                        "b"
+                    } else {
+                        "a"
+                    };
+                    format!("{}{other}{}\n", &line[..at], &line[at + 1..])
+                }
+                None => format!("{line}\n"),
+            }
+        })
+        .collect()
+}
+
+/// The text without the hashes of a scheme.
+fn without(text: &str, scheme: &str) -> String {
+    text.lines()
+        .filter(|line| !line.contains(&format!("\"{scheme}:")))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[test]
+fn an_entry_with_no_hash_of_the_release_is_an_error() {
+    let (registry, lab) = locked();
+    let good = lab.read(LOCK);
+    assert_exit(&verify(&lab, &[]), 0);
+    lab.write(LOCK, altered(&good, &["zh", "h1"]));
+    registry.reset(&serde_json::json!({}));
+    let outcome = verify(&lab, &[]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        steady(&outcome),
+        str![[r#"
+error[hash-not-of-release]: no hash of registry.terraform.io/acme/demo 1.0.0 is one of that release
+  --> .terraform.lock.hcl:7:17
+   |
+ 5 |     version     = "1.0.0"
+   |                   ------- the locked version
+ 6 |     constraints = "~> 1.0.0"
+ 7 |     hashes = [
+   |  ____________^
+ 8 | |     "h1:azthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=",
+"#]]
+    );
+    assert!(registry.entries().is_empty());
+    let sarif = verify(&lab, &["--format", "sarif"]);
+    assert!(
+        sarif.stdout.contains("\"ruleId\": \"hash-not-of-release\""),
+        "{}",
+        sarif.stdout
+    );
+    // Without facts nothing shows it.
+    let unknown = verify(&lab, &["--no-cache"]);
+    assert_exit(&unknown, 0);
+    // What the message advises is of use.
+    let text = good.lines().take(3).collect::<Vec<_>>().join("\n") + "\n";
+    lab.write(LOCK, text);
+    assert_exit(&lock(&lab, TWO), 0);
+    assert_eq!(lab.read(LOCK), good);
+}
+
+#[test]
+fn what_may_be_of_the_release_is_not_reported() {
+    let (_registry, lab) = locked();
+    let good = lab.read(LOCK);
+    let reported = |text: String| {
+        lab.write(LOCK, text);
+        verify(&lab, &["--format", "json"])
+            .stdout
+            .contains("hash-not-of-release")
+    };
+    // One hash of the release shows that the entry is of it.
+    assert!(!reported(altered(&good, &["h1"])));
+    // Two of four packages are known here: both `h1:` may be those of the others.
+    assert!(!reported(altered(&without(&good, "zh"), &["h1"])));
+    assert!(reported(altered(&without(&good, "h1"), &["zh"])));
+    // Once all packages are known, none is left that they could be of.
+    lab.write(LOCK, good.clone());
+    assert_exit(&lock(&lab, ALL), 0);
+    assert!(reported(altered(&without(&good, "zh"), &["h1"])));
+}
+
+/// A root with a policy, locked for two platforms; the release was signed so many days ago.
+fn with_policy(policy: &str, days_ago: i64) -> (Registry, Lab) {
+    let (registry, lab) = with_registry(DEMO);
+    let dates = Dates {
+        signed_hours_ago: Some(days_ago * 24),
+        ..Dates::default()
+    };
+    registry.set_dates("acme/demo", "1.0.0", dates);
+    assert_exit(&lock(&lab, TWO), 0);
+    lab.write(".lockctl.hcl", policy);
+    (registry, lab)
+}
+
+#[test]
+fn a_policy_is_checked_by_facts_or_said_to_be_unchecked() {
+    let policy = format!(
+        "policy {{\n  min_age = \"7d\"\n  provider \"acme/demo\" {{ key_id = \"{}\" }}\n}}\n\
+         trust {{\n  require_signature = true\n}}\n",
+        TestKey::Main.id()
+    );
+    let (registry, lab) = with_policy(&policy, 30);
+    registry.reset(&serde_json::json!({}));
+    let known = verify(&lab, &[]);
+    assert_exit(&known, 0);
+    assert!(!known.stdout.contains("policy"), "{}", known.stdout);
+    let unknown = verify(&lab, &["--no-cache"]);
+    assert_exit(&unknown, 0);
+    assert!(
+        unknown.stdout.contains(
+            "; policy not checked: min_age, pinned keys, require_signature (needs --upstream)"
+        ),
+        "{}",
+        unknown.stdout
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&verify(&lab, &["--no-cache", "--format", "json"]).stdout).unwrap();
+    assert_eq!(
+        json["roots"][0]["policy_not_checked"],
+        serde_json::json!(["min_age", "pinned keys", "require_signature"])
+    );
+    assert!(registry.entries().is_empty());
+    // Several roots: one sentence for all of them.
+    lab.write("b/main.tf", DEMO);
+    lab.write(&format!("b/{LOCK}"), lab.read(LOCK));
+    let many = lab.run(&["verify", "--no-cache", "-r"]);
+    let sentence = "note: policy not checked in 2 roots: min_age, pinned keys, require_signature (needs --upstream)";
+    assert_eq!(many.stderr.matches(sentence).count(), 1, "{}", many.stderr);
+    // Who leaves the policy out knows that it is not checked.
+    let skipped = verify(&lab, &["--no-cache", "--skip", "policy"]);
+    assert!(!skipped.stdout.contains("policy"), "{}", skipped.stdout);
+}
+
+#[test]
+fn facts_refuse_a_young_release_and_another_key() {
+    let (registry, lab) = with_policy("policy {\n  min_age = \"7d\"\n}\n", 3);
+    registry.reset(&serde_json::json!({}));
+    let young = verify(&lab, &[]);
+    assert_exit(&young, 1);
+    assert!(
+        young.stdout.contains("error[release-too-young]"),
+        "{}",
+        young.stdout
+    );
+    assert_exit(&verify(&lab, &["--no-cache"]), 0);
+    let pin = "policy {\n  provider \"acme/demo\" { key_id = \"34365D9472D7468F\" }\n}\n";
+    lab.write(".lockctl.hcl", pin);
+    let other = verify(&lab, &[]);
+    assert_exit(&other, 1);
+    assert!(
+        steady(&other).contains("is signed by key KEYID, which the policy does not pin"),
+        "{}",
+        other.stdout
+    );
+    assert!(registry.entries().is_empty());
+}
+
+#[test]
+fn an_export_carries_what_is_known_of_releases() {
+    let (_registry, lab) = locked();
+    let good = lab.read(LOCK);
+    assert_exit(&lab.run(&["cache", "export", "facts.txt", "--for", "."]), 0);
+    let export = lab.read("facts.txt");
+    let name = "release registry.terraform.io/acme/demo 1.0.0";
+    for statement in [
+        "whole",
+        &format!("signed {}", TestKey::Main.fingerprint()),
+        "dated signature ",
+    ] {
+        assert!(export.contains(&format!("{name} {statement}")), "{export}");
+    }
+    assert_exit(&lab.run(&["cache", "clean", "--all"]), 0);
+    lab.write(LOCK, altered(&good, &["zh", "h1"]));
+    assert_exit(&verify(&lab, &[]), 0);
+    assert_exit(&lab.run(&["cache", "import", "facts.txt"]), 0);
+    // The word of others counts where the project file says so.
+    assert_exit(&verify(&lab, &[]), 0);
+    lab.write(".lockctl.hcl", "trust {\n  imported_facts = true\n}\n");
+    assert_exit(&verify(&lab, &[]), 1);
+    assert_exit(
+        &lab.run(&["cache", "export", "--imported", "again.txt"]),
+        0,
+    );
+    assert_eq!(lab.read("again.txt"), export);
+    let stats = lab.run(&["cache", "stats"]);
+    assert!(stats.stdout.contains("releases   1\n"), "{}", stats.stdout);
+}
