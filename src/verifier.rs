@@ -232,6 +232,8 @@ pub(crate) fn inputs<'a>(
         }),
         project: root.project(),
         project_file,
+        // git is another program, and this one starts none.
+        ignored: None,
         advice,
     }
 }

@@ -244,6 +244,9 @@ rules! {
         "a pinned key was not compared, because --upstream was not given";
     LABEL_WRONG = "label-wrong", Files, Error:
         "a block has too few or too many labels";
+    LOCK_IGNORED = "lock-ignored", LockFile, Warning:
+        "git ignores the lock file",
+        together "Lock files that git ignores: {who}";
     LOCK_MISSING = "lock-missing", Requirements, Error:
         "a root has configuration but no lock file",
         together "No lock file in {who}";

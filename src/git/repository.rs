@@ -106,6 +106,22 @@ impl<'a> Repository<'a> {
         Ok(repository)
     }
 
+    /// Returns true if git ignores a file of a directory; one that it tracks is not ignored, whatever a
+    /// `.gitignore` says.
+    ///
+    /// # Errors
+    /// If git is not installed, if there is no repository, or if git refuses to use it.
+    pub fn ignores(run: &'a dyn Run, dir: &Path, file: &str) -> Result<bool, GitError> {
+        let args = ["check-ignore", "--quiet", "--", file];
+        let ended = Self::anywhere(run, dir).git(&args, &[], MAX_LIST_BYTES)?;
+        // 0 and 1 are answers, 128 is a failure (git-check-ignore(1)).
+        match ended.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            _ => Err(GitError::failed("check-ignore", &ended)),
+        }
+    }
+
     /// Makes a value for a directory that may be in no repository at all.
     pub(super) fn anywhere(run: &'a dyn Run, dir: &Path) -> Self {
         Self {

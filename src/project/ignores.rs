@@ -1,12 +1,14 @@
 //! `.gitignore` files on the way down to a directory.
 
+use std::ffi::OsStr;
 use std::io;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 
+use crate::diag::Span;
 use crate::world::{Files, is_outside};
 
 use super::locate::{ProjectPlace, REPOSITORY};
@@ -78,15 +80,163 @@ impl Ignores {
     /// Returns whether a directory is ignored, its parents being none that are.
     pub(super) fn ignore(&self, dir: &Path) -> bool {
         // The nearest file decides; within a file the last pattern that matches, as in git.
+        self.deciding(dir, true).is_some()
+    }
+
+    /// Returns the pattern by which a path is ignored, with the directory of its file.
+    fn deciding(&self, path: &Path, is_dir: bool) -> Option<(&Path, &Glob)> {
         for matcher in self.matchers.iter().rev() {
-            // Only directories are asked about: a pattern that ends with a slash matches nothing else
-            // (gitignore(5)).
-            match matcher.matched(dir, true) {
+            // A pattern that ends with a slash matches directories only (gitignore(5)).
+            match matcher.matched(path, is_dir) {
                 Match::None => {}
-                Match::Ignore(_) => return true,
-                Match::Whitelist(_) => return false,
+                Match::Ignore(glob) => return Some((matcher.path(), glob)),
+                Match::Whitelist(_) => return None,
             }
         }
-        false
+        None
+    }
+}
+
+/// The line of a `.gitignore` that matches a file, or a directory that the file is in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoringLine {
+    /// The `.gitignore`, to read and to show.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: Vec<u8>,
+    /// The line in it, without its end.
+    pub span: Span,
+    /// What the line matches.
+    pub scope: IgnoredScope,
+}
+
+/// What a line of a `.gitignore` matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IgnoredScope {
+    /// The file itself.
+    File,
+    /// A directory that the file is in: then no line below can include the file again (gitignore(5)).
+    Directory,
+}
+
+impl IgnoringLine {
+    /// Says that git ignores a lock file, and where the line is.
+    #[must_use]
+    pub fn warning(&self) -> String {
+        let above = &self.text[..self.span.start];
+        let number = 1 + above.iter().filter(|byte| **byte == b'\n').count();
+        let pattern = String::from_utf8_lossy(&self.text[self.span.start..self.span.end]);
+        format!(
+            "git ignores the lock file, by line {number} of {}: `{pattern}`; `lockctl explain \
+             lock-ignored` says what to do",
+            self.path.display()
+        )
+    }
+}
+
+/// Finds the line of a `.gitignore` by which a file is ignored, if git does not track it.
+///
+/// Files of the user or of the repository that are no `.gitignore` are left out: nobody else has them.
+#[must_use]
+pub fn ignoring_line(files: &dyn Files, dir: &ProjectPlace, file: &OsStr) -> Option<IgnoringLine> {
+    let mut places = vec![dir.clone()];
+    while files.kind(&places.last()?.file(REPOSITORY)).is_err() {
+        let parent = places.last()?.parent()?;
+        places.push(parent);
+    }
+    places.reverse();
+    let mut ignores = Ignores::default();
+    let below = places
+        .iter()
+        .skip(1)
+        .map(|place| (place.absolute().to_owned(), IgnoredScope::Directory));
+    let all = below.chain([(dir.absolute().join(file), IgnoredScope::File)]);
+    for (place, (path, scope)) in places.iter().zip(all) {
+        ignores.enter(files, place).ok()?;
+        let Some((above, glob)) = ignores.deciding(&path, scope == IgnoredScope::Directory) else {
+            continue;
+        };
+        let holder = places.iter().find(|place| place.absolute() == above)?;
+        let path = holder.file(FILE_NAME);
+        let text = files.read(&path, MAX_FILE_BYTES).ok()?;
+        let span = last_line(&text, glob.original())?;
+        return Some(IgnoringLine {
+            path,
+            text,
+            span,
+            scope,
+        });
+    }
+    None
+}
+
+/// Returns the last line of a text that is a pattern: within a file the last one decides.
+fn last_line(text: &[u8], pattern: &str) -> Option<Span> {
+    let mut end = text.len();
+    for line in text.split_inclusive(|byte| *byte == b'\n').rev() {
+        let start = end - line.len();
+        if String::from_utf8_lossy(line).trim_end() == pattern.trim_end() {
+            return Some(Span {
+                start,
+                end: start + line.trim_ascii_end().len(),
+            });
+        }
+        end = start;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::mem::{MemFiles, slashed};
+
+    /// Checks the line by which `/r/a/b/x.hcl` is ignored, among files below `/r`.
+    #[track_caller]
+    fn check(ignores: &[(&str, &str)], wanted: Option<(&str, &str, IgnoredScope)>) {
+        let mut texts = vec![
+            ("/r/.git/HEAD".to_owned(), "x"),
+            ("/r/a/b/x.hcl".to_owned(), "x"),
+        ];
+        texts.extend(
+            ignores
+                .iter()
+                .map(|(path, text)| (format!("/r/{path}"), *text)),
+        );
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (&**path, *text)).collect();
+        let files = MemFiles::with(&texts);
+        let place = ProjectPlace::new(Path::new("/r/a/b"), Path::new("/"));
+        let found = ignoring_line(&files, &place, OsStr::new("x.hcl"));
+        let found = found.map(|line| {
+            let text = String::from_utf8(line.text).expect("text");
+            let pattern = text[line.span.start..line.span.end].to_owned();
+            (slashed(&line.path), pattern, line.scope)
+        });
+        let wanted = wanted.map(|(path, line, scope)| (path.to_owned(), line.to_owned(), scope));
+        assert_eq!(found, wanted, "{ignores:?}");
+    }
+
+    #[test]
+    fn the_line_that_decides_is_found() {
+        use IgnoredScope::{Directory, File};
+        check(&[], None);
+        check(&[(".gitignore", "*.tf\n")], None);
+        let any = "# any\n*.hcl  \r\n";
+        check(
+            &[(".gitignore", any)],
+            Some(("/r/.gitignore", "*.hcl", File)),
+        );
+        check(
+            &[(".gitignore", any), ("a/b/.gitignore", "x.hcl")],
+            Some(("/r/a/b/.gitignore", "x.hcl", File)),
+        );
+        check(&[(".gitignore", any), ("a/.gitignore", "!x.hcl\n")], None);
+        check(&[(".gitignore", "*.hcl\n!x.hcl\n")], None);
+        // Below a directory that is ignored nothing can be included again.
+        check(
+            &[(".gitignore", "b/\n"), ("a/b/.gitignore", "!x.hcl\n")],
+            Some(("/r/.gitignore", "b/", Directory)),
+        );
+        check(&[("a/.gitignore", "/x.hcl\n")], None);
     }
 }

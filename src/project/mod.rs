@@ -35,6 +35,7 @@ use crate::package::{
 };
 use crate::platform::Platform;
 
+pub use ignores::{IgnoredScope, IgnoringLine, ignoring_line};
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
 pub use packages::{PackageSetting, PackageSource};
 pub use patterns::RootPatterns;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::subject::{Advice, CheckedLock};
-use crate::diag::{Diagnostic, FileId, Severity, rules};
+use crate::diag::{Diagnostic, FileId, Severity, Span, rules};
 use crate::flavor::{Flavor, FlavorChoice};
 use crate::lockfile::Document;
-use crate::project::Project;
+use crate::project::{IgnoredScope, Project};
 use crate::requirement::{CoreVersion, Requirements, ValueErrors};
 
 /// A root as it was read.
@@ -26,8 +26,21 @@ pub struct RootInputs<'a> {
     pub project: &'a Project,
     /// The project file, as messages name it.
     pub project_file: &'a str,
+    /// The line by which git ignores the lock file, if it does.
+    pub ignored: Option<IgnoredLock>,
     /// Commands to be named in advice.
     pub advice: &'a Advice,
+}
+
+/// The line of a `.gitignore` by which git ignores a lock file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IgnoredLock {
+    /// The `.gitignore`.
+    pub file: FileId,
+    /// The line in it.
+    pub line: Span,
+    /// What the line matches.
+    pub scope: IgnoredScope,
 }
 
 /// A lock file as it was read.

@@ -17,6 +17,7 @@ pub mod fix;
 mod foreign;
 mod groups;
 mod hosts;
+mod ignored;
 mod inputs;
 mod keys;
 mod known;
@@ -50,7 +51,7 @@ pub mod upstream;
 
 pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
-pub use inputs::{ConfigurationInput, LockInput, RootInputs};
+pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
     ClaimGaps, KnownHashes, LockedReleases, MachineFacts, Machines, PackageForm, RefusedPackages,
     SourcePackage,

@@ -12,8 +12,8 @@ use super::platforms::PlatformEvidence;
 use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
 use super::{
-    configuration, core_version, file, foreign, levels, look_alike, matrix, missing, platforms,
-    policy, signed,
+    configuration, core_version, file, foreign, ignored, levels, look_alike, matrix, missing,
+    platforms, policy, signed,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attributions, CoverageProof};
@@ -101,6 +101,7 @@ pub struct RootVerdict {
 ///     configuration: None,
 ///     project: &Project::default(),
 ///     project_file: ".lockctl.hcl",
+///     ignored: None,
 ///     advice: &Advice::here(),
 /// };
 /// let mut checks = WantedChecks {
@@ -129,7 +130,13 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_, '_>) -> RootVerd
     let facts = match root.lock {
         Some(lock) => check_lock(root, lock, checks, &mut verdict),
         None => {
-            verdict.findings.extend(missing::check(root));
+            let missing = missing::check(root);
+            // Where nothing is to be locked, nothing is lost by an ignored lock file.
+            let is_wanted = missing.is_some() && checks.groups.wants(CheckGroup::File);
+            verdict.findings.extend(missing);
+            verdict
+                .findings
+                .extend(ignored::check(root).filter(|_| is_wanted));
             machines(root, &Document::default(), checks)
         }
     };
@@ -165,6 +172,7 @@ fn check_lock(
     if groups.wants(CheckGroup::File) {
         verdict.findings.extend(file::check(subject, lock.bytes));
         verdict.findings.extend(look_alike::check(subject));
+        verdict.findings.extend(ignored::check(root));
     }
     if groups.wants(CheckGroup::Configuration) {
         verdict.findings.extend(configuration::check(subject));

@@ -13,6 +13,7 @@ use super::rows::EvidenceRows;
 use super::{dropped, remarks};
 use crate::addr::ProviderAddr;
 use crate::cli::args::job_count;
+use crate::cli::session::ignored::ignoring_line;
 use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::locker::{self, Contradicted, DOWNLOADS, LockSettings, Locked, RootRequest};
@@ -322,6 +323,10 @@ impl LockJob<'_> {
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = old != Some(text.as_bytes());
+        // Said before anything is written: whoever cannot commit the file has locked nothing for others.
+        if changed && let Some(line) = ignoring_line(self.user.world, root) {
+            result.warn(line.warning());
+        }
         let writes = self.options.writes();
         let disk = self.user.world.disk;
         if changed && writes {

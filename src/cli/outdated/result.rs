@@ -89,15 +89,22 @@ impl OutdatedRoot<'_> {
         error.absent().is_some() && self.required.requirements.places(provider).is_empty()
     }
 
-    /// Warns that the newest allowed version is newer than the locked one, but not old enough.
-    fn too_young(&self, compared: &ComparedVersions) -> Option<String> {
+    /// Returns the newest allowed version, with its youth, if it is newer than the locked one, but not old enough.
+    fn youth<'c>(&self, compared: &'c ComparedVersions) -> Option<(&'c Version, Youth)> {
         let VersionComparison::Offered { outlook, .. } = &compared.standing else {
             return None;
         };
         let version = outlook.allowed.as_ref().ok()?;
         let (policy, dates) = (self.age?, compared.dates.get(version)?);
+        Some((version, policy.youth(dates, self.now)?))
+    }
+
+    /// Warns that the newest allowed version is newer than the locked one, but not old enough.
+    fn too_young(&self, compared: &ComparedVersions) -> Option<String> {
+        let (version, youth) = self.youth(compared)?;
+        let policy = self.age?;
         let name = compared.provider.short(self.root.flavor);
-        let reason = match policy.youth(dates, self.now)? {
+        let reason = match youth {
             Youth::Recent { date, .. } => {
                 let date = date.seen_at(self.now);
                 format!(
@@ -113,7 +120,11 @@ impl OutdatedRoot<'_> {
     fn row(&self, compared: &ComparedVersions) -> ComparedProvider {
         let mut row = ComparedProvider {
             provider: compared.provider.clone(),
-            state: state(compared),
+            // `update` passes over it; an older one that it may move to was not asked about.
+            state: match state(compared) {
+                VersionState::Behind if self.youth(compared).is_some() => VersionState::TooYoung,
+                state => state,
+            },
             locked: compared.locked.clone(),
             locked_is_offered: None,
             newest_allowed: None,

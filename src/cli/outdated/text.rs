@@ -270,6 +270,7 @@ fn state(state: VersionState) -> &'static str {
     match state {
         VersionState::UpToDate => "up to date",
         VersionState::Behind => "can be updated",
+        VersionState::TooYoung => "too young",
         VersionState::HeldBack => "held back",
         VersionState::NotAllowed => "not allowed",
         VersionState::Conflict => "conflict",

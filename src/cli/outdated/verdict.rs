@@ -52,7 +52,7 @@ pub(super) fn next_step(roots: &[RootResult], advice: &Advice) -> Option<Sentenc
 }
 
 /// Lists the states that a sentence counts, in its order, each with the words for one provider and for several.
-fn words(root: &Root) -> [(VersionState, String, String); 8] {
+fn words(root: &Root) -> [(VersionState, String, String); 9] {
     let (update, lock) = (&root.advice.update, &root.advice.lock);
     [
         (
@@ -64,6 +64,11 @@ fn words(root: &Root) -> [(VersionState, String, String); 8] {
             VersionState::NotAllowed,
             format!("is locked at a version that is not allowed (`{update}` moves it)"),
             format!("are locked at versions that are not allowed (`{update}` moves them)"),
+        ),
+        (
+            VersionState::TooYoung,
+            format!("has a newer version that is too young (`{update}` looks for one that is not)"),
+            format!("have newer versions that are too young (`{update}` looks for others)"),
         ),
         (
             VersionState::HeldBack,

@@ -1,6 +1,7 @@
 //! The job that verifies roots: each by itself, then all of them together.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::args::VerifyArgs;
@@ -10,8 +11,9 @@ use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::advice::required::Required;
 use crate::cli::args::job_count;
+use crate::cli::session::ignored::ignoring_line;
 use crate::config::Loaded;
-use crate::diag::{Severity, Texts, counted_as, rules};
+use crate::diag::{FileId, Severity, Texts, counted_as, rules};
 use crate::flavor::Flavor;
 use crate::package::PlatformsOrigin;
 use crate::platform;
@@ -29,8 +31,8 @@ use crate::verifier::inputs;
 use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::verify::upstream::Registries;
 use crate::verify::{
-    self, Advice, CheckGroup, ComparedRoot, Groups, LockedReleases, PackageChecks, RootInputs,
-    RootVerdict, SourceChecks, Upstream, WantedChecks,
+    self, Advice, CheckGroup, ComparedRoot, Groups, IgnoredLock, LockedReleases, PackageChecks,
+    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
 };
 
 /// The options, packages and answers that all roots of a run share.
@@ -47,6 +49,8 @@ pub(super) struct Verification<'a> {
     pub(super) facts: UserFacts<'a>,
     user: Arc<UserConfigs<'a>>,
     registries: BTreeMap<Flavor, Registries<'a>>,
+    /// The `.gitignore` files that ignore lock files, by path: one may do so for many roots.
+    ignores: BTreeMap<PathBuf, FileId>,
     /// The commands that concern all roots.
     for_all: Advice,
     /// The packages that are named and belong to none of several roots.
@@ -102,7 +106,8 @@ impl Job for Verification<'_> {
         }
         // After repairs the checks see the lock file as it was written.
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(&root);
-        let root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
+        let mut root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
+        root_inputs.ignored = self.ignored(root, texts);
         let verdict = self.verify(root, &root_inputs, texts)?;
         let unread = Requirements::default();
         let failures = advice::verify::failures(
@@ -178,6 +183,7 @@ impl<'a> Verification<'a> {
             facts: UserFacts::new(options, world),
             user,
             registries: BTreeMap::new(),
+            ignores: BTreeMap::new(),
             for_all: commands::of_all(options, &args.roots.choice()),
             unplaced: Vec::new(),
             not_compared: None,
@@ -249,6 +255,24 @@ impl<'a> Verification<'a> {
                 matrix: self.args.matrix,
             },
         ))
+    }
+
+    /// Finds the line by which git ignores the lock file, if that is to be checked.
+    fn ignored(&mut self, root: &Root, texts: &mut Texts) -> Option<IgnoredLock> {
+        if !self.groups.wants(CheckGroup::File) {
+            return None;
+        }
+        let line = ignoring_line(self.user.world, root)?;
+        let name = line.path.display().to_string();
+        let file = self
+            .ignores
+            .entry(line.path)
+            .or_insert_with(|| texts.add(name, line.text));
+        Some(IgnoredLock {
+            file: *file,
+            line: line.span,
+            scope: line.scope,
+        })
     }
 
     /// Returns whether a package that is named may belong to one of several roots.

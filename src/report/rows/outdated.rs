@@ -57,6 +57,9 @@ pub enum VersionState {
     UpToDate,
     /// `update` moves it to a newer version.
     Behind,
+    /// The newest allowed version is younger than the least age of the project file, so that `update` passes
+    /// over it.
+    TooYoung,
     /// A newer version is offered, but constraints do not allow any.
     HeldBack,
     /// The locked version is not allowed any more; `update` moves it to one that is.

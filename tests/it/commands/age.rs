@@ -551,6 +551,15 @@ acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can b
     lab.write("main.tf", DEMO.replace("~> 1.0.0", "~> 1.0"));
     let outcome = outdated(&[]);
     assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER   LOCKED  ALLOWED                    NEWEST                     STATE      EXCLUDED BY
+acme/demo  1.0.0   1.2.0 (minor, 3 days ago)  1.2.0 (minor, 3 days ago)  too young
+.terraform.lock.hcl: the only provider has a newer version that is too young (`lockctl update . --flavor terraform@1.11` looks for one that is not)
+
+"#]]
+    );
+    assert_data_eq!(
         undated(&outcome.stderr, &[3 * DAY]),
         str![[r#"
 note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `update` passes over it
@@ -559,6 +568,7 @@ note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `upd
     );
     let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
     let row = &object["roots"][0]["providers"][0];
+    assert_eq!(row["state"], "too-young");
     let sources = |dates: &Value| {
         let dates = dates.as_array().unwrap().iter();
         dates.map(|date| date["source"].clone()).collect::<Value>()

@@ -66,13 +66,14 @@ fn stats_count_and_say_what_is_ignored() {
 directory  home/.cache/lockctl
 facts      2: 2 computed, 0 imported
 providers  1
+releases   1
 size       [..] bytes
 kept since TIME
 
 "#]]
     );
-    let [first, _] = &objects(&lab)[..] else {
-        panic!("two objects")
+    let [first, _, _] = &objects(&lab)[..] else {
+        panic!("two facts and a release")
     };
     lab.write(&format!("{STORE}/{first}"), "lockctl fact 1\n");
     let text = lab.run(&["cache", "stats"]).stdout;
@@ -104,6 +105,13 @@ wrote facts.txt: 2 facts
 # lockctl facts 1
 zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896 h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U= [..] registry.terraform.io/acme/demo 1.0.0 darwin_arm64
 zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5 h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY= [..] registry.terraform.io/acme/demo 1.0.0 linux_amd64
+release registry.terraform.io/acme/demo 1.0.0 whole
+release registry.terraform.io/acme/demo 1.0.0 signed [..]
+release registry.terraform.io/acme/demo 1.0.0 dated signature [..]
+release registry.terraform.io/acme/demo 1.0.0 package zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e windows_amd64
+release registry.terraform.io/acme/demo 1.0.0 package zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af linux_arm64
+release registry.terraform.io/acme/demo 1.0.0 package zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5 linux_amd64
+release registry.terraform.io/acme/demo 1.0.0 package zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896 darwin_arm64
 
 "#]]
     );
@@ -155,7 +163,7 @@ fn an_export_for_lock_files_holds_what_they_need_whoever_writes_it() {
     assert_exit(&lock(&lab, &[&["live/a"], &all[..]].concat()), 0);
     lab.write("empty/main.tf", "");
     lab.write("empty/.terraform.lock.hcl", "");
-    let lines = |text: &str| text.lines().count() - 1;
+    let lines = |text: &str| text.lines().filter(|line| line.starts_with("zh:")).count();
     assert_eq!(lines(&export(&lab, "all.txt")), 3);
     let outcome = lab.run(&["cache", "export", "--for", "empty"]);
     assert_eq!(outcome.stdout, "# lockctl facts 1\n");
@@ -229,8 +237,8 @@ removed 2 too old; 0 facts are left
 fn clean_removes_what_was_asked_for() {
     let (_registry, lab) = locked();
     export(&lab, "facts.txt");
-    let [first, _] = &objects(&lab)[..] else {
-        panic!("two objects")
+    let [first, _, _] = &objects(&lab)[..] else {
+        panic!("two facts and a release")
     };
     lab.write(&format!("{STORE}/{first}"), "");
     let outcome = lab.run(&["cache", "clean", "--dry-run"]);
@@ -242,7 +250,7 @@ would remove 1 broken; 1 fact is left
 
 "#]]
     );
-    assert_eq!(objects(&lab).len(), 2);
+    assert_eq!(objects(&lab).len(), 3);
     assert_exit(&lab.run(&["cache", "clean"]), 0);
     let outcome = lab.run(&["cache", "clean"]);
     assert_data_eq!(

@@ -143,7 +143,7 @@ fn a_file_is_imported_whole_or_not_at_all() {
         (
             "two truths",
             format!("{text}{}", falsified(&text).lines().nth(1).unwrap()).into(),
-            "line 4 is not a fact: it contradicts an earlier line",
+            "line 11 is not a fact: it contradicts an earlier line",
         ),
         (
             "a long line",

@@ -64,8 +64,8 @@ fn a_package_is_downloaded_once_whatever_the_roots_and_runs() {
     let (registry, lab) = locked();
     assert_eq!(
         objects(&lab).len(),
-        2,
-        "a fact for each package, and nothing else"
+        3,
+        "a fact for each package, one for the release, and nothing else"
     );
     lab.write("other/main.tf", DEMO);
     let again = lock(&lab, &[&["other", "-v"], TWO].concat());
@@ -114,7 +114,7 @@ fn the_store_can_be_left_alone() {
     assert_exit(&lock(&lab, &[&["--prove"], TWO].concat()), 0);
     assert_eq!(
         (downloads(&registry), objects(&lab).len()),
-        (4, 2),
+        (4, 3),
         "--prove keeps facts"
     );
     assert_exit(&lock(&lab, &[&["--prove"], TWO].concat()), 0);
@@ -425,7 +425,7 @@ fn what_a_killed_run_left_is_removed_by_the_next_one() {
     );
     assert_exit(&lock(&lab, TWO), 0);
     assert_eq!(remaining(), [false, false]);
-    assert_eq!(objects(&lab).len(), 2);
+    assert_eq!(objects(&lab).len(), 3);
 }
 
 /// How many documents of packages were asked for so far.

@@ -307,7 +307,7 @@ note[key-not-compared]: the key of registry.terraform.io/acme/demo is compared w
   |
   = help: run `lockctl verify . --upstream` where the registry can be reached
 
-.terraform.lock.hcl: ok; 1 provider; 1 note
+.terraform.lock.hcl: ok; 1 provider; 1 note; policy not checked: pinned keys (needs --upstream)
 
 "#]]
     );
