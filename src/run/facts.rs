@@ -1,19 +1,17 @@
 //! The store of the user: where it is, and when it is used.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
-use crate::package::ReleaseFact;
 use crate::report::Sentence;
 use crate::run::World;
 use crate::run::options::RunOptions;
 use crate::run::root::Root;
 use crate::run::user::caches;
 use crate::store::{Facts, NoFacts, Store};
+use crate::verify::LockedReleases;
 
 /// The facts that a command works with.
 pub(crate) struct UserFacts<'a> {
@@ -58,15 +56,21 @@ impl<'a> UserFacts<'a> {
         &self,
         root: &Root,
         lock: &LockFile,
-    ) -> BTreeMap<ProviderAddr, ReleaseFact> {
+        world: World<'_>,
+    ) -> LockedReleases {
         let trusted = trusted(root);
-        lock.providers
+        let releases = lock
+            .providers
             .iter()
             .filter_map(|(provider, entry)| {
                 let stored = trusted.release(self.get(), provider, &entry.version)?;
                 Some((provider.clone(), stored.release.clone()))
             })
-            .collect()
+            .collect();
+        LockedReleases {
+            releases,
+            now: world.clock.now(),
+        }
     }
 
     /// Warns of what could not be used.

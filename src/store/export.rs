@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::release_text::{self, PackageHashes};
+use super::release_text::{self, StatedH1s};
 use super::text::{EXPORT_HEADER, FactError, line, parse_line};
 use crate::addr::ProviderAddr;
 use crate::hash::Hash;
@@ -56,7 +56,7 @@ pub fn export<'f>(
         let ReleaseFact {
             provider, version, ..
         } = release;
-        for statement in release_text::statements(release, PackageHashes::LeftOut) {
+        for statement in release_text::statements(release, StatedH1s::LeftOut) {
             text += &format!("{RELEASE}{provider} {version} {statement}\n");
         }
     }

@@ -35,7 +35,6 @@ use crate::version::Version;
 use crate::world::{Clock, NotedObjects, Objects};
 
 pub use export::{Export, MAX_EXPORT_BYTES, export, import};
-pub use releases::StoredRelease;
 pub use text::{FactError, name_of_import};
 pub use upkeep::{Contradiction, ImportCounts, Inventory, Removal, RemovalCounts};
 
@@ -64,6 +63,16 @@ pub struct StoredFact {
     /// The run or the import that it comes from.
     pub origin: FactOrigin,
     /// The time at which it was put into the store, in seconds since 1970.
+    pub since: u64,
+}
+
+/// A release in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRelease {
+    pub release: ReleaseFact,
+    /// The runs or the import that it comes from.
+    pub origin: FactOrigin,
+    /// The time at which it was changed last, in seconds since 1970.
     pub since: u64,
 }
 
@@ -251,7 +260,7 @@ impl<'a> Store<'a> {
                 &"its h1: is not that of the package",
             );
         }
-        self.make_room(upkeep::group(&key), |key| Some(self.read(key)?.since))?;
+        self.make_room(group(&key), |key| Some(self.read(key)?.since))?;
         let stored = StoredFact {
             fact: fact.clone(),
             origin,
@@ -332,6 +341,11 @@ fn key(zh: &Hash) -> Option<String> {
     // The digits become a file name, so nothing but 64 hexadecimal digits may be there.
     let is_sound = zh.scheme() == Scheme::Zh && zh.is_well_formed();
     is_sound.then(|| format!("{FACTS}/{}/{digits}", &digits[..2]))
+}
+
+/// Returns the group of a key.
+fn group(key: &str) -> &str {
+    key.rsplit_once('/').map_or(FACTS, |(group, _)| group)
 }
 
 /// Locks a value that is whole at any moment.

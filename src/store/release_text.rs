@@ -42,7 +42,7 @@ const DATES: [(DateSource, &str); 4] = [
 
 /// The `h1:` of packages in statements. An export has them in the lines of its facts.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum PackageHashes {
+pub(super) enum StatedH1s {
     Stated,
     LeftOut,
 }
@@ -71,7 +71,7 @@ pub(super) fn parse_name(text: &str) -> Option<(ProviderAddr, Version)> {
 }
 
 /// Writes the statements about a release, in the order of their kinds.
-pub(super) fn statements(release: &ReleaseFact, hashes: PackageHashes) -> Vec<String> {
+pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String> {
     let mut lines = Vec::new();
     if release.lists_release {
         lines.push("whole".to_owned());
@@ -94,7 +94,7 @@ pub(super) fn statements(release: &ReleaseFact, hashes: PackageHashes) -> Vec<St
         lines.extend(name.map(|(_, name)| format!("dated {name} {}", seconds.as_secs())));
     }
     for (zh, ReleasePackage { platform, h1 }) in &release.packages {
-        let h1 = h1.iter().filter(|_| hashes == PackageHashes::Stated);
+        let h1 = h1.iter().filter(|_| hashes == StatedH1s::Stated);
         let h1 = h1.map(|h1| format!(" {h1}")).collect::<String>();
         lines.push(format!("package {zh} {platform}{h1}"));
     }
@@ -163,7 +163,7 @@ pub(super) fn object(stored: &StoredRelease) -> String {
         provider, version, ..
     } = release;
     let origin = origin_line(origin, *since);
-    let statements = statements(release, PackageHashes::Stated).join("\n");
+    let statements = statements(release, StatedH1s::Stated).join("\n");
     sealed(format!(
         "{HEADER}\n{provider} {version}\n{origin}\n{statements}\n"
     ))

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::release_text::{self, MAX_STATEMENTS, PackageHashes};
-use super::{FactOrigin, MAX_OBJECT_BYTES, ObjectError, Store, lock, upkeep};
+use super::release_text::{self, MAX_STATEMENTS, StatedH1s};
+use super::{FactOrigin, MAX_OBJECT_BYTES, ObjectError, Store, StoredRelease, group, lock};
 use crate::addr::ProviderAddr;
 use crate::hash;
 use crate::package::ReleaseFact;
@@ -11,16 +11,6 @@ use crate::version::Version;
 
 /// Directory of all releases.
 pub(super) const RELEASES: &str = "releases-1";
-
-/// A release in the store.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredRelease {
-    pub release: ReleaseFact,
-    /// The runs or the import that it comes from.
-    pub origin: FactOrigin,
-    /// The time at which it was changed last, in seconds since 1970.
-    pub since: u64,
-}
 
 /// Returns the key of a release.
 pub(super) fn key(provider: &ProviderAddr, version: &Version) -> String {
@@ -59,13 +49,11 @@ impl Store<'_> {
             _ => release.clone(),
         };
         // A part of its files would make the others look false.
-        if release_text::statements(&release, PackageHashes::Stated).len() > MAX_STATEMENTS {
+        if release_text::statements(&release, StatedH1s::Stated).len() > MAX_STATEMENTS {
             return Ok(());
         }
         if existing.is_none() {
-            self.make_room(upkeep::group(&key), |key| {
-                Some(self.read_release(key)?.since)
-            })?;
+            self.make_room(group(&key), |key| Some(self.read_release(key)?.since))?;
         }
         let stored = StoredRelease {
             release,

@@ -5,7 +5,7 @@ use std::io;
 
 use super::releases::{self, RELEASES};
 use super::{
-    Export, FACTS, FactOrigin, MAX_PER_GROUP, Store, StoredFact, StoredRelease, key, lock,
+    Export, FACTS, FactOrigin, MAX_PER_GROUP, Store, StoredFact, StoredRelease, group, key, lock,
 };
 use crate::package::Fact;
 
@@ -216,9 +216,4 @@ impl Store<'_> {
         self.objects.check()?;
         self.objects.list(kind)
     }
-}
-
-/// Returns the group of a key.
-pub(super) fn group(key: &str) -> &str {
-    key.rsplit_once('/').map_or(FACTS, |(group, _)| group)
 }

@@ -12,6 +12,7 @@ use super::{ages, keys, signers};
 use crate::addr::ProviderAddr;
 use crate::diag::{Finding, Level, rules};
 use crate::package::{ReleaseDates, SignerKey};
+use crate::project::Policy;
 
 /// A setting of a project file that was not checked for some providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,13 @@ pub struct UncheckedPolicy {
     pub providers: usize,
 }
 
+/// A lock file whose policy is checked by facts.
+struct OfflinePolicy<'a> {
+    root: &'a RootInputs<'a>,
+    subject: CheckedLock<'a>,
+    known: &'a LockedReleases,
+}
+
 /// Checks the policy of a project file as far as facts reach, and returns what they leave unchecked.
 #[must_use]
 pub(super) fn check(
@@ -31,70 +39,107 @@ pub(super) fn check(
     subject: CheckedLock<'_>,
     known: &LockedReleases,
 ) -> (Vec<Finding>, Vec<UncheckedPolicy>) {
-    let releases = &known.releases;
-    let project = root.project;
-    let locked = || {
-        subject
+    let offline = OfflinePolicy {
+        root,
+        subject,
+        known,
+    };
+    let (mut findings, mut unchecked) = (Vec::new(), Vec::new());
+    if let Some(policy) = &root.project.policy {
+        offline.ages(policy, &mut findings, &mut unchecked);
+        offline.keys(policy, &mut findings, &mut unchecked);
+    }
+    if root.project.trust.require_signature.is_some() {
+        let is_signed = |provider: &ProviderAddr| known.releases.contains_key(provider);
+        unchecked.extend(count("require_signature", offline.locked(), is_signed));
+    }
+    (findings, unchecked)
+}
+
+impl<'a> OfflinePolicy<'a> {
+    fn locked(&self) -> impl Iterator<Item = &'a ProviderAddr> {
+        let flavor = self.subject.flavor;
+        self.subject
             .document
             .lock
             .providers
             .keys()
-            .filter(|provider| !provider.is_builtin(subject.flavor))
-    };
-    let is_off = |rule: &str, provider: &ProviderAddr| {
-        project
-            .rule(rule, Some(provider), subject.flavor)
+            .filter(move |provider| !provider.is_builtin(flavor))
+    }
+
+    fn is_off(&self, rule: &str, provider: &ProviderAddr) -> bool {
+        self.root
+            .project
+            .rule(rule, Some(provider), self.subject.flavor)
             .is_some_and(|setting| setting.level == Level::Off)
-    };
-    let mut unchecked = Vec::new();
-    let mut count =
-        |setting, providers: Vec<&ProviderAddr>, is_known: &dyn Fn(&ProviderAddr) -> bool| {
-            let row = UncheckedPolicy {
-                setting,
-                unchecked: providers
-                    .iter()
-                    .filter(|provider| !is_known(provider))
-                    .count(),
-                providers: providers.len(),
-            };
-            unchecked.extend(Some(row).filter(|row| row.unchecked > 0));
+    }
+
+    fn ages(
+        &self,
+        policy: &Policy,
+        findings: &mut Vec<Finding>,
+        unchecked: &mut Vec<UncheckedPolicy>,
+    ) {
+        let Some(age) = policy.age() else {
+            return;
         };
-    let is_signed = |provider: &ProviderAddr| releases.contains_key(provider);
-    let mut findings = Vec::new();
-    if let Some(policy) = &project.policy {
-        if let Some(age) = policy.age() {
-            let dates: BTreeMap<ProviderAddr, ReleaseDates> = releases
-                .iter()
-                .filter(|(_, release)| release.dates.latest().is_some())
-                .map(|(provider, release)| (provider.clone(), release.dates.clone()))
-                .collect();
-            let (now, name) = (known.now, root.project_file);
-            findings.extend(ages::check(subject, &age, &dates, now, name));
-            let concerned = locked()
-                .filter(|provider| !is_off(rules::RELEASE_TOO_YOUNG, provider))
-                .collect();
-            count("min_age", concerned, &|provider| {
-                dates.contains_key(provider)
-            });
-        }
-        let signed: BTreeMap<ProviderAddr, Vec<SignerKey>> = releases
+        let dates: BTreeMap<ProviderAddr, ReleaseDates> = self
+            .known
+            .releases
+            .iter()
+            .filter(|(_, release)| release.dates.latest().is_some())
+            .map(|(provider, release)| (provider.clone(), release.dates.clone()))
+            .collect();
+        let (now, project_file) = (self.known.now, self.root.project_file);
+        findings.extend(ages::check(self.subject, &age, &dates, now, project_file));
+        let concerned = self
+            .locked()
+            .filter(|provider| !self.is_off(rules::RELEASE_TOO_YOUNG, provider));
+        let is_dated = |provider: &ProviderAddr| dates.contains_key(provider);
+        unchecked.extend(count("min_age", concerned, is_dated));
+    }
+
+    fn keys(
+        &self,
+        policy: &Policy,
+        findings: &mut Vec<Finding>,
+        unchecked: &mut Vec<UncheckedPolicy>,
+    ) {
+        let signers: BTreeMap<ProviderAddr, Vec<SignerKey>> = self
+            .known
+            .releases
             .iter()
             .map(|(provider, release)| {
-                (provider.clone(), release.signers.iter().cloned().collect())
+                let signers = release.signers.iter().cloned().collect();
+                (provider.clone(), signers)
             })
             .collect();
-        let name = root.project_file;
-        findings.extend(keys::not_compared(subject, policy, name, is_signed));
-        findings.extend(signers::check(subject, policy, &signed, name));
+        let (subject, name) = (self.subject, self.root.project_file);
+        let is_known = |provider: &ProviderAddr| signers.contains_key(provider);
+        findings.extend(keys::not_compared(subject, policy, name, is_known));
+        findings.extend(signers::check(subject, policy, &signers, name));
         let pinned = keys::pinned(subject, policy)
             .into_iter()
             .map(|(provider, _)| provider)
-            .filter(|provider| !is_off(rules::KEY_NOT_ALLOWED, provider))
-            .collect();
-        count("pinned keys", pinned, &is_signed);
+            .filter(|provider| !self.is_off(rules::KEY_NOT_ALLOWED, provider));
+        unchecked.extend(count("pinned keys", pinned, is_known));
     }
-    if project.trust.require_signature.is_some() {
-        count("require_signature", locked().collect(), &is_signed);
+}
+
+/// Counts the providers of which nothing is known; `None` if something is known of each.
+fn count<'p>(
+    setting: &'static str,
+    providers: impl Iterator<Item = &'p ProviderAddr>,
+    is_known: impl Fn(&ProviderAddr) -> bool,
+) -> Option<UncheckedPolicy> {
+    let (mut all, mut unchecked) = (0, 0);
+    for provider in providers {
+        all += 1;
+        unchecked += usize::from(!is_known(provider));
     }
-    (findings, unchecked)
+    (unchecked > 0).then_some(UncheckedPolicy {
+        setting,
+        unchecked,
+        providers: all,
+    })
 }

@@ -196,6 +196,7 @@ fn check_lock(
     };
     // Packages at hand come first: they were hashed now, and a fact only says what was hashed once.
     facts.complete(&attributions);
+    let releases = known_releases(root, checks);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {
         let known = &facts.known;
@@ -208,33 +209,56 @@ fn check_lock(
             &answers,
         ));
         verdict.platforms = Some(wanted);
-    }
-    let trust = &root.project.trust;
-    let has_policy = root.project.policy.is_some() || trust.require_signature.is_some();
-    let releases = if groups.wants(CheckGroup::Platforms) || has_policy {
-        (checks.releases)(&lock.document.lock)
-    } else {
-        LockedReleases::unknown()
-    };
-    if groups.wants(CheckGroup::Platforms) {
-        findings.extend(foreign::of_no_release(
-            subject,
-            &releases,
-            // The signed list as it is served now decides, and what packages prove is more exact.
-            |provider| {
-                answers.contains_key(provider)
-                    || attributions
-                        .get(provider)
-                        .is_some_and(|attribution| !attribution.foreign().is_empty())
-            },
-        ));
+        // The signed list as it is served now decides.
+        let is_foreign = |found: &Attribution| !found.foreign().is_empty();
+        findings.extend(foreign::of_no_release(subject, &releases, |provider| {
+            answers.contains_key(provider) || attributions.get(provider).is_some_and(is_foreign)
+        }));
     }
     findings.extend(source_checks::compare(subject, &answers, &attributions));
     check_policy(root, subject, &releases, checks, (&answers, verdict));
     facts
 }
 
-use super::known::{KnownHashes, LockedReleases, PackageFacts};
+/// Looks up the locked releases, where a check needs them.
+fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_, '_>) -> LockedReleases {
+    let project = root.project;
+    let has_policy = project.policy.is_some() || project.trust.require_signature.is_some();
+    match root.lock {
+        Some(lock) if checks.groups.wants(CheckGroup::Platforms) || has_policy => {
+            (checks.releases)(&lock.document.lock)
+        }
+        _ => LockedReleases::unknown(),
+    }
+}
+
+/// Checks the policy of the project file, by the answers of registries or by facts.
+fn check_policy(
+    root: &RootInputs<'_>,
+    subject: CheckedLock<'_>,
+    releases: &LockedReleases,
+    checks: &mut WantedChecks<'_, '_>,
+    (answers, verdict): (&Answers, &mut RootVerdict),
+) {
+    let groups = checks.groups;
+    if let Some(policy) = &root.project.policy
+        && groups.wants(CheckGroup::Policy)
+    {
+        let allowed = policy::allowed(subject, policy, root.project_file);
+        verdict.findings.extend(allowed);
+    }
+    let by_answers = checks.sources.check_policy(root, groups, subject, answers);
+    verdict.findings.extend(by_answers);
+    if !checks.sources.asks() && groups.wants(CheckGroup::Policy) {
+        let (findings, unchecked) = offline_policy::check(root, subject, releases);
+        verdict.findings.extend(findings);
+        verdict.unchecked_policy = unchecked;
+    }
+}
+
+/// Checks the recorded hashes against wanted platforms, by themselves and against facts.
+fn platform_hashes(
+    root: &RootInputs<'_>,
     subject: CheckedLock<'_>,
     wanted: &WantedPlatforms,
     known: &KnownHashes,

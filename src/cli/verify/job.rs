@@ -31,8 +31,8 @@ use crate::verifier::inputs;
 use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::verify::upstream::Registries;
 use crate::verify::{
-    self, Advice, CheckGroup, ComparedRoot, Groups, IgnoredLock, LockedReleases, PackageChecks,
-    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
+    self, Advice, CheckGroup, ComparedRoot, Groups, IgnoredLock, PackageChecks, RootInputs,
+    RootVerdict, SourceChecks, Upstream, WantedChecks,
 };
 
 /// The options, packages and answers that all roots of a run share.
@@ -235,10 +235,7 @@ impl<'a> Verification<'a> {
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
                 facts: &|lock| self.facts.about(root, lock),
-                releases: &|lock| LockedReleases {
-                    releases: self.facts.releases(root, lock),
-                    now: self.user.world.clock.now(),
-                },
+                releases: &|lock| self.facts.releases(root, lock, self.user.world),
                 sources: SourceChecks {
                     packages: Some(PackageChecks {
                         memo: &mut self.memo,

@@ -110,14 +110,7 @@ fn run(
             first.fail(failure);
         }
     }
-    if let [only] = &mut *all.results
-        && let Some(settings) = only
-            .check()
-            .map(|check| check.policy_not_checked.join(", "))
-        && let Some(verdict) = only.verdict.as_mut().filter(|_| !settings.is_empty())
-    {
-        verdict.text += &format!("; policy not checked: {settings} (needs --upstream)");
-    }
+    name_unchecked_policy(&mut all.results);
     let mut result = all.into_result("verify");
     result.remarks.extend(verification.facts.remarks());
     let remarks = remarks(
@@ -185,6 +178,18 @@ fn remarks(
         .chain(doubts)
         .chain(advice.map(Sentence::note))
         .collect()
+}
+
+/// Names the settings of the policy of a single root that were not checked, in its verdict.
+fn name_unchecked_policy(results: &mut [RootResult]) {
+    if let [only] = results
+        && let Some(settings) = only
+            .check()
+            .map(|check| check.policy_not_checked.join(", "))
+        && let Some(verdict) = only.verdict.as_mut().filter(|_| !settings.is_empty())
+    {
+        verdict.text += &format!("; policy not checked: {settings} (needs --upstream)");
+    }
 }
 
 /// Names the settings of policies that were not checked, once for all roots.
