@@ -106,11 +106,11 @@ pub struct IgnoringLine {
     pub text: Vec<u8>,
     /// The line in it, without its end.
     pub span: Span,
-    /// What the line matches.
+    /// The file itself, or a directory above it.
     pub scope: IgnoredScope,
 }
 
-/// What a line of a `.gitignore` matches.
+/// The target of a line of a `.gitignore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoredScope {
     /// The file itself.

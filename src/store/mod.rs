@@ -16,6 +16,8 @@ mod release_text;
 mod releases;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_releases;
 mod text;
 mod upkeep;
 

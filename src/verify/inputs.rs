@@ -39,7 +39,7 @@ pub struct IgnoredLock {
     pub file: FileId,
     /// The line in it.
     pub line: Span,
-    /// What the line matches.
+    /// The file itself, or a directory above it.
     pub scope: IgnoredScope,
 }
 

@@ -16,7 +16,7 @@ pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
 /// who states it.
 pub type ClaimGaps = BTreeMap<ProviderAddr, BTreeMap<Platform, String>>;
 
-/// What facts say about locked releases.
+/// The locked releases that facts know.
 #[derive(Clone, Debug)]
 pub struct LockedReleases {
     /// The releases that facts are about, by provider.

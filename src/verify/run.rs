@@ -16,7 +16,7 @@ use super::{
     platforms, policy, signed,
 };
 use crate::addr::ProviderAddr;
-use crate::coverage::{Attributions, CoverageProof};
+use crate::coverage::{Attribution, Attributions, CoverageProof};
 use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rules};
 use crate::hash::Hash;
 use crate::lockfile::{Document, LockFile};

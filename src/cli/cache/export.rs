@@ -20,7 +20,7 @@ use crate::store::{
 use crate::version::Version;
 use crate::world::Replaced;
 
-/// What lock files record.
+/// The hashes and releases of lock files.
 #[derive(Default)]
 struct RecordedHashes {
     hashes: BTreeSet<Hash>,
