@@ -290,7 +290,7 @@ fn every_command_takes_packages_from_where_the_file_says() {
     let verify = run(&["verify"], &[]);
     assert_exit(&verify, 1);
     assert!(
-        verify.stdout.contains("package-mismatch"),
+        verify.stdout.contains("package-stray-file"),
         "{}",
         verify.stdout
     );
