@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::diff::{ChangeKind, ProviderChange};
 use crate::addr::ProviderAddr;
-use crate::requirement::{Requirement, Requirements};
+use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
 
 /// The requirements on both sides of a change.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +93,9 @@ impl ConfigurationSides<'_> {
         if is_removed {
             return Some(ConfigurationCause::StillRequired { place });
         }
-        let Some(old) = self.old else {
+        // The other program has another default registry, so the address may be another one.
+        let old_addr = change.before().map_or(addr, |side| &side.addr);
+        let Some(old) = self.old.filter(|old| is_known(old, old_addr, now.origin)) else {
             return if change.kinds.contains(&ChangeKind::Added) {
                 Some(ConfigurationCause::Required { place })
             } else if constraints_differ {
@@ -103,8 +105,6 @@ impl ConfigurationSides<'_> {
                 None
             };
         };
-        // The other program has another default registry, so the address may be another one.
-        let old_addr = change.before().map_or(addr, |side| &side.addr);
         let Some(before) = stated(old, old_addr) else {
             return Some(ConfigurationCause::NewlyRequired { place });
         };
@@ -121,6 +121,20 @@ impl ConfigurationSides<'_> {
             None
         }
     }
+}
+
+/// Returns true if it is known whether these requirements name a provider that is required elsewhere now.
+///
+/// Otherwise it may be a module in a submodule, or a state that is not committed, that required it already.
+fn is_known(
+    requirements: &Requirements,
+    addr: &ProviderAddr,
+    origin_now: RequirementOrigin,
+) -> bool {
+    let is_state_missing =
+        origin_now == RequirementOrigin::State && requirements.state != StateSeen::Yes;
+    requirements.providers.contains_key(addr)
+        || (requirements.unseen_calls.is_empty() && !is_state_missing)
 }
 
 /// Returns the first requirement of a provider that has constraints, else the first.

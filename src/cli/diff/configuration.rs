@@ -12,7 +12,7 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::git;
 use crate::project::ProjectFile;
 use crate::remote_module::RemoteModules;
-use crate::requirement::{RequirementOrigin, Requirements};
+use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::run::user::modules;
 use crate::workspace::{Reading, Workspace};
@@ -23,7 +23,7 @@ use crate::world::{Env, EnvAt};
 pub(in crate::cli) enum Configured<'a> {
     /// In a directory on disk.
     Disk(&'a Path),
-    /// In a directory of a revision, where there is no state; the last path is that of its top.
+    /// In a directory of a revision; the last path is that of its top.
     Revision(&'a git::Tree<'a>, &'a Path, &'a Path),
 }
 
@@ -91,7 +91,7 @@ fn load(
                 files: world.disk,
                 modules,
             };
-            load_root(dir, outside, world.env, flavor, true, texts)
+            load_root(dir, outside, world.env, flavor, texts)
         }
         Configured::Revision(tree, dir, top) => {
             let env = EnvAt {
@@ -102,8 +102,15 @@ fn load(
                 files: tree,
                 modules,
             };
-            // A state file of the work tree belongs to the present, not to the revision.
-            load_root(dir, outside, &env, flavor, false, texts)
+            let mut loaded = load_root(dir, outside, &env, flavor, texts)?;
+            // A state file of the work tree belongs to the present, not to the revision. Without one that is
+            // committed the state of that time is unknown, not empty (`config` rules 7.1).
+            let is_state = |place: &Requirement| place.origin == RequirementOrigin::State;
+            let requirements = &mut loaded.requirements;
+            if !requirements.providers.values().flatten().any(is_state) {
+                requirements.state = StateSeen::LeftOut;
+            }
+            Some(loaded)
         }
     }
 }
@@ -114,7 +121,6 @@ fn load_root(
     outside: ConfigSources<'_>,
     env: &dyn Env,
     flavor: Flavor,
-    reads_state: bool,
     texts: &mut Texts,
 ) -> Option<Loaded> {
     let dir = if dir.as_os_str().is_empty() {
@@ -134,7 +140,7 @@ fn load_root(
         return None;
     }
     let reading = Reading {
-        reads_state,
+        reads_state: true,
         ..Reading::new(outside, env)
     };
     let loaded = root.load(&reading, texts);

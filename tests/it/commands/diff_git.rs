@@ -294,3 +294,211 @@ fn changes_follow_from_the_module_of_the_workspace() {
         "{said}"
     );
 }
+
+/// Configuration of a module that requires the provider `null`, with a constraint.
+fn requires_null(constraint: &str) -> String {
+    requires(constraint).replace("aws", "null")
+}
+
+/// Writes a lock file of the provider `null` in `live`.
+fn write_null(repo: &Repo, entry: &str) {
+    let entry = format!("registry.terraform.io/hashicorp/null {entry}");
+    repo.write(&format!("live/{LOCK}"), text(&[&entry]));
+}
+
+/// The files of a submodule are in another repository, so a revision shows nothing of what it requires.
+#[test]
+fn a_module_in_a_submodule_is_unknown_before_and_now() {
+    let Some(repo) = Repo::new() else { return };
+    repo.git(&["init", "--quiet", "modules/net"]);
+    repo.write("modules/net/main.tf", requires_null("~> 3.1"));
+    repo.git(&["-C", "modules/net", "add", "--all"]);
+    repo.git(&["-C", "modules/net", "commit", "--quiet", "-m", "module"]);
+    repo.write(
+        ".gitmodules",
+        "[submodule \"net\"]\n\tpath = modules/net\n\turl = https://example.com/net\n",
+    )
+    .write(
+        "live/main.tf",
+        "module \"net\" {\n  source = \"../modules/net\"\n}\n",
+    );
+    write_null(&repo, "3.1.0 ~> 3.1 | h1:a");
+    repo.commit("first");
+    write_null(&repo, "3.2.0 ~> 3.2 | h1:b");
+    repo.commit("second");
+    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2)
+1 provider upgraded within constraints, nothing alarming
+
+"#]]
+    );
+
+    // The work tree has the files, so only what was required before is unknown.
+    repo.write("modules/net/main.tf", requires_null("~> 3.2"));
+    let outcome = repo.run(&["diff", "HEAD~1"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in live/../modules/net/main.tf:3 is ~> 3.2
+1 provider upgraded within constraints, nothing alarming
+
+"#]]
+    );
+
+    // As a directory of the same repository it is read.
+    std::fs::remove_dir_all(repo.lab.path("modules/net/.git")).unwrap();
+    repo.git(&["rm", "--quiet", "--cached", "modules/net"]);
+    repo.remove(".gitmodules");
+    write_null(&repo, "3.2.1 ~> 3.2 | h1:c");
+    repo.commit("third");
+    let outcome = repo.run(&["diff", "HEAD~2", "HEAD"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+routine  hashicorp/null  3.1.0 → 3.2.1  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in live/../modules/net/main.tf:3 is ~> 3.2
+1 provider upgraded within constraints, nothing alarming
+
+"#]]
+    );
+}
+
+/// A state with one resource of the provider `null`.
+const STATE: &str = r#"{
+  "version": 4,
+  "resources": [
+    { "provider": "provider[\"registry.terraform.io/hashicorp/null\"]", "instances": [] }
+  ]
+}
+"#;
+
+#[test]
+fn a_committed_state_is_read_with_its_revision() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("live/main.tf", "")
+        .write(&format!("live/{LOCK}"), text(&[]))
+        .commit("first");
+    repo.write("live/terraform.tfstate", STATE);
+    write_null(&repo, "3.1.0 | h1:a");
+    repo.commit("second");
+    write_null(&repo, "3.2.0 | h1:b");
+    repo.commit("third");
+    repo.remove("live/terraform.tfstate");
+    repo.write(&format!("live/{LOCK}"), text(&[]))
+        .commit("fourth");
+    let outcome = |old: &str, new: &str| {
+        let outcome = repo.run(&["diff", old, new]);
+        assert_exit(&outcome, 0);
+        outcome.stdout
+    };
+    assert_data_eq!(
+        outcome("HEAD~3", "HEAD~2"),
+        str![[r#"
+live/.terraform.lock.hcl
+notice  hashicorp/null  3.1.0  added  the state (live/terraform.tfstate) requires it
+1 provider added, nothing alarming
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome("HEAD~2", "HEAD~1"),
+        str![[r#"
+live/.terraform.lock.hcl
+routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor)
+1 provider upgraded, nothing alarming
+
+"#]]
+    );
+    assert_data_eq!(
+        outcome("HEAD~1", "HEAD"),
+        str![[r#"
+live/.terraform.lock.hcl
+routine  hashicorp/null  3.2.0  removed  the configuration no longer requires it
+1 provider removed, nothing alarming
+
+"#]]
+    );
+}
+
+/// `TF_WORKSPACE` selects the state as it selects a module (`config` rules 7.2).
+#[test]
+fn a_committed_state_is_that_of_the_workspace() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("live/main.tf", "")
+        .write(&format!("live/{LOCK}"), text(&[]))
+        .commit("first");
+    repo.write("live/terraform.tfstate.d/prod/terraform.tfstate", STATE);
+    write_null(&repo, "3.1.0 | h1:a");
+    repo.commit("second");
+    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"));
+    let output = program
+        .args(["diff", "HEAD~1", "HEAD"])
+        .env("TF_WORKSPACE", "prod")
+        .current_dir(repo.lab.path(""))
+        .output()
+        .unwrap();
+    assert_data_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        str![[r#"
+live/.terraform.lock.hcl
+notice  hashicorp/null  3.1.0  added  the state (live/terraform.tfstate.d/prod/terraform.tfstate) requires it
+1 provider added, nothing alarming
+
+"#]]
+    );
+    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+notice  hashicorp/null  3.1.0  added  nothing in the configuration requires it
+1 provider added, nothing alarming
+
+"#]]
+    );
+}
+
+/// A state that is not committed shows nothing about the time of a revision.
+#[test]
+fn a_state_of_the_work_tree_is_not_new() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("live/main.tf", "")
+        .write(".gitignore", "*.tfstate\n");
+    write_null(&repo, "3.1.0 | h1:a");
+    repo.commit("first");
+    repo.write("live/terraform.tfstate", STATE);
+    write_null(&repo, "3.2.0 | h1:b");
+    let outcome = repo.run(&["diff"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor)
+1 provider upgraded, nothing alarming
+
+"#]]
+    );
+    repo.write(&format!("live/{LOCK}"), text(&[]));
+    repo.commit("second");
+    write_null(&repo, "3.2.0 | h1:b");
+    let outcome = repo.run(&["diff"]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+live/.terraform.lock.hcl
+notice  hashicorp/null  3.2.0  added  the state (live/terraform.tfstate) requires it
+1 provider added, nothing alarming
+
+"#]]
+    );
+}
