@@ -1,7 +1,6 @@
 //! Changes of a lock file as a whole, beside those of its entries.
 
 use std::cmp::Reverse;
-use std::fmt;
 
 use super::causes::Risk;
 use super::diff::{LockDiff, diff};
@@ -32,43 +31,12 @@ pub struct FileReview {
     pub providers: Vec<ExplainedChange>,
     /// The number of entries that are the same on both sides.
     pub unchanged: usize,
-}
-
-/// One change of a file as a whole.
-///
-/// Displayed as a clause: no capital letter, no period.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FileCause {
-    /// The file is new.
-    Added,
-    /// The file was removed.
-    Deleted,
-    /// The file was removed with the configuration beside it.
-    RootDeleted,
-    /// The file had another path.
-    Renamed {
-        /// The path of the file before.
-        from: String,
-    },
-    /// A merge of it is not finished.
-    Unmerged,
-    /// Only a part of the file can be read.
-    Broken,
-    /// Only a part of the file before could be read.
-    WasBroken,
-    /// The header is that of the other program.
-    HeaderSwitched(Program),
-    /// The file begins with the header of a program; it had none before.
-    HeaderAdded,
-    /// The header of the programs was removed.
-    HeaderLost,
-    /// Comments of an author were removed.
-    CommentsLost(usize),
-    /// The lines end in another way: with `\r\n` or no longer so.
-    LineEnds,
-    /// The same is locked, in other bytes.
-    FormatOnly,
+    /// The path of the file before, if it had another one.
+    pub old_path: Option<String>,
+    /// The program whose header the file has now.
+    pub header: Option<Program>,
+    /// The number of comments of an author that were removed.
+    pub lost_comments: usize,
 }
 
 /// A kind of change of a lock file as a whole.
@@ -77,11 +45,16 @@ pub enum FileCause {
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, schemars(rename = "FileKind"))]
 #[non_exhaustive]
-pub enum FileChangeKind {
+pub enum FileCause {
     /// The file is new.
     Added,
     /// The file was removed.
     Deleted,
+    /// The file was removed with the configuration beside it.
+    // Its name is that of `Deleted`: the difference is only in the risk.
+    #[serde(rename = "deleted")]
+    #[cfg_attr(test, schemars(skip))]
+    RootDeleted,
     /// The file had another path.
     Renamed,
     /// A merge of it is not finished.
@@ -105,81 +78,19 @@ pub enum FileChangeKind {
 }
 
 impl FileCause {
-    /// Returns the kind of the change.
-    #[must_use]
-    pub fn kind(&self) -> FileChangeKind {
-        match self {
-            Self::Added => FileChangeKind::Added,
-            Self::Deleted | Self::RootDeleted => FileChangeKind::Deleted,
-            Self::Renamed { .. } => FileChangeKind::Renamed,
-            Self::Unmerged => FileChangeKind::Unmerged,
-            Self::Broken => FileChangeKind::Broken,
-            Self::WasBroken => FileChangeKind::WasBroken,
-            Self::HeaderSwitched(_) => FileChangeKind::HeaderSwitched,
-            Self::HeaderAdded => FileChangeKind::HeaderAdded,
-            Self::HeaderLost => FileChangeKind::HeaderLost,
-            Self::CommentsLost(_) => FileChangeKind::CommentsLost,
-            Self::LineEnds => FileChangeKind::LineEnds,
-            Self::FormatOnly => FileChangeKind::FormatOnly,
-        }
-    }
-
     /// Returns the risk of the change.
     #[must_use]
-    pub fn risk(&self) -> Risk {
+    pub fn risk(self) -> Risk {
         match self {
             Self::Deleted | Self::Unmerged | Self::Broken => Risk::Warning,
-            Self::WasBroken | Self::HeaderSwitched(_) | Self::CommentsLost(_) => Risk::Notice,
+            Self::WasBroken | Self::HeaderSwitched | Self::CommentsLost => Risk::Notice,
             Self::Added
             | Self::RootDeleted
-            | Self::Renamed { .. }
+            | Self::Renamed
             | Self::HeaderAdded
             | Self::HeaderLost
             | Self::LineEnds
             | Self::FormatOnly => Risk::Routine,
-        }
-    }
-}
-
-impl fmt::Display for FileCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Added => f.write_str("the file is new"),
-            Self::Deleted => f.write_str(
-                "the file was removed, so the next init selects versions anew and accepts any package",
-            ),
-            Self::RootDeleted => f.write_str("the file was removed with the configuration"),
-            Self::Renamed { from } => write!(f, "the file was moved from {from}"),
-            Self::Unmerged => {
-                f.write_str("a merge of the file is not finished: run `lockctl resolve`")
-            }
-            Self::Broken => f.write_str("the file is broken: only what can be read is compared"),
-            Self::WasBroken => {
-                f.write_str("the file was broken: only what could be read is compared")
-            }
-            Self::HeaderSwitched(program) => {
-                let command = match program {
-                    Program::Terraform => "terraform init",
-                    Program::OpenTofu => "tofu init",
-                };
-                write!(
-                    f,
-                    "the header is that of `{command}` now"
-                )
-            }
-            Self::HeaderAdded => f.write_str("a program wrote its header above the file"),
-            Self::HeaderLost => f.write_str("the header of the program was removed"),
-            Self::CommentsLost(1) => {
-                f.write_str("1 comment of an author was removed: the programs keep none")
-            }
-            Self::CommentsLost(count) => {
-                write!(
-                    f,
-                    "{count} comments of an author were removed: the programs keep none"
-                )
-            }
-            Self::LineEnds => f.write_str("the line ends changed (CRLF or LF)"),
-            Self::FormatOnly => f.write_str("the same is locked, written in another form"),
         }
     }
 }
@@ -211,9 +122,46 @@ impl FileReview {
         self.providers
             .iter()
             .map(|change| change.explained.risk)
-            .chain(self.causes.iter().map(FileCause::risk))
+            .chain(self.causes.iter().map(|cause| cause.risk()))
             .max()
             .unwrap_or_default()
+    }
+
+    /// Returns a change of the file as a whole as a clause: no capital letter, no period.
+    #[must_use]
+    pub fn clause(&self, cause: FileCause) -> String {
+        let fixed = match cause {
+            FileCause::Added => "the file is new",
+            FileCause::Deleted => {
+                "the file was removed, so the next init selects versions anew and accepts any package"
+            }
+            FileCause::RootDeleted => "the file was removed with the configuration",
+            FileCause::Renamed => {
+                let from = self.old_path.as_deref().unwrap_or_default();
+                return format!("the file was moved from {from}");
+            }
+            FileCause::Unmerged => "a merge of the file is not finished: run `lockctl resolve`",
+            FileCause::Broken => "the file is broken: only what can be read is compared",
+            FileCause::WasBroken => "the file was broken: only what could be read is compared",
+            FileCause::HeaderSwitched if self.header == Some(Program::OpenTofu) => {
+                "the header is that of `tofu init` now"
+            }
+            FileCause::HeaderSwitched => "the header is that of `terraform init` now",
+            FileCause::HeaderAdded => "a program wrote its header above the file",
+            FileCause::HeaderLost => "the header of the program was removed",
+            FileCause::CommentsLost if self.lost_comments == 1 => {
+                "1 comment of an author was removed: the programs keep none"
+            }
+            FileCause::CommentsLost => {
+                let count = self.lost_comments;
+                return format!(
+                    "{count} comments of an author were removed: the programs keep none"
+                );
+            }
+            FileCause::LineEnds => "the line ends changed (CRLF or LF)",
+            FileCause::FormatOnly => "the same is locked, written in another form",
+        };
+        fixed.to_owned()
     }
 
     /// Returns true if nothing changed.
@@ -235,7 +183,8 @@ impl FileReview {
     #[must_use]
     pub fn renamed(mut self, from: String) -> Self {
         self.causes.retain(|cause| *cause != FileCause::FormatOnly);
-        self.causes.push(FileCause::Renamed { from });
+        self.causes.push(FileCause::Renamed);
+        self.old_path = Some(from);
         self
     }
 }
@@ -261,6 +210,9 @@ pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
         causes,
         providers,
         unchanged: lock_diff.unchanged,
+        old_path: None,
+        header: new.and_then(|side| side.document.header),
+        lost_comments: lost_comments(old, new),
     }
 }
 
@@ -291,9 +243,9 @@ fn file_causes(
         (Some(old), Some(new)) => (old, new),
     };
     causes.extend(header(old.document.header, new.document.header));
-    match old.document.comments.saturating_sub(new.document.comments) {
-        0 => {}
-        lost => causes.push(FileCause::CommentsLost(lost)),
+    // Every save drops all comments but those of the header (`lockfile` rules 1.8).
+    if lost_comments(Some(old), Some(new)) > 0 {
+        causes.push(FileCause::CommentsLost);
     }
     if has_carriage_returns(&old.bytes) != has_carriage_returns(&new.bytes) {
         causes.push(FileCause::LineEnds);
@@ -307,13 +259,23 @@ fn file_causes(
     causes
 }
 
+/// Counts the comments that were removed; a file that comes or goes loses none.
+fn lost_comments(old: Option<&LockSide>, new: Option<&LockSide>) -> usize {
+    match (old, new) {
+        (Some(old), Some(new)) => old.document.comments.saturating_sub(new.document.comments),
+        _ => 0,
+    }
+}
+
 fn has_carriage_returns(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|pair| pair == b"\r\n")
 }
 
 fn header(old: Option<Program>, new: Option<Program>) -> Option<FileCause> {
+    // Each program writes its own header when it saves (`lockfile` rules 5.4); other tools write none (rules 5.5
+    // there).
     match (old, new) {
-        (Some(old), Some(new)) if old != new => Some(FileCause::HeaderSwitched(new)),
+        (Some(old), Some(new)) if old != new => Some(FileCause::HeaderSwitched),
         (None, Some(_)) => Some(FileCause::HeaderAdded),
         (Some(_), None) => Some(FileCause::HeaderLost),
         _ => None,

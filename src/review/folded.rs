@@ -23,8 +23,10 @@ pub struct FoldedChanges<'a> {
 /// A change of files as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoldedCause<'a> {
-    /// The change of the first file.
-    pub cause: &'a FileCause,
+    /// The kind of the change.
+    pub cause: FileCause,
+    /// The changes of the first file.
+    pub review: &'a FileReview,
     /// The files that it happened to, in their order.
     pub files: Vec<&'a str>,
 }
@@ -54,11 +56,11 @@ impl FoldedCause<'_> {
     #[must_use]
     pub fn text(&self) -> String {
         match self.cause {
-            FileCause::Renamed { .. } if self.files.len() > 1 => "the file was moved".to_owned(),
-            FileCause::CommentsLost(_) if self.files.len() > 1 => {
+            FileCause::Renamed if self.files.len() > 1 => "the file was moved".to_owned(),
+            FileCause::CommentsLost if self.files.len() > 1 => {
                 "comments of an author were removed: the programs keep none".to_owned()
             }
-            cause => cause.to_string(),
+            cause => self.review.clause(cause),
         }
     }
 }
@@ -84,18 +86,18 @@ impl<'a> FoldedChange<'a> {
 pub fn fold<'a>(files: &[(&'a str, &'a FileReview)]) -> FoldedChanges<'a> {
     let mut folded = FoldedChanges::default();
     for (file, review) in files {
-        for cause in &review.causes {
-            // The text of a fold leaves out the old path and the number of comments, in which files differ.
-            let is_equal = |folded: &&mut FoldedCause<'_>| match cause {
-                FileCause::Renamed { .. } | FileCause::CommentsLost(_) => {
-                    folded.cause.kind() == cause.kind()
-                }
-                _ => folded.cause == cause,
+        for &cause in &review.causes {
+            // The text of a fold leaves out the old path and the number of comments, in which files differ;
+            // a header of the other program is another change.
+            let is_equal = |folded: &&mut FoldedCause<'_>| {
+                folded.cause == cause
+                    && (cause != FileCause::HeaderSwitched || folded.review.header == review.header)
             };
             match folded.causes.iter_mut().find(is_equal) {
                 Some(equal) => equal.files.push(file),
                 None => folded.causes.push(FoldedCause {
                     cause,
+                    review,
                     files: vec![file],
                 }),
             }

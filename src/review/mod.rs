@@ -49,7 +49,7 @@ pub use comparison::FileComparison;
 pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, explain};
-pub use file::{FileCause, FileChangeKind, FileReview, LockSide, review};
+pub use file::{FileCause, FileReview, LockSide, review};
 pub use folded::{FoldedCause, FoldedChange, FoldedChanges, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};

@@ -122,7 +122,7 @@ pub(in crate::cli) fn changes(
         .review
         .causes
         .iter()
-        .map(|cause| remark(cause.risk(), cause.to_string()));
+        .map(|cause| remark(cause.risk(), comparison.review.clause(*cause)));
     let rows = comparison.review.providers.iter().map(|provider| {
         let mut row = row(provider, flavor);
         if with_details {

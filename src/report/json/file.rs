@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{ChangeRow, Failure, FindingRow, RootStatus};
 use crate::diag::Texts;
 use crate::report::FileResult;
-use crate::review::{FileCause, FileChangeKind, Risk};
+use crate::review::{FileCause, Risk};
 
 /// A lock file of which two versions were compared.
 #[derive(Clone, Debug, Serialize)]
@@ -21,7 +21,7 @@ pub struct FileRow {
     /// Clean if the file could be compared, and is no worse than `--fail-on` allows.
     pub status: RootStatus,
     /// The changes of the file as a whole.
-    pub kinds: Vec<FileChangeKind>,
+    pub kinds: Vec<FileCause>,
     /// The cause of these changes, in one sentence; empty if the file as a whole did not change.
     pub cause: String,
     /// The highest risk of its changes.
@@ -41,36 +41,28 @@ impl FileRow {
     #[must_use]
     pub fn of(file: &FileResult, texts: &Texts) -> Self {
         let comparison = &file.comparison;
-        let causes = &comparison.review.causes;
+        let review = &comparison.review;
+        let causes = &review.causes;
         let findings = comparison
             .old
             .iter()
             .chain(&comparison.new)
             .flat_map(|side| &side.diagnostics);
-        let renamed = causes.iter().find_map(|cause| match cause {
-            FileCause::Renamed { from } => Some(from.clone()),
-            _ => None,
-        });
-        let clauses: Vec<String> = causes.iter().map(ToString::to_string).collect();
+        let clauses: Vec<String> = causes.iter().map(|cause| review.clause(*cause)).collect();
         Self {
             path: comparison.path.clone(),
-            old_path: renamed,
+            old_path: review.old_path.clone(),
             flavor: comparison.flavor().to_string(),
             status: file.status,
-            kinds: causes.iter().map(FileCause::kind).collect(),
+            kinds: causes.clone(),
             cause: clauses.join("; "),
-            risk: comparison.review.risk(),
+            risk: review.risk(),
             findings: findings
                 .map(|finding| FindingRow::new(finding, texts))
                 .collect(),
             failures: file.failures.clone(),
-            changes: comparison
-                .review
-                .providers
-                .iter()
-                .map(ChangeRow::of)
-                .collect(),
-            unchanged: comparison.review.unchanged,
+            changes: review.providers.iter().map(ChangeRow::of).collect(),
+            unchanged: review.unchanged,
         }
     }
 }
