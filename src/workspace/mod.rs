@@ -8,6 +8,7 @@
 
 mod error;
 mod flavor;
+mod kept_locks;
 mod root;
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::terragrunt::Documents;
 use crate::world::{Env, FileKind, Files, clean};
 use flavor::Neighbours;
+use kept_locks::KeptLocks;
 
 pub use error::{LockCause, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
@@ -48,6 +50,8 @@ pub struct Workspace<'a> {
     /// The directories where the last search began.
     searched: Vec<ProjectPlace>,
     neighbours: Neighbours,
+    /// Lock files that the last search read.
+    kept_locks: KeptLocks,
     /// Documents that units of Terragrunt share.
     documents: Arc<Documents>,
     /// The submodules that are not checked out, by the absolute path of the top of the repository.
@@ -109,6 +113,7 @@ impl<'a> Workspace<'a> {
             data_dir: data_dir(env),
             searched: Vec::new(),
             neighbours: Neighbours::default(),
+            kept_locks: KeptLocks::default(),
             documents: Arc::default(),
             submodules: Memo::default(),
         })
@@ -197,10 +202,12 @@ impl<'a> Workspace<'a> {
     ) -> FoundRoots {
         let (files, choice) = (self.files, self.flavor);
         let flavor = |dir: &Path, of_project| {
+            let path = dir.join(lockfile::FILE_NAME);
             // A lock file that cannot be read is reported when its root is opened.
-            let lock = read_lock(files, &dir.join(lockfile::FILE_NAME))
-                .ok()
-                .flatten();
+            let lock: Option<Arc<[u8]>> = read_lock(files, &path).ok().flatten().map(Arc::from);
+            if let Some(lock) = &lock {
+                self.kept_locks.keep(clean(&self.current.join(path)), lock);
+            }
             flavor_of(choice.or(of_project), files, dir, lock.as_deref())
         };
         let search = RootSearch {
@@ -286,7 +293,11 @@ impl<'a> Workspace<'a> {
             return Ok(None);
         }
         let lock_path = lock_path(dir);
-        let bytes = read_lock(self.files, &lock_path)?;
+        let kept = self.kept_locks.take(&clean(&self.current.join(&lock_path)));
+        let bytes = match kept {
+            Some(bytes) => Some(bytes),
+            None => read_lock(self.files, &lock_path)?.map(Arc::from),
+        };
         // The command line wins over the project file (`project` rules 3.1).
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);

@@ -117,8 +117,7 @@ impl fmt::Debug for Reading<'_> {
 }
 
 impl LockText {
-    pub(super) fn new(path: &Path, bytes: Vec<u8>, flavor: Flavor, texts: &mut Texts) -> Self {
-        let bytes = Arc::<[u8]>::from(bytes);
+    pub(super) fn new(path: &Path, bytes: Arc<[u8]>, flavor: Flavor, texts: &mut Texts) -> Self {
         let file = texts.add(path.display().to_string(), Arc::clone(&bytes));
         let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
         Self {
@@ -134,7 +133,7 @@ impl Root {
     /// Returns the root as it is after its lock file was written.
     #[must_use]
     pub fn rewritten(&self, bytes: Vec<u8>, texts: &mut Texts) -> Self {
-        let lock = LockText::new(&self.lock_path, bytes, self.flavor, texts);
+        let lock = LockText::new(&self.lock_path, bytes.into(), self.flavor, texts);
         Self {
             lock: Some(lock),
             ..self.clone()
