@@ -1,10 +1,19 @@
-//! Servers on loopback: threads, ports, the certificate of their authority, and connections.
+//! Servers on loopback: threads, ports, the certificate of their authority, connections and HTTP.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-use std::future::Future;
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::{Future, poll_fn};
 use std::net::{Ipv4Addr, TcpListener as StdListener};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
@@ -20,17 +29,45 @@ pub(crate) struct Servers {
 }
 
 /// A connection that was accepted.
-pub(crate) trait Connection: Send + 'static {
+pub(crate) trait Connection: Send + Sync + 'static {
     /// The stream below TLS.
     type Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+    /// The body of an answer.
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
 
     fn socket(&self, stream: TcpStream) -> Self::Socket;
 
-    /// Serves requests until the connection ends.
-    fn serve(
-        self,
-        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    ) -> impl Future<Output = ()> + Send;
+    /// Answers a request.
+    fn respond(
+        &self,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Response<Self::Body>> + Send;
+
+    /// Is ready when the connection is to end although the client would go on.
+    fn poll_end(&self, _: &mut Context<'_>) -> Poll<()> {
+        Poll::Pending
+    }
+}
+
+/// Serves requests, by HTTP/2 or HTTP/1.1 as the client likes it, until the connection ends.
+async fn serve<C: Connection>(
+    connection: C,
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) {
+    let connection = Arc::new(connection);
+    let answering = Arc::clone(&connection);
+    let service = service_fn(move |request| {
+        let connection = Arc::clone(&answering);
+        async move { Ok::<_, Infallible>(connection.respond(request).await) }
+    });
+    let builder = auto::Builder::new(TokioExecutor::new());
+    let mut served = Box::pin(builder.serve_connection(TokioIo::new(stream), service));
+    // What an answer has sent is on its way before the end is seen.
+    poll_fn(|context| match served.as_mut().poll(context) {
+        Poll::Ready(_) => Poll::Ready(()),
+        Poll::Pending => connection.poll_end(context),
+    })
+    .await;
 }
 
 impl Servers {
@@ -66,11 +103,11 @@ impl Servers {
                 tokio::spawn(async move {
                     let socket = connection.socket(stream);
                     match tls {
-                        None => connection.serve(socket).await,
+                        None => serve(connection, socket).await,
                         Some(tls) => {
                             // A client that does not trust us is no failure of ours.
                             if let Ok(stream) = tls.accept(socket).await {
-                                connection.serve(stream).await;
+                                serve(connection, stream).await;
                             }
                         }
                     }

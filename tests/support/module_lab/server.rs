@@ -1,6 +1,5 @@
-//! Listeners, connections and requests.
+//! Listeners, and answers to requests.
 
-use std::convert::Infallible;
 use std::net::TcpListener;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,11 +7,7 @@ use std::task::{Context, Poll};
 
 use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
-use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
@@ -27,21 +22,14 @@ pub(crate) struct SiteConnection<A> {
 
 impl<A: Answers> Connection for SiteConnection<A> {
     type Socket = TcpStream;
+    type Body = Parcel;
 
     fn socket(&self, stream: TcpStream) -> TcpStream {
         stream
     }
 
-    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { site, role } = self;
-        let service = service_fn(move |request| {
-            let site = Arc::clone(&site);
-            async move { Ok::<_, Infallible>(respond(site, role, request).await) }
-        });
-        let builder = auto::Builder::new(TokioExecutor::new());
-        let _ = builder
-            .serve_connection(TokioIo::new(stream), service)
-            .await;
+    async fn respond(&self, request: Request<Incoming>) -> Response<Parcel> {
+        respond(Arc::clone(&self.site), self.role, request).await
     }
 }
 
@@ -115,7 +103,7 @@ fn response(method: &str, reply: Reply) -> Response<Parcel> {
 }
 
 /// A body, or the first half of one behind which the connection breaks.
-struct Parcel {
+pub(crate) struct Parcel {
     body: Option<Bytes>,
     cut: bool,
 }

@@ -1,7 +1,6 @@
-//! Listeners, connections and requests.
+//! Connections, and answers to requests.
 
-use std::convert::Infallible;
-use std::future::{Future as _, pending, poll_fn};
+use std::future::{Future as _, pending};
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::body::{Bytes, Incoming};
-use hyper::service::service_fn;
 use hyper::{Request, Response};
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
@@ -92,6 +88,7 @@ pub(crate) struct RegistryConnection {
 
 impl Connection for RegistryConnection {
     type Socket = Socket;
+    type Body = Parcel;
 
     fn socket(&self, stream: TcpStream) -> Socket {
         Socket {
@@ -101,26 +98,12 @@ impl Connection for RegistryConnection {
         }
     }
 
-    /// Serves the connection until it ends by itself or by its fate.
-    async fn serve(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self {
-            shared,
-            origin,
-            fate,
-        } = self;
-        let own_fate = fate.clone();
-        let service = service_fn(move |request| {
-            let (shared, fate) = (Arc::clone(&shared), fate.clone());
-            async move { Ok::<_, Infallible>(respond(&shared, origin, request, fate).await) }
-        });
-        let builder = auto::Builder::new(TokioExecutor::new());
-        let mut connection = Box::pin(builder.serve_connection(TokioIo::new(stream), service));
-        // The connection comes first: what an answer has sent is on its way before the end is seen.
-        poll_fn(|context| match connection.as_mut().poll(context) {
-            Poll::Ready(_) => Poll::Ready(()),
-            Poll::Pending => own_fate.poll_end(context),
-        })
-        .await;
+    async fn respond(&self, request: Request<Incoming>) -> Response<Parcel> {
+        respond(&self.shared, self.origin, request, self.fate.clone()).await
+    }
+
+    fn poll_end(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.fate.poll_end(context)
     }
 }
 
