@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::value::{Marks, Value};
+use super::value::Value;
 
 /// The text of a sensitive value.
 const SENSITIVE: &str = "(sensitive value)";
@@ -10,15 +10,6 @@ const SENSITIVE: &str = "(sensitive value)";
 const EPHEMERAL: &str = "(ephemeral value)";
 /// The text of an unknown value, as in a plan.
 const UNKNOWN: &str = "(known after apply)";
-
-/// Returns the text of a marked value, which must not be shown.
-fn hidden(marks: Marks) -> &'static str {
-    if marks.ephemeral {
-        EPHEMERAL
-    } else {
-        SENSITIVE
-    }
-}
 
 /// Writes a value in one line of at most so many characters; `…` stands for a rest.
 ///
@@ -74,7 +65,11 @@ impl ShortLine {
             Value::Null => self.push("null"),
             Value::Unknown => self.push(UNKNOWN),
             // Not even the type of a secret is shown.
-            Value::Marked(marks, _) => self.push(hidden(*marks)),
+            Value::Marked(marks, _) => self.push(if marks.ephemeral {
+                EPHEMERAL
+            } else {
+                SENSITIVE
+            }),
             Value::Bool(value) => self.push(if *value { "true" } else { "false" }),
             Value::Number(number) => self.push(&number.to_string()),
             Value::String(text) => self.string(text),
@@ -154,6 +149,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use crate::expr::value::Marks;
 
     const SECRET: Marks = Marks {
         sensitive: true,
