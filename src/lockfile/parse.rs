@@ -148,6 +148,7 @@ impl DocumentReader {
     }
 
     fn provider(&mut self, block: &Block) {
+        // Where the label is bad, the programs look at nothing inside the block (rules 2.11).
         let Some(label) = self.label(block, "source_addr") else {
             return;
         };
@@ -199,6 +200,7 @@ impl DocumentReader {
     fn addr(&mut self, label: &Word) -> Option<ProviderAddr> {
         let parsed = ProviderAddr::parse(&label.text, self.flavor);
         match parsed {
+            // No lock file can hold a built-in or a legacy address, so no form of it can be asked for (rules 2.10).
             Ok(addr) if addr.is_builtin(self.flavor) => {
                 self.bad_addr(
                     label,

@@ -35,7 +35,7 @@ pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
     quote(&mut out, &addr.to_string());
     out.push_str(" {\n");
     let constraints = entry.constraints.to_string();
-    // Neighbouring one-line arguments are aligned; `hashes` never takes part.
+    // Neighbouring one-line arguments are aligned; `hashes` never takes part (rules 1.3).
     if constraints.is_empty() {
         out.push_str("  version = ");
         quote(&mut out, &entry.version.to_string());
@@ -46,9 +46,10 @@ pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
         quote(&mut out, &constraints);
     }
     out.push('\n');
-    // The programs refuse an empty list (`Invalid provider hash set`), so the argument is left out.
+    // The programs refuse an empty list (rules 2.7), so the argument is left out.
     if !entry.hashes.is_empty() {
         out.push_str("  hashes = [\n");
+        // The last one has a comma, too (rules 1.4).
         for hash in entry.hashes.iter() {
             out.push_str("    ");
             quote(&mut out, hash.as_str());

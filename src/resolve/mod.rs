@@ -47,6 +47,7 @@ impl ProviderQuery {
     pub fn check(&self) -> Result<(), Box<SelectError>> {
         let (provider, constraints) = (&self.provider, &self.constraints);
         match (&self.goal, &self.locked) {
+            // To name a version is no condition of the configuration: it adds none and lifts none (rules 2.5).
             (Goal::Exactly(wanted), _) if !constraints.allows(wanted) => {
                 Err(Box::new(SelectError::Forbidden {
                     provider: provider.clone(),
@@ -54,6 +55,7 @@ impl ProviderQuery {
                     constraints: constraints.clone(),
                 }))
             }
+            // The programs fail before any request, whatever the registry offers (rules 1.2).
             (Goal::Keep, Some(locked)) if !constraints.allows(locked) => {
                 Err(Box::new(SelectError::LockedConflict {
                     provider: provider.clone(),
@@ -135,6 +137,7 @@ pub fn to_query(
 /// If no version may be chosen.
 pub fn select(query: &ProviderQuery, offered: &[Version]) -> Result<Version, Box<SelectError>> {
     let candidates = candidates(query, offered)?;
+    // If it lacks the platform or the protocol, the programs fail and try no older one (rules 2.3).
     Ok(candidates[0].clone())
 }
 

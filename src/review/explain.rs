@@ -169,6 +169,7 @@ fn added(change: &ProviderChange, lock: &ProviderLock) -> Vec<Cause> {
     let mut causes = Vec::new();
     causes.extend(change.look_alike.clone().map(Cause::LookAlike));
     causes.push(Cause::NewProvider);
+    // The twin that OpenTofu makes of an entry of Terraform's registry has none (`lockfile` rules 5.1).
     if lock.hashes.is_empty() {
         causes.push(Cause::NoHashes);
     }
@@ -280,12 +281,14 @@ fn of_other_packages(old: &Hashes, new: &Hashes) -> Vec<Cause> {
     let mut causes = Vec::new();
     let (from, to) = (count(old, Scheme::H1), count(new, Scheme::H1));
     causes.extend(match (from, to) {
+        // Whatever `init` gets next is accepted without a check (`hash` rules 3.1).
         _ if new.is_empty() && !old.is_empty() => Some(Cause::AllHashesLost),
         (1.., 0) => Some(Cause::AllH1Lost),
         _ if to < from => Some(Cause::FewerPlatforms { from, to }),
         (1.., _) if from < to => Some(Cause::MorePlatforms { from, to }),
         _ => None,
     });
+    // Without `zh:` a zip whose `h1:` is not recorded is refused, on every other platform (`hash` rules 3.5).
     if count(old, Scheme::Zh) > 0 && count(new, Scheme::Zh) == 0 && !new.is_empty() {
         causes.push(Cause::ListLost);
     }
