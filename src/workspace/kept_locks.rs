@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of bytes that are kept; files that do not fit are read again.
-// A lock file of ten providers has about 10 kB, so this is for some thousands of roots.
+// A `zh:` takes 75 bytes, 15 of them for each of 10 providers 11 kB: room for some thousands of roots.
 const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Lock files by their absolute paths.
