@@ -272,8 +272,8 @@ fn has_carriage_returns(bytes: &[u8]) -> bool {
 }
 
 fn header(old: Option<Program>, new: Option<Program>) -> Option<FileCause> {
-    // Each program writes its own header when it saves (`lockfile` rules 5.4); other tools write none (rules 5.5
-    // there).
+    // Each program writes its own header when it saves (`lockfile` rules 5.4); other tools write none
+    // (`lockfile` rules 5.5).
     match (old, new) {
         (Some(old), Some(new)) if old != new => Some(FileCause::HeaderSwitched),
         (None, Some(_)) => Some(FileCause::HeaderAdded),
