@@ -10,10 +10,10 @@ const MAX_KEPT_BYTES: usize = 64 << 20;
 
 /// Lock files by their absolute paths.
 #[derive(Debug, Default)]
-pub(super) struct KeptLocks(Mutex<Kept>);
+pub(super) struct KeptLocks(Mutex<LockMemory>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct LockMemory {
     locks: BTreeMap<PathBuf, Arc<[u8]>>,
     bytes: usize,
 }
@@ -38,7 +38,7 @@ impl KeptLocks {
         Some(bytes)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, LockMemory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
