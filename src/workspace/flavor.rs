@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::diag::{FileId, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
@@ -11,6 +12,7 @@ use crate::parallel::Memo;
 use crate::project::{ProjectPlace, Projects, neighbours};
 use crate::world::{DirEntry, Files};
 
+use super::kept_locks::KeptLocks;
 use super::root::{lock_path, read_lock};
 
 /// The evidence for the rules that apply to a root.
@@ -107,6 +109,7 @@ impl Neighbours {
         files: &dyn Files,
         data_dir: &Path,
         projects: &Projects<'_>,
+        kept_locks: &KeptLocks,
     ) -> (Flavor, FlavorSign) {
         self.by_top.get(&top.absolute().to_owned(), || {
             // Several threads may want to know. What is wrong with the project files of other roots is
@@ -120,7 +123,14 @@ impl Neighbours {
                     .iter()
                     .any(|entry| entry.name == lockfile::FILE_NAME)
                 {
-                    programs.extend(program_of(place, files, &mut projects, &mut texts));
+                    let kept = kept_locks.seen(&place.absolute().join(lockfile::FILE_NAME));
+                    let lock = || match kept {
+                        Some(bytes) => Some(bytes),
+                        None => read_lock(files, &lock_path(place.shown()))
+                            .ok()?
+                            .map(Arc::from),
+                    };
+                    programs.extend(program_of(place, lock, &mut projects, &mut texts));
                 }
                 // A third root cannot make two that differ agree.
                 match programs.len() {
@@ -147,7 +157,7 @@ impl Neighbours {
 /// Returns the program of a directory with a lock file.
 fn program_of(
     place: &ProjectPlace,
-    files: &dyn Files,
+    lock: impl FnOnce() -> Option<Arc<[u8]>>,
     projects: &mut Projects<'_>,
     texts: &mut Texts,
 ) -> Option<Program> {
@@ -157,6 +167,5 @@ fn program_of(
     {
         return Some(stated.flavor.program());
     }
-    let bytes = read_lock(files, &lock_path(place.shown())).ok().flatten();
-    bytes.as_deref().and_then(by_lock)
+    lock().as_deref().and_then(by_lock)
 }

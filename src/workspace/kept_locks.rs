@@ -14,31 +14,46 @@ pub(super) struct KeptLocks(Mutex<LockMemory>);
 
 #[derive(Debug, Default)]
 struct LockMemory {
-    locks: BTreeMap<PathBuf, Arc<[u8]>>,
+    locks: BTreeMap<PathBuf, KeptLock>,
     bytes: usize,
+}
+
+#[derive(Debug)]
+struct KeptLock {
+    bytes: Arc<[u8]>,
+    /// Its root was opened with these bytes.
+    is_used: bool,
 }
 
 impl KeptLocks {
     /// Keeps the bytes of a lock file, if there is room.
     pub(super) fn keep(&self, path: PathBuf, bytes: &Arc<[u8]>) {
-        let mut kept = self.kept();
-        if kept.bytes + bytes.len() <= MAX_KEPT_BYTES {
-            kept.bytes += bytes.len();
-            if let Some(old) = kept.locks.insert(path, Arc::clone(bytes)) {
-                kept.bytes -= old.len();
-            }
+        let mut memory = self.memory();
+        memory.bytes += bytes.len();
+        if memory.bytes <= MAX_KEPT_BYTES {
+            let kept = KeptLock {
+                bytes: Arc::clone(bytes),
+                is_used: false,
+            };
+            memory.locks.insert(path, kept);
         }
     }
 
-    /// Removes the bytes of a lock file: a root that is opened again was written meanwhile.
+    /// Returns the bytes with which a root is opened, only once: a root that is opened again was written
+    /// meanwhile.
     pub(super) fn take(&self, path: &Path) -> Option<Arc<[u8]>> {
-        let mut kept = self.kept();
-        let bytes = kept.locks.remove(path)?;
-        kept.bytes -= bytes.len();
-        Some(bytes)
+        let mut memory = self.memory();
+        let kept = memory.locks.get_mut(path).filter(|kept| !kept.is_used)?;
+        kept.is_used = true;
+        Some(Arc::clone(&kept.bytes))
     }
 
-    fn kept(&self) -> MutexGuard<'_, LockMemory> {
+    /// Returns the bytes that the search read, for the flavor that roots have in common.
+    pub(super) fn seen(&self, path: &Path) -> Option<Arc<[u8]>> {
+        Some(Arc::clone(&self.memory().locks.get(path)?.bytes))
+    }
+
+    fn memory(&self) -> MutexGuard<'_, LockMemory> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -254,9 +254,13 @@ impl<'a> Workspace<'a> {
         });
         match top {
             None => (Flavor::newest(Program::Terraform), FlavorSign::Nothing),
-            Some(top) => self
-                .neighbours
-                .below(top, self.files, &self.data_dir, &self.projects),
+            Some(top) => self.neighbours.below(
+                top,
+                self.files,
+                &self.data_dir,
+                &self.projects,
+                &self.kept_locks,
+            ),
         }
     }
 
