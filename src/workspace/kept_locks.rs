@@ -29,6 +29,10 @@ impl KeptLocks {
     /// Keeps the bytes of a lock file, if there is room.
     pub(super) fn keep(&self, path: PathBuf, bytes: &Arc<[u8]>) {
         let mut memory = self.memory();
+        // After a root was opened, its file may have been written.
+        if memory.locks.get(&path).is_some_and(|kept| kept.is_used) {
+            return;
+        }
         memory.bytes += bytes.len();
         if memory.bytes <= MAX_KEPT_BYTES {
             let kept = KeptLock {
