@@ -265,7 +265,7 @@ impl Unvouched {
             provider: Box::new(provider.selected.provider.clone()),
             version: provider.selected.version.clone(),
             unlisted: self.unlisted,
-            surplus,
+            surplus: surplus.map(Box::new),
             is_signed,
             any_listed: recorded.of(Scheme::Zh).any(is_listed),
             remedy,

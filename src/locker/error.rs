@@ -128,7 +128,7 @@ pub enum LockError {
     #[error(
         "the {} of {provider} {version} contradict {} of the lock file",
         if *is_signed { "signed checksums" } else { "checksums, which no key signs," },
-        wrong_hashes(unlisted, surplus.as_ref())
+        wrong_hashes(unlisted, surplus.as_deref())
     )]
     Unvouched {
         /// The provider that is to be locked.
@@ -138,7 +138,7 @@ pub enum LockError {
         /// The recorded `zh:` that are not in the list.
         unlisted: Vec<Hash>,
         /// The `h1:` of the entry, if there are more of them than packages.
-        surplus: Option<UnattributedH1>,
+        surplus: Option<Box<UnattributedH1>>,
         /// The list that contradicts them is signed.
         is_signed: bool,
         /// Some recorded `zh:` is in the signed list; if none is, the entry is that of
@@ -350,7 +350,7 @@ impl LockError {
             recorded,
             stated,
             packages_left,
-        } = surplus;
+        } = &**surplus;
         if *packages_left == 0 {
             lines.extend(
                 recorded

@@ -100,9 +100,9 @@ impl Ignores {
 /// The line of a `.gitignore` that matches a file, or a directory that the file is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoringLine {
-    /// The `.gitignore`, to read and to show.
+    /// The path of that file, to read and to show.
     pub path: PathBuf,
-    /// Its text.
+    /// The bytes of that file.
     pub text: Vec<u8>,
     /// The line in it, without its end.
     pub span: Span,

@@ -35,7 +35,7 @@ pub struct RootInputs<'a> {
 /// The line of a `.gitignore` by which git ignores a lock file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IgnoredLock {
-    /// The `.gitignore`.
+    /// The id of the text of that file.
     pub file: FileId,
     /// The line in it.
     pub line: Span,

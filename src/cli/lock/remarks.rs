@@ -8,6 +8,7 @@ use super::{dropped, provenance};
 use crate::addr::ProviderAddr;
 use crate::advice;
 use crate::diag::{self, Diagnostic, counted, counted_as, rules};
+use crate::flavor::Flavor;
 use crate::hash::{Match, Scheme};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::{LockFile, ProviderLock};
@@ -47,17 +48,10 @@ pub(super) fn report(
         remarks.report(result);
     }
     provenance::count(result, locked);
-    let names = |addrs: &[ProviderAddr]| -> String {
-        addrs
-            .iter()
-            .map(|addr| addr.short(root.flavor))
-            .collect::<Vec<String>>()
-            .join(", ")
-    };
     if !locked.unrequired.is_empty() {
         result.remark(format!(
             "kept, because what cannot be seen may require it: {}",
-            names(&locked.unrequired)
+            short_names(&locked.unrequired, root.flavor)
         ));
     }
     for error in &locked.unavailable {
@@ -76,7 +70,7 @@ pub(super) fn report(
         };
         result.remark(format!(
             "{removed}, since neither configuration nor state requires it: {}",
-            names(&locked.removed)
+            short_names(&locked.removed, root.flavor)
         ));
     }
     for (old, twin) in &locked.carried_over {
@@ -86,6 +80,14 @@ pub(super) fn report(
         );
         result.ruled(diag::named(rules::ENTRIES_CARRIED_OVER), twin, text);
     }
+}
+
+fn short_names(addrs: &[ProviderAddr], flavor: Flavor) -> String {
+    addrs
+        .iter()
+        .map(|addr| addr.short(flavor))
+        .collect::<Vec<String>>()
+        .join(", ")
 }
 
 /// The outcome for a provider, with its names.

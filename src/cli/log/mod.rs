@@ -108,8 +108,11 @@ fn keep_newest(roots: &mut [RootResult], most: usize) {
         Provider::Changed(change) => change.newer_commits,
         _ => 0,
     };
-    let rows = roots.iter().flat_map(|root| &root.providers);
-    let commits: BTreeSet<usize> = rows.map(newer).collect();
+    let commits: BTreeSet<usize> = roots
+        .iter()
+        .flat_map(|root| &root.providers)
+        .map(newer)
+        .collect();
     if let Some(first_left_out) = commits.into_iter().nth(most) {
         for root in roots {
             root.providers.retain(|row| newer(row) < first_left_out);

@@ -127,25 +127,29 @@ fn folded(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     });
     if look.markdown {
         // A comment has no standard error beside it.
-        let failures = result.failures();
-        let more = failures.len().saturating_sub(MAX_FAILURES);
-        blocks.extend(
-            failures
-                .into_iter()
-                .take(MAX_FAILURES)
-                .map(|(failure, roots)| {
-                    let fact = SharedFact { fact: (), roots };
-                    let title = format!("{}: {}", fact.names(false), failure.title);
-                    TextBlock::Failure(Failure {
-                        title,
-                        ..failure.clone()
-                    })
-                }),
-        );
-        if more > 0 {
-            let text = format!("{} not shown", counted(more, "more failure"));
-            blocks.push(TextBlock::Verdict(Tone::Bad, text));
-        }
+        blocks.extend(failures(result));
+    }
+    blocks
+}
+
+/// Shows the failures of several roots, of many the first ones.
+fn failures(result: &CommandResult) -> Vec<TextBlock> {
+    let all = result.failures();
+    let more = all.len().saturating_sub(MAX_FAILURES);
+    let mut blocks: Vec<TextBlock> = all
+        .into_iter()
+        .take(MAX_FAILURES)
+        .map(|(failure, roots)| {
+            let names = SharedFact { fact: (), roots }.names(false);
+            TextBlock::Failure(Failure {
+                title: format!("{names}: {}", failure.title),
+                ..failure.clone()
+            })
+        })
+        .collect();
+    if more > 0 {
+        let text = format!("{} not shown", counted(more, "more failure"));
+        blocks.push(TextBlock::Verdict(Tone::Bad, text));
     }
     blocks
 }

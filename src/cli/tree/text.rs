@@ -9,7 +9,7 @@ use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
 use crate::diag::counted;
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
-use crate::report::json::Provider;
+use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::shared::shared;
 use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
 use crate::report::{self, CommandResult, RootDetail, RootResult, TextBlock, Tone};
@@ -44,13 +44,10 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
 pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let name = provider::naming(roots);
     let required = roots.iter().flat_map(|root| {
-        let flavor = root.flavor;
-        let rows = root.providers.iter().filter_map(|row| match row {
-            Provider::Required(row) => Some(row),
-            _ => None,
-        });
-        rows.map(move |row| {
-            let is_builtin = flavor.is_some_and(|flavor| row.provider.is_builtin(flavor));
+        required_by(root).map(|row| {
+            let is_builtin = root
+                .flavor
+                .is_some_and(|flavor| row.provider.is_builtin(flavor));
             let conditions = conditions(is_builtin, &row.constraints);
             ((&row.provider, conditions), root.path.as_str())
         })
@@ -64,26 +61,31 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let mut blocks = shared_table(shape, shared(required), |(provider, conditions)| {
         vec![name(provider), conditions.clone()]
     });
-    let trees = roots.iter().filter_map(|root| match &root.detail {
-        RootDetail::Modules(branches) => Some(branches),
-        _ => None,
-    });
-    let modules = trees
+    let modules = roots
+        .iter()
+        .filter_map(|root| match &root.detail {
+            RootDetail::Modules(branches) => Some(branches),
+            _ => None,
+        })
         .flat_map(Branches::in_order)
         .filter(|branch| branch.kind.is_module());
     let providers: BTreeSet<&ProviderAddr> = roots
         .iter()
-        .flat_map(|root| &root.providers)
-        .filter_map(|row| match row {
-            Provider::Required(row) => Some(&row.provider),
-            _ => None,
-        })
+        .flat_map(required_by)
+        .map(|row| &row.provider)
         .collect();
     blocks.push(TextBlock::Verdict(
         Tone::Good,
         verdict(modules, providers.len()),
     ));
     blocks
+}
+
+fn required_by(root: &RootResult) -> impl Iterator<Item = &RequiredProviderRow> {
+    root.providers.iter().filter_map(|row| match row {
+        Provider::Required(row) => Some(row),
+        _ => None,
+    })
 }
 
 /// Counts modules and providers.

@@ -59,19 +59,12 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     }
     let mut blocks = conditions(roots, &requiring, look);
     blocks.extend(places(&requiring, look));
-    let unmet: Vec<&&ExplainedRoot<'_>> = requiring
+    let unmet: Vec<&ExplainedRoot<'_>> = requiring
         .iter()
+        .copied()
         .filter(|root| !root.explained.is_met())
         .collect();
-    for root in unmet.iter().take(MAX_EXPLAINED) {
-        let (tone, sentence) = text::verdict(root.explained, root.flavor);
-        let text = format!("{}: {sentence}", root.path);
-        blocks.push(TextBlock::Verdict(tone, text));
-    }
-    if unmet.len() > MAX_EXPLAINED {
-        let text = format!("… and {} more (-v shows each)", unmet.len() - MAX_EXPLAINED);
-        blocks.push(TextBlock::Lines(vec![text]));
-    }
+    blocks.extend(explained(&unmet));
     let tone = if unmet.is_empty() {
         Tone::Good
     } else {
@@ -91,6 +84,23 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
         let text = format!("{name} is required in {count} of {} roots", roots.len());
         TextBlock::Verdict(tone, text)
     }));
+    blocks
+}
+
+/// Says what is wrong in roots whose constraints cannot be met, or are not met; of many in the first ones.
+fn explained(unmet: &[&ExplainedRoot<'_>]) -> Vec<TextBlock> {
+    let mut blocks: Vec<TextBlock> = unmet
+        .iter()
+        .take(MAX_EXPLAINED)
+        .map(|root| {
+            let (tone, sentence) = text::verdict(root.explained, root.flavor);
+            TextBlock::Verdict(tone, format!("{}: {sentence}", root.path))
+        })
+        .collect();
+    if unmet.len() > MAX_EXPLAINED {
+        let text = format!("… and {} more (-v shows each)", unmet.len() - MAX_EXPLAINED);
+        blocks.push(TextBlock::Lines(vec![text]));
+    }
     blocks
 }
 

@@ -46,14 +46,7 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         _ => format!("**{verdict}**\n"),
     };
     let clean = clean(&checked.roots);
-    let failures = checked.roots.iter().enumerate().flat_map(|(at, root)| {
-        let failures = root.failures.iter();
-        failures.map(move |failure| (*failure, at))
-    });
-    let shared_failures: Vec<(&Failure, Vec<usize>)> = grouped(failures)
-        .into_iter()
-        .filter(|(_, roots)| roots.len() > 1)
-        .collect();
+    let shared_failures = shared_failures(&checked.roots);
     let mut page = Page {
         roots: &checked.roots,
         shared_failures: shared_failures
@@ -78,9 +71,8 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let failures: String = shared_failures
         .iter()
         .map(|(failure, roots)| {
-            let names = roots.iter().map(|at| checked.roots[*at].path.as_str());
-            let roots = format!("in {} roots: {}", roots.len(), listed(names));
-            page.failure(failure, &roots)
+            let names = listed(roots.iter().copied());
+            page.failure(failure, &format!("in {} roots: {names}", roots.len()))
         })
         .collect();
     // These take their room first, although what roots share is written before them.
@@ -107,22 +99,18 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         write!(out, "{CLOSE}")?;
     }
     write!(out, "{}{clean}", page.notes(&notes))?;
-    let left_out: Vec<String> = [
-        (page.findings_left_out, "finding", "findings"),
-        (page.advice_left_out, "text of advice", "texts of advice"),
-    ]
-    .into_iter()
-    .filter(|(n, ..)| *n > 0)
-    .map(|(n, singular, plural)| counted_as(n, singular, plural))
-    .collect();
-    if !left_out.is_empty() {
-        let left_out = left_out.join(" and ");
-        writeln!(
-            out,
-            "{left_out} would not fit here: `lockctl verify -v` shows all."
-        )?;
-    }
-    Ok(())
+    write!(out, "{}", page.left_out())
+}
+
+/// Returns the failures that several roots have, with the paths of the roots.
+fn shared_failures<'a>(roots: &'a [RootRow<'_>]) -> Vec<(&'a Failure, Vec<&'a str>)> {
+    let mut failures = grouped(roots.iter().flat_map(|root| {
+        root.failures
+            .iter()
+            .map(|failure| (*failure, root.path.as_str()))
+    }));
+    failures.retain(|(_, roots)| roots.len() > 1);
+    failures
 }
 
 /// The room that is left in the text.
@@ -323,6 +311,23 @@ impl<'a> Page<'a> {
                 String::new()
             }
         }
+    }
+
+    /// Returns the line that says what did not fit; empty if all did.
+    fn left_out(&self) -> String {
+        let parts: Vec<String> = [
+            (self.findings_left_out, "finding", "findings"),
+            (self.advice_left_out, "text of advice", "texts of advice"),
+        ]
+        .into_iter()
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, singular, plural)| counted_as(n, singular, plural))
+        .collect();
+        if parts.is_empty() {
+            return String::new();
+        }
+        let parts = parts.join(" and ");
+        format!("{parts} would not fit here: `lockctl verify -v` shows all.\n")
     }
 
     /// Begins what is folded, with room to end it, if there is anything to fold.

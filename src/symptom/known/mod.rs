@@ -95,8 +95,8 @@ impl KnownError {
         // A terminal wraps long titles, so the text is looked at as well.
         let starts = |known: &&str| title.starts_with(known) || text.starts_with(known);
         let says = |phrase: &&str| says(text, phrase);
-        (self.titles.is_empty() || self.titles.iter().any(|known| starts(&known)))
-            && (self.says.is_empty() || self.says.iter().any(|phrase| says(&phrase)))
+        (self.titles.is_empty() || self.titles.iter().any(starts))
+            && (self.says.is_empty() || self.says.iter().any(says))
     }
 
     /// Returns the texts that the programs print with it.

@@ -92,13 +92,13 @@ impl ExtraFunctions for Calls<'_, '_> {
             "path_relative_to_include"
             | "path_relative_from_include"
             | "get_parent_terragrunt_dir" => {
-                directories::of_include(evaluation, at, &call.name, &args)
+                directories::of_include(evaluation, at, call.name, &args)
             }
             // In a parent this is the directory of the unit (rules 3.2).
             "get_terragrunt_dir" => without_args(path(&evaluation.instances[at].unit_dir)),
             "get_original_terragrunt_dir" => without_args(path(&evaluation.instances[0].unit_dir)),
             "get_repo_root" | "get_path_from_repo_root" | "get_path_to_repo_root" => without_args(
-                Typed::string(directories::of_repository(evaluation, at, &call.name)?),
+                Typed::string(directories::of_repository(evaluation, at, call.name)?),
             ),
             "get_platform" => without_args(Typed::string(evaluation.around.platform)),
             "get_working_dir" => {
