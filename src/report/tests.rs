@@ -374,7 +374,7 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
     assert_data_eq!(
         last.to_owned(),
         str![
-            "165 findings and 236 texts of advice would not fit here: `lockctl verify -v` shows all."
+            "162 findings and 245 texts of advice would not fit here: `lockctl verify -v` shows all."
         ]
     );
     assert_eq!(

@@ -81,11 +81,11 @@ pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String
         subkey,
     } in &release.signers
     {
-        let subkey = subkey.iter().map(|subkey| format!(" {subkey}"));
-        lines.push(format!(
-            "signed {fingerprint}{}",
-            subkey.collect::<String>()
-        ));
+        let mut line = format!("signed {fingerprint}");
+        if let Some(subkey) = subkey {
+            line += &format!(" {subkey}");
+        }
+        lines.push(line);
     }
     for ReleaseDate { time, source } in release.dates.iter() {
         let name = DATES.iter().find(|(other, _)| *other == source);
@@ -94,9 +94,11 @@ pub(super) fn statements(release: &ReleaseFact, hashes: StatedH1s) -> Vec<String
         lines.extend(name.map(|(_, name)| format!("dated {name} {}", seconds.as_secs())));
     }
     for (zh, ReleasePackage { platform, h1 }) in &release.packages {
-        let h1 = h1.iter().filter(|_| hashes == StatedH1s::Stated);
-        let h1 = h1.map(|h1| format!(" {h1}")).collect::<String>();
-        lines.push(format!("package {zh} {platform}{h1}"));
+        let mut line = format!("package {zh} {platform}");
+        if hashes == StatedH1s::Stated {
+            line.extend(h1.iter().map(|h1| format!(" {h1}")));
+        }
+        lines.push(line);
     }
     lines.extend(release.others.iter().map(|zh| format!("other {zh}")));
     lines

@@ -77,13 +77,12 @@ fn rewritten_lists(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
             let mut shown = faults.iter().take(MAX_RELATED + 1);
             let (hash, span, fault) = shown.next()?;
             // Formats that show one place of a finding show its title, so the schemes are named there.
-            let unknown: BTreeSet<&str> = faults
+            let schemes: BTreeSet<&str> = faults
                 .iter()
                 .filter(|(.., fault)| *fault == ListFault::Unknown)
                 .map(|(hash, ..)| hash.scheme_name())
                 .collect();
-            let schemes: Vec<&str> = unknown.into_iter().collect();
-            let schemes = schemes.join(", ");
+            let schemes = Vec::from_iter(schemes).join(", ");
             let mut title =
                 format!("The next `{program} init` changes the list of hashes of {provider}");
             if !schemes.is_empty() {

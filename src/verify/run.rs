@@ -360,11 +360,10 @@ impl RootVerdict {
     /// file states for the rules.
     #[must_use]
     pub fn proof(&self) -> CoverageProof {
-        let off = self.turned_off.iter().map(|off| &off.finding);
         let has = |rule: &str| {
             self.findings
                 .iter()
-                .chain(off.clone())
+                .chain(self.turned_off.iter().map(|off| &off.finding))
                 .any(|finding| finding.diagnostic.code == rule)
         };
         if self.platforms.is_none() || has(rules::PLATFORMS_INCOMPLETE) {

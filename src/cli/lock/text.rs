@@ -128,25 +128,7 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         Some(true) => tense,
         _ => Tense::Done,
     };
-    // A project file may pin a key, so each is named; in every row it would only widen the table.
-    let mut named_keys = BTreeSet::new();
-    let mut rows: Vec<Vec<String>> = locked(root)
-        .map(|row| {
-            let mut cells = cells(row, flavor, tense);
-            if !row.signers.is_empty() {
-                cells.push(signers(row, &mut named_keys));
-            }
-            cells
-        })
-        .collect();
-    if !rows.is_empty() {
-        if look.markdown {
-            let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
-            let titles = TITLES[..columns].iter().map(|title| (*title).to_owned());
-            rows.insert(0, titles.collect());
-        }
-        blocks.push(TextBlock::Table(rows));
-    }
+    blocks.extend(table(root, flavor, tense, look));
     for row in locked(root).filter(|row| !row.replaced.is_empty()) {
         blocks.push(TextBlock::Lines(replaced(row, flavor, tense)));
     }
@@ -174,6 +156,27 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     }
     blocks.push(reading::verdict(verdict.clone()));
     blocks
+}
+
+/// Shows the entries in a table; in Markdown it has titles, as every table there must (GFM 4.10).
+fn table(root: &RootResult, flavor: Flavor, tense: Tense, look: Look) -> Option<TextBlock> {
+    // A project file may pin a key, so each is named; in every row it would only widen the table.
+    let mut named_keys = BTreeSet::new();
+    let mut rows: Vec<Vec<String>> = locked(root)
+        .map(|row| {
+            let mut cells = cells(row, flavor, tense);
+            if !row.signers.is_empty() {
+                cells.push(signers(row, &mut named_keys));
+            }
+            cells
+        })
+        .collect();
+    let columns = rows.iter().map(Vec::len).max()?;
+    if look.markdown {
+        let titles: Vec<String> = TITLES[..columns].iter().map(ToString::to_string).collect();
+        rows.insert(0, titles);
+    }
+    Some(TextBlock::Table(rows))
 }
 
 pub(super) fn locked(root: &RootResult) -> impl Iterator<Item = &LockedProvider> {

@@ -62,10 +62,10 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let (notes, folds): (Vec<Fold>, Vec<Fold>) = folds
         .into_iter()
         .partition(|fold| fold.severity == Severity::Note);
-    let (own, shared): (Vec<Fold>, Vec<Fold>) =
-        folds.into_iter().partition(|fold| fold.root_count() == 1);
+    let (own, shared): (Vec<&Fold>, Vec<&Fold>) =
+        folds.iter().partition(|fold| fold.root_count() == 1);
     let mut by_root: BTreeMap<usize, Vec<&Fold>> = BTreeMap::new();
-    for fold in &own {
+    for fold in own {
         by_root.entry(fold.members[0].root).or_default().push(fold);
     }
     let failures: String = shared_failures
@@ -82,12 +82,11 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         .collect();
     let own = format!("{} roots with findings of their own", tables.len());
     let folded = page.open(&own, tables.len() > MAX_OPEN_ROOTS);
-    let shared: Vec<&Fold> = shared.iter().collect();
-    let rows = page.shared(&shared);
     writeln!(out, "{verdict}")?;
     write!(
         out,
-        "{rows}{failures}{}{}{}",
+        "{}{failures}{}{}{}",
+        page.shared(&shared),
         page.advice(&shared),
         page.places(&shared),
         folded.as_deref().unwrap_or_default()
@@ -98,8 +97,7 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     if folded.is_some() {
         write!(out, "{CLOSE}")?;
     }
-    write!(out, "{}{clean}", page.notes(&notes))?;
-    write!(out, "{}", page.left_out())
+    write!(out, "{}{clean}{}", page.notes(&notes), page.left_out())
 }
 
 /// Returns the failures that several roots have, with the paths of the roots.

@@ -12,7 +12,7 @@ pub use checks::checks;
 
 use super::changes::{Details, first_files};
 use super::{ChangeLine, Changes, Linked, Remark, TextBlock, Tone};
-use text::{code, escaped, fenced, html};
+use text::{code, escaped, failed, fenced, html};
 
 /// Maximum size of a text, in bytes: forges take 65,536 characters in a comment.
 const MAX_BYTES: usize = 60_000;
@@ -78,14 +78,9 @@ fn fixed(block: &TextBlock) -> Option<String> {
         TextBlock::Lines(lines) => format!("{}\n\n", fenced(lines, "")),
         // Our own text, and Markdown already.
         TextBlock::Page(text, _) => text.clone(),
-        TextBlock::Failure(failure) => {
-            let lines: Vec<String> = failure.lines().lines().map(escaped).collect();
-            format!("**Error**: {}\n\n", lines.join("<br>"))
-        }
+        TextBlock::Failure(failure) => failed(&failure.lines()),
         TextBlock::SharedFailure(failure, roots) => {
-            let text = format!("{}\n{roots}", failure.lines());
-            let lines: Vec<String> = text.lines().map(escaped).collect();
-            format!("**Error**: {}\n\n", lines.join("<br>"))
+            failed(&format!("{}\n{roots}", failure.lines()))
         }
         TextBlock::Changes(_)
         | TextBlock::Diagnostic(_)

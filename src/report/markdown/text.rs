@@ -17,6 +17,12 @@ pub(super) fn code(text: &str) -> String {
     format!("{marks}{space}{text}{space}{marks}")
 }
 
+/// Returns lines of an error as one paragraph, in which each stays a line.
+pub(super) fn failed(lines: &str) -> String {
+    let lines: Vec<String> = lines.lines().map(escaped).collect();
+    format!("**Error**: {}\n\n", lines.join("<br>"))
+}
+
 /// Returns a block of lines in which nothing means anything.
 pub(super) fn fenced(lines: &[String], language: &str) -> String {
     let lines: Vec<String> = lines.iter().map(|line| harmless(line)).collect();

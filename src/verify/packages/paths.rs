@@ -88,9 +88,10 @@ impl NamedPackages {
         let is_package =
             lies_as_in_mirror || has_any_executable(names.iter().map(|name| name.as_bytes()));
         if !zips.is_empty() {
-            let zips = zips.into_iter().map(|name| path.join(name));
-            self.singles
-                .extend(zips.map(|zip| single(Local::Archive(zip))));
+            self.singles.extend(
+                zips.into_iter()
+                    .map(|name| single(Local::Archive(path.join(name)))),
+            );
         } else if is_package {
             self.singles.push(directory);
         } else {

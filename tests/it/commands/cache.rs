@@ -168,14 +168,23 @@ fn an_export_for_lock_files_holds_what_they_need_whoever_writes_it() {
     let outcome = lab.run(&["cache", "export", "--for", "empty"]);
     assert_eq!(outcome.stdout, "# lockctl facts 1\n");
 
-    // Three machines know one of three packages each; the order does not matter.
+    // Three machines know one of three packages each, and the second one knows the release; the order
+    // does not matter.
     let known = lab.read("all.txt");
-    let known: Vec<&str> = known.lines().skip(1).collect();
+    let (of_release, known): (Vec<&str>, Vec<&str>) = known
+        .lines()
+        .skip(1)
+        .partition(|line| line.starts_with("release "));
+    let of_release = of_release.join("\n");
     let files = ["abc", "cba"].map(|order| {
         let file = format!("{order}.txt");
         for machine in order.bytes() {
             let line = known[usize::from(machine - b'a')];
-            lab.write("one.txt", format!("# lockctl facts 1\n{line}\n"));
+            let facts = match machine {
+                b'b' => format!("# lockctl facts 1\n{line}\n{of_release}\n"),
+                _ => format!("# lockctl facts 1\n{line}\n"),
+            };
+            lab.write("one.txt", facts);
             let dir = lab.path(&format!("store-{machine}"));
             lab.env
                 .vars
