@@ -7,6 +7,7 @@ use lockctl::cli::{self, Io, World};
 use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealHttp, RealRun};
 
 fn main() -> ExitCode {
+    os::announce_panics();
     let http = RealHttp::new(&RealEnv);
     let world = World {
         disk: &RealDisk,

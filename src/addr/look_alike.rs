@@ -1,6 +1,9 @@
 //! Namespaces that are one typing error away from a known one.
 
-use super::ProviderAddr;
+use std::collections::BTreeMap;
+
+use super::near_names::{NearName, first_near};
+use super::{Hostname, ProviderAddr};
 use crate::flavor::Flavor;
 
 /// Publishers in the public registries, sorted.
@@ -69,6 +72,10 @@ const MIN_LETTERS: usize = 5;
 /// Minimum length of a namespace, in letters, to be compared together with the type.
 const MIN_LETTERS_BEFORE_TYPE: usize = 3;
 
+/// Maximum length of a namespace, in letters, to be compared: those of the registries are names of GitHub
+/// accounts, which have at most 39.
+const MAX_LETTERS: usize = 64;
+
 /// A name that is one typing error away from another.
 ///
 /// Displayed as a clause: no capital letter, no period.
@@ -104,45 +111,144 @@ impl std::fmt::Display for LookAlike {
 /// assert_eq!(look_alike(&read("hashicorp/aws"), []), None);
 /// ```
 pub fn look_alike<'a>(
-    addr: &ProviderAddr,
+    addr: &'a ProviderAddr,
     locked: impl IntoIterator<Item = &'a ProviderAddr>,
 ) -> Option<LookAlike> {
-    let is_public = Flavor::ALL
+    let known: Vec<RankedProvider<'_>> = locked
+        .into_iter()
+        .map(|addr| RankedProvider { addr, rank: 0 })
+        .collect();
+    look_alikes(&[RankedProvider { addr, rank: 1 }], &known).remove(0)
+}
+
+/// A provider, and its place in the order of those that others may be mistaken for.
+#[derive(Clone, Copy, Debug)]
+pub struct RankedProvider<'a> {
+    /// The provider whose name is compared.
+    pub addr: &'a ProviderAddr,
+    /// A provider is compared only with those of a smaller rank. Providers of one namespace have one rank.
+    pub rank: usize,
+}
+
+/// As [`look_alike`] for many providers: the work grows with their number, not with its square.
+#[must_use]
+pub fn look_alikes(
+    asking: &[RankedProvider<'_>],
+    locked: &[RankedProvider<'_>],
+) -> Vec<Option<LookAlike>> {
+    let by_namespace = first_alike(asking, locked, Compared::Namespace);
+    let by_both = first_alike(asking, locked, Compared::Both);
+    let locked_in = |index: usize| locked[index].addr;
+    let alike = by_namespace.into_iter().zip(by_both).zip(asking);
+    alike
+        .map(|((namespace, both), RankedProvider { addr, .. })| {
+            let is_public = Flavor::ALL
+                .iter()
+                .any(|flavor| flavor.default_host() == addr.hostname().unicode());
+            if is_public && is_known_publisher(addr.namespace()) {
+                return None;
+            }
+            let letters: Vec<char> = addr.namespace().chars().collect();
+            let publisher = KNOWN_PUBLISHERS.iter().find(|publisher| {
+                is_public && is_one_error(&letters, &publisher.chars().collect::<Vec<_>>())
+            });
+            let (name, resembles) = match (publisher, namespace, both) {
+                (Some(publisher), ..) => (addr.namespace().to_owned(), (*publisher).to_owned()),
+                (None, Some(index), both) if both.is_none_or(|both| index <= both) => {
+                    let other = locked_in(index).namespace();
+                    (addr.namespace().to_owned(), other.to_owned())
+                }
+                (None, _, both) => (full(addr), full(locked_in(both?))),
+            };
+            Some(LookAlike { name, resembles })
+        })
+        .collect()
+}
+
+/// The part of an address that is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Compared {
+    Namespace,
+    Both,
+}
+
+/// Returns for each provider the first locked one of the same host whose name is one typing error away.
+fn first_alike(
+    asking: &[RankedProvider<'_>],
+    locked: &[RankedProvider<'_>],
+    compared: Compared,
+) -> Vec<Option<usize>> {
+    // Thousands of providers may share one namespace, which is compared once.
+    let (names, of_asking) = distinct(asking, compared);
+    let (known, of_locked) = distinct(locked, compared);
+    let mut first_locked = vec![usize::MAX; known.len()];
+    for (index, name) in of_locked.iter().enumerate() {
+        if let Some(name) = name {
+            first_locked[*name] = index.min(first_locked[*name]);
+        }
+    }
+    let near = first_near(&names, &known, |left, right| {
+        let host = left.part.start;
+        left.letters[..host] == right.letters[..right.part.start]
+            && left.namespace() != right.namespace()
+            // A short namespace is close to another by chance, but not before the same type.
+            && left.namespace().len() >= MIN_LETTERS_BEFORE_TYPE
+            && is_one_error(&left.letters[host..], &right.letters[host..])
+    });
+    of_asking
+        .into_iter()
+        .map(|name| Some(first_locked[near[name?]?]))
+        .collect()
+}
+
+/// Returns the names that can be compared, each once, and which of them each provider has.
+fn distinct(
+    providers: &[RankedProvider<'_>],
+    compared: Compared,
+) -> (Vec<NearName>, Vec<Option<usize>>) {
+    let mut names = Vec::new();
+    let mut indices: BTreeMap<(&Hostname, &str, &str), usize> = BTreeMap::new();
+    let of_providers = providers
         .iter()
-        .any(|flavor| flavor.default_host() == addr.hostname().unicode());
-    if is_public && is_known_publisher(addr.namespace()) {
-        return None;
+        .map(|RankedProvider { addr, rank }| {
+            let count = addr.namespace().chars().count();
+            if count > MAX_LETTERS {
+                return None;
+            }
+            let (type_name, rest) = match compared {
+                Compared::Namespace => ("", String::new()),
+                Compared::Both => (addr.type_name(), format!("/{}", addr.type_name())),
+            };
+            let key = (addr.hostname(), addr.namespace(), type_name);
+            Some(*indices.entry(key).or_insert_with(|| {
+                let host = format!("{}/", addr.hostname());
+                let start = host.chars().count();
+                names.push(NearName {
+                    letters: format!("{host}{}{rest}", addr.namespace())
+                        .chars()
+                        .collect(),
+                    part: start..start + count + rest.len().min(1),
+                    rank: *rank,
+                });
+                names.len() - 1
+            }))
+        })
+        .collect();
+    (names, of_providers)
+}
+
+impl NearName {
+    fn namespace(&self) -> &[char] {
+        let letters = &self.letters[self.part.start..];
+        letters
+            .split(|letter| *letter == '/')
+            .next()
+            .unwrap_or(letters)
     }
-    let found = |name: &str, resembles: &str| LookAlike {
-        name: name.to_owned(),
-        resembles: resembles.to_owned(),
-    };
-    let namespace = addr.namespace();
-    if is_public {
-        let publisher = KNOWN_PUBLISHERS
-            .iter()
-            .find(|publisher| is_one_error(namespace, publisher));
-        if let Some(publisher) = publisher {
-            return Some(found(namespace, publisher));
-        }
-    }
-    let full = |addr: &ProviderAddr| format!("{}/{}", addr.namespace(), addr.type_name());
-    let name = full(addr);
-    for other in locked {
-        if other.hostname() != addr.hostname() || other.namespace() == namespace {
-            continue;
-        }
-        if is_one_error(namespace, other.namespace()) {
-            return Some(found(namespace, other.namespace()));
-        }
-        // A short namespace is close to another by chance, but not before the same type.
-        let is_tiny = namespace.chars().count() < MIN_LETTERS_BEFORE_TYPE;
-        let other = full(other);
-        if !is_tiny && is_one_error(&name, &other) {
-            return Some(found(&name, &other));
-        }
-    }
-    None
+}
+
+fn full(addr: &ProviderAddr) -> String {
+    format!("{}/{}", addr.namespace(), addr.type_name())
 }
 
 /// Returns whether a namespace belongs to a publisher of many providers in the public registries.
@@ -152,9 +258,8 @@ pub fn is_known_publisher(namespace: &str) -> bool {
 }
 
 /// Returns whether one typing error leads from one name to another.
-fn is_one_error(left: &str, right: &str) -> bool {
-    let (mut longer, mut shorter): (Vec<char>, Vec<char>) =
-        (left.chars().collect(), right.chars().collect());
+fn is_one_error(left: &[char], right: &[char]) -> bool {
+    let (mut longer, mut shorter) = (left, right);
     if longer.len() < shorter.len() {
         std::mem::swap(&mut longer, &mut shorter);
     }
@@ -163,7 +268,7 @@ fn is_one_error(left: &str, right: &str) -> bool {
     }
     let same = longer
         .iter()
-        .zip(&shorter)
+        .zip(shorter)
         .take_while(|(a, b)| a == b)
         .count();
     let (longer, shorter) = (&longer[same..], &shorter[same..]);
@@ -235,6 +340,54 @@ mod tests {
         check("hashicorp/aws", &["hashicrop/aws"], None);
         check("acmecorp/tool", &["acmecorp/tools"], None);
         check("example.com/hashicrop/aws", &[], None);
+    }
+
+    #[test]
+    fn many_are_compared_as_if_one_by_one() {
+        // Few letters, so that there are thousands of pairs of each kind of error, and two hosts.
+        let hosts = ["", "example.com/"];
+        let parts = [
+            "acme1", "acme", "ac1me", "ac2me", "acem1", "came1", "ab", "abc", "acb", "acmee",
+        ];
+        let types = ["tool", "tol", "otol", "1x"];
+        let addrs: Vec<ProviderAddr> = hosts
+            .iter()
+            .flat_map(|host| parts.map(|part| format!("{host}{part}")))
+            .flat_map(|front| types.map(|type_name| read(&format!("{front}/{type_name}"))))
+            .collect();
+        let ranked: Vec<RankedProvider<'_>> = addrs
+            .iter()
+            .map(|addr| RankedProvider {
+                addr,
+                rank: addr.namespace().len() % 3,
+            })
+            .collect();
+        let mut found_some = 0;
+        for (asking, found) in ranked.iter().zip(look_alikes(&ranked, &ranked)) {
+            let letters = |text: &str| text.chars().collect::<Vec<char>>();
+            let wanted = ranked.iter().find_map(|other| {
+                let (addr, known) = (asking.addr, other.addr);
+                if other.rank >= asking.rank
+                    || addr.hostname() != known.hostname()
+                    || addr.namespace() == known.namespace()
+                {
+                    return None;
+                }
+                if is_one_error(&letters(addr.namespace()), &letters(known.namespace())) {
+                    return Some(known.namespace().to_owned());
+                }
+                let is_near = is_one_error(&letters(&full(addr)), &letters(&full(known)));
+                (addr.namespace().len() > 2 && is_near).then(|| full(known))
+            });
+            found_some += usize::from(wanted.is_some());
+            assert_eq!(
+                found.map(|found| found.resembles),
+                wanted,
+                "{}",
+                asking.addr
+            );
+        }
+        assert!(found_some > 20, "{found_some}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod host;
 mod look_alike;
 mod mirror_url;
 pub mod module;
+mod near_names;
 mod pattern;
 mod repository;
 mod url;
@@ -21,7 +22,7 @@ use idna::uts46::Hyphens;
 
 use crate::flavor::Flavor;
 pub use host::{Hostname, HostnameError};
-pub use look_alike::{LookAlike, is_known_publisher, look_alike};
+pub use look_alike::{LookAlike, RankedProvider, is_known_publisher, look_alike, look_alikes};
 pub use mirror_url::{MirrorUrl, MirrorUrlError};
 pub use pattern::{PatternError, ProviderFilter, ProviderPattern};
 pub use repository::{RepositoryAddr, RepositoryAddrError};

@@ -39,6 +39,7 @@ use crate::report::graph::Graph;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 pub use crate::run::World;
+use crate::run::contained;
 use crate::world::{CachedDisk, Confined};
 use args::{Common, Configuration};
 use commands::CommandLine;
@@ -89,12 +90,25 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
             let current = world.env.current_dir().ok();
             let cached = current.map(|current| CachedDisk::new(disk, current));
             let disk = cached.as_ref().map_or(disk, |cached| cached);
-            command.run(common, World { disk, ..world }, meanwhile)
+            contained(|| Ok(command.run(common, World { disk, ..world }, meanwhile)))
         }
-        Err(failure) => CommandResult::failed(line.command.name(), [failure]),
+        Err(failure) => Err(failure),
     };
-    let printed = session::print::print(&result, command, common, world, io);
-    exit_code(result.exit, printed, io)
+    let result = result.unwrap_or_else(|failure| {
+        let mut failed = CommandResult::failed(line.command.name(), [failure]);
+        if is_driver {
+            failed.exit = merge::UNWRITTEN;
+        }
+        failed
+    });
+    let printed = contained(|| Ok(session::print::print(&result, command, common, world, io)))
+        .unwrap_or_else(|failure| Err(io::Error::other(failure.title)));
+    let code = exit_code(result.exit, printed, io);
+    if is_driver && code == FAILED {
+        merge::UNWRITTEN
+    } else {
+        code
+    }
 }
 
 /// Returns true if a command line locks roots, which may take minutes.

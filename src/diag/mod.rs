@@ -11,6 +11,8 @@ pub mod rules;
 mod texts;
 pub mod topics;
 
+use std::ops::Range;
+
 pub use counts::{Counts, counted, counted_as};
 pub use finding::{Finding, Share, TurnedOff};
 pub use help::{Help, RootCommand};
@@ -94,6 +96,29 @@ impl Span {
         }
     }
 
+    /// Makes a span of whole characters of a text: one that begins or ends inside a character is widened.
+    ///
+    /// Places that were found byte by byte, as the first difference of two texts, go through here.
+    /// A byte that is no UTF-8 is a character of its own.
+    ///
+    /// ```
+    /// use lockctl::diag::Span;
+    ///
+    /// assert_eq!(Span::within("aéb".as_bytes(), 2, 2), Span::new(1, 3));
+    /// assert_eq!(Span::within("aéb".as_bytes(), 0, 2), Span::new(0, 3));
+    /// ```
+    #[must_use]
+    pub fn within(text: &[u8], start: usize, end: usize) -> Self {
+        let end = end.min(text.len()).max(start);
+        let first = character_at(text, start);
+        if end > start {
+            return Self::new(first.start, character_at(text, end - 1).end);
+        }
+        // An empty span between two characters stays empty.
+        let is_between = first.start == start;
+        Self::new(first.start, if is_between { end } else { first.end })
+    }
+
     /// Returns the same span `by` bytes further on.
     #[must_use]
     pub fn shifted(self, by: usize) -> Self {
@@ -162,6 +187,23 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<Help>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+/// Returns the bytes of the character that a byte belongs to; of a byte that is no UTF-8, that byte.
+fn character_at(text: &[u8], at: usize) -> Range<usize> {
+    let is_first = |start: &usize| text.get(*start).is_some_and(|byte| byte & 0xC0 != 0x80);
+    // A character has at most four bytes, of which only the first is no continuation.
+    let character = (at.saturating_sub(3)..=at)
+        .rfind(is_first)
+        .and_then(|start| {
+            let ahead = &text[start..text.len().min(start + 4)];
+            let first = ahead.utf8_chunks().next()?.valid().chars().next()?;
+            Some(start..start + first.len_utf8())
+        });
+    match character {
+        Some(character) if character.contains(&at) => character,
+        _ => at..at + 1,
     }
 }
 

@@ -332,8 +332,7 @@ impl<R: BufRead> JsonReader<R> {
                 }
             }
             StringFault::Escape(at) => {
-                let at = span.start + at;
-                let escape = Span::new(at, (at + 2).min(span.end));
+                let escape = Span::within(self.tokens.text(), at, at + 2).shifted(span.start);
                 self.fault("Invalid JSON string", escape, "JSON has no such escape");
             }
         }

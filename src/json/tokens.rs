@@ -91,6 +91,15 @@ impl<R: BufRead> JsonTokens<R> {
                 // Looked at, but not taken: these bytes only word the fault.
                 self.text.extend_from_slice(&ahead[..mark]);
                 self.skip(1);
+                // The place of the fault is a whole character, whose other bytes follow; a reader may hold
+                // only some of them.
+                for _ in 1..4 {
+                    let next = self::ahead(&mut self.input)?.first();
+                    if next.is_none_or(|byte| byte & 0xC0 != 0x80) {
+                        break;
+                    }
+                    self.skip(1);
+                }
             }
         }
         Ok(JsonToken {

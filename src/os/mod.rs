@@ -16,6 +16,7 @@ mod net;
 mod objects;
 #[cfg(any(not(unix), test))]
 mod objects_by_path;
+mod panics;
 mod private;
 #[cfg(feature = "fetch")]
 mod proxy;
@@ -37,6 +38,7 @@ use terminal_size::terminal_size_of;
 use exclusive::{TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 #[cfg(feature = "fetch")]
 pub use net::RealHttp;
+pub use panics::announce_panics;
 #[cfg(feature = "fetch")]
 pub use run::RealRun;
 pub use unfinished::announce_interruption;

@@ -1,11 +1,13 @@
 //! Bounded work on several threads, with results in the order of the input.
 
+mod contained;
 mod memo;
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+pub use contained::contained;
 pub use memo::Memo;
 
 /// Calls `work` once for every item, on at most `jobs` threads, and returns the results in the

@@ -303,7 +303,13 @@ impl<'s> RootWalk<'s, '_> {
     /// Reads what the directories hold, several at once.
     fn look(self) -> CallGraph<'s> {
         let search = self.search;
-        let dirs = parallel::map(search.jobs, &self.visited, |visited| visited.look(search));
+        let dirs = parallel::map(search.jobs, &self.visited, |visited| {
+            parallel::contained(|| visited.look(search)).unwrap_or_else(|message| {
+                Err(io::Error::other(format!(
+                    "this is a bug of lockctl: {message}"
+                )))
+            })
+        });
         let mut graph = CallGraph {
             search,
             dirs: BTreeMap::new(),

@@ -6,7 +6,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use super::groups::grouped;
 use super::style::{Colors, harmless, harmless_lines};
-use crate::diag::{Diagnostic, FileId, Label, Severity, Texts};
+use crate::diag::{Diagnostic, FileId, Label, Severity, Span, Texts};
 
 /// Maximum width of a line before its ends are cut off, in columns.
 const MAX_WIDTH: usize = 140;
@@ -105,8 +105,9 @@ fn snippet<'a>(
         // Of a label over several lines only the part in the first is marked.
         let line = texts.line(file, label.span.start);
         let start = label.span.start.min(bytes.len());
-        let end = label.span.end.min(line.end).max(start);
-        let mut annotation = kind.span(start - range.start..end - range.start);
+        // `annotate-snippets` panics at a place inside a character.
+        let span = Span::within(bytes, start, label.span.end.min(line.end));
+        let mut annotation = kind.span(span.start - range.start..span.end - range.start);
         if !label.note.is_empty() {
             annotation = annotation.label(harmless(&label.note));
         }
@@ -152,7 +153,6 @@ fn same_length(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Span;
 
     #[track_caller]
     fn check(text: &[u8], make: impl Fn(FileId) -> Diagnostic, wanted: impl snapbox::IntoData) {
@@ -203,6 +203,25 @@ error[version-malformed]: Wrong
   |   ^^ here
 "#]],
         );
+    }
+
+    #[test]
+    fn a_place_inside_a_character_is_the_whole_character() {
+        for (start, end) in [(5, 6), (6, 7), (6, 6), (5, 7)] {
+            check(
+                "{\"a\":\u{201c}x}".as_bytes(),
+                |file| {
+                    Diagnostic::error("syntax-error", "Wrong").at(file, Span::new(start, end), "")
+                },
+                snapbox::str![[r#"
+error[syntax-error]: Wrong
+ --> .terraform.lock.hcl:1:6
+  |
+1 | {"a":“x}
+  |      ^
+"#]],
+            );
+        }
     }
 
     #[test]

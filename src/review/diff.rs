@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::addr::{LookAlike, ProviderAddr, look_alike};
+use crate::addr::{Hostname, LookAlike, ProviderAddr, RankedProvider, look_alikes};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::version::{Upgrade, VersionStep, step};
@@ -162,17 +162,33 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
             look_alike: None,
         });
     }
-    for change in &mut lock_diff.providers {
-        // A provider that only moved to another registry has the name that a reader knows already.
-        let has_new_name = [ChangeKind::Added, ChangeKind::NamespaceSwitched]
-            .iter()
-            .any(|kind| change.kinds.contains(kind));
-        if has_new_name {
-            change.look_alike = look_alike(change.addr(), old.providers.keys());
-        }
-    }
+    add_look_alikes(&mut lock_diff.providers, old);
     lock_diff.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
     lock_diff
+}
+
+/// Compares the names of new providers with those that were locked before.
+fn add_look_alikes(changes: &mut [ProviderChange], old: &LockFile) {
+    let is_new = |change: &ProviderChange| {
+        // A provider that only moved to another registry has the name that a reader knows already.
+        [ChangeKind::Added, ChangeKind::NamespaceSwitched]
+            .iter()
+            .any(|kind| change.kinds.contains(kind))
+    };
+    let ranked = |addr, rank| RankedProvider { addr, rank };
+    let locked: Vec<_> = old.providers.keys().map(|addr| ranked(addr, 0)).collect();
+    let found = {
+        let asking: Vec<_> = changes
+            .iter()
+            .filter(|change| is_new(change))
+            .map(|change| ranked(change.addr(), 1))
+            .collect();
+        look_alikes(&asking, &locked)
+    };
+    let changed = changes.iter_mut().filter(|change| is_new(change));
+    for (change, look_alike) in changed.zip(found) {
+        change.look_alike = look_alike;
+    }
 }
 
 /// Pairs removed entries with the added ones that replace them.
@@ -183,11 +199,12 @@ fn switched<'a>(
     removed: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
     added: &BTreeMap<&'a ProviderAddr, &ProviderLock>,
 ) -> Vec<(&'a ProviderAddr, &'a ProviderAddr)> {
-    type Alike = fn(&ProviderAddr, &ProviderAddr) -> bool;
-    const STEPS: [Alike; 3] = [
-        |a, b| a.namespace() == b.namespace(),
-        |a, b| a.hostname() == b.hostname(),
-        |_, _| true,
+    /// The part of an address that a step compares, beside the type.
+    type Shared = fn(&ProviderAddr) -> (Option<&str>, Option<&Hostname>);
+    const STEPS: [Shared; 3] = [
+        |addr| (Some(addr.namespace()), None),
+        |addr| (None, Some(addr.hostname())),
+        |_| (None, None),
     ];
     let (mut left, mut right): (BTreeSet<_>, BTreeSet<_>) = (
         removed.keys().copied().collect(),
@@ -195,29 +212,27 @@ fn switched<'a>(
     );
     let mut pairs = Vec::new();
     // Of the entries that an earlier step paired none is left for a later one.
-    for alike in STEPS {
-        let fits =
-            |a: &ProviderAddr, b: &ProviderAddr| a.type_name() == b.type_name() && alike(a, b);
-        let candidates: Vec<_> = left
-            .iter()
-            .filter_map(|before| {
-                let now = only(right.iter().filter(|now| fits(before, now)))?;
-                only(left.iter().filter(|other| fits(other, now)))?;
-                Some((*before, *now))
-            })
-            .collect();
-        for (before, now) in candidates {
+    for shared in STEPS {
+        // Grouped first: two files may have thousands of entries, none of which is in both.
+        let mut groups: BTreeMap<_, (Vec<&ProviderAddr>, Vec<&ProviderAddr>)> = BTreeMap::new();
+        for before in &left {
+            let key = (before.type_name(), shared(before));
+            groups.entry(key).or_default().0.push(before);
+        }
+        for now in &right {
+            let key = (now.type_name(), shared(now));
+            groups.entry(key).or_default().1.push(now);
+        }
+        for (before, now) in groups.into_values() {
+            let (&[before], &[now]) = (&*before, &*now) else {
+                continue;
+            };
             left.remove(before);
             right.remove(now);
             pairs.push((before, now));
         }
     }
     pairs
-}
-
-fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
-    let first = all.next()?;
-    all.next().is_none().then_some(first)
 }
 
 fn side(addr: &ProviderAddr, lock: &ProviderLock) -> ProviderSide {

@@ -16,6 +16,7 @@ use crate::project::roots::UnitRoots;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult};
 use crate::run::changed::ChangedFiles;
+use crate::run::contained::contained;
 use crate::run::job::{Job, OpenResult, RunInputs};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
@@ -221,13 +222,14 @@ impl<J: Job> JobRun<'_, '_, J> {
             let read = parallel::map(reader.inputs.jobs, &next, |(number, found)| {
                 // The ids of texts depend on the place of the root, not on which thread finishes first.
                 let mut texts = texts.after(*number);
-                (reader.read(found, &mut texts), texts)
+                let read = contained(|| Ok(reader.read(found, &mut texts)?));
+                (read, texts)
             });
             for ((_, found), (read, texts)) in next.into_iter().zip(read) {
                 self.texts.append(texts);
                 let dir = found.dir.clone();
                 let mut result = RootResult::new(dir.display().to_string());
-                let mut opened = self.open(found, read, &mut result);
+                let mut opened = contained(|| self.open(found, read, &mut result));
                 if let Ok(OpenResult::Changed) = opened {
                     // What was said of the root before does not count.
                     result = RootResult::new(dir.display().to_string());
@@ -243,7 +245,7 @@ impl<J: Job> JobRun<'_, '_, J> {
     fn open(
         &mut self,
         found: FoundRoot,
-        read: Result<Option<ReadRoot>, WorkspaceError>,
+        read: Result<Option<ReadRoot>, Failure>,
         result: &mut RootResult,
     ) -> Result<OpenResult<J::Opened>, Failure> {
         let file = found.file?;
@@ -309,11 +311,11 @@ impl<J: Job> JobRun<'_, '_, J> {
     ) -> Result<OpenResult<J::Opened>, Failure> {
         let found = self.reader.find(dir.to_owned(), &mut self.texts);
         let read = self.reader.read(&found, &mut self.texts);
-        self.open(found, read, result)
+        self.open(found, read.map_err(Failure::from), result)
     }
 
     fn finish(&mut self, dir: &Path, done: J::Done, result: &mut RootResult) {
-        let mut replaced = self.job.finish(done, None, &self.texts, result);
+        let mut replaced = contained(|| self.job.finish(done, None, &self.texts, result));
         if let Ok(Replaced::Changed) = replaced {
             // What was decided about the old text of the lock file does not count any more.
             *result = RootResult::new(dir.display().to_string());

@@ -8,6 +8,7 @@
 
 mod changed;
 pub(crate) mod commands;
+mod contained;
 mod driver;
 mod each;
 pub(crate) mod facts;
@@ -22,6 +23,7 @@ pub(crate) mod user;
 
 use crate::world::{Clock, Disk, Env, Http, Run};
 pub(crate) use changed::ChangedFiles;
+pub(crate) use contained::contained;
 pub(crate) use driver::over_roots;
 pub(crate) use each::each;
 pub(crate) use job::{Job, OpenResult, RunInputs};

@@ -1,28 +1,40 @@
 //! Providers whose names may have been mistaken for others.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::subject::CheckedLock;
-use crate::addr::{ProviderAddr, look_alike};
+use crate::addr::{RankedProvider, look_alikes};
 use crate::diag::{Diagnostic, Finding, rules};
 
 /// Reports providers whose namespace is one typing error away from that of a known publisher, or of
 /// another provider in the lock file.
 pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     let providers = &subject.document.lock.providers;
-    let count_in = |namespace: &str| {
-        providers
-            .keys()
-            .filter(|addr| addr.namespace() == namespace)
-            .count()
-    };
-    // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second.
-    let is_before = |a: &ProviderAddr, b: &ProviderAddr| {
-        let (of_a, of_b) = (count_in(a.namespace()), count_in(b.namespace()));
-        of_a > of_b || of_a == of_b && a.namespace() < b.namespace()
-    };
-    let mut findings = Vec::new();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for addr in providers.keys() {
-        let others = providers.keys().filter(|other| is_before(other, addr));
-        let Some(look_alike) = look_alike(addr, others) else {
+        *counts.entry(addr.namespace()).or_default() += 1;
+    }
+    // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second.
+    let namespaces: BTreeSet<(Reverse<usize>, &str)> = counts
+        .into_iter()
+        .map(|(namespace, count)| (Reverse(count), namespace))
+        .collect();
+    let ranks: BTreeMap<&str, usize> = namespaces
+        .iter()
+        .enumerate()
+        .map(|(rank, (_, namespace))| (*namespace, rank))
+        .collect();
+    let ranked: Vec<RankedProvider<'_>> = providers
+        .keys()
+        .map(|addr| RankedProvider {
+            addr,
+            rank: ranks[addr.namespace()],
+        })
+        .collect();
+    let mut findings = Vec::new();
+    for (addr, look_alike) in providers.keys().zip(look_alikes(&ranked, &ranked)) {
+        let Some(look_alike) = look_alike else {
             continue;
         };
         let title = format!("{addr} has a name that is easy to confuse: {look_alike}");

@@ -31,6 +31,7 @@ mod folds;
 mod formats;
 mod generate;
 mod git;
+mod hostile;
 mod ignored;
 mod in_use;
 mod in_use_many;

@@ -1,0 +1,25 @@
+//! The place of a panic, on standard error.
+
+use std::io::Write;
+use std::panic::PanicHookInfo;
+
+/// From now on a panic says that it is a bug, where, and how it begins, in a single line.
+///
+/// The message of a panic may quote a file, whose control characters would steer the terminal, or whose
+/// lines a log would take for commands (`::error::`).
+pub fn announce_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        // If standard error is gone, there is nowhere left to say it.
+        let _ = writeln!(std::io::stderr(), "{}", line(panic));
+    }));
+}
+
+fn line(panic: &PanicHookInfo<'_>) -> String {
+    let literal = panic.payload().downcast_ref::<&str>().copied();
+    let message = literal.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
+    let message = message.unwrap_or("no message");
+    let message: String = message.chars().take(300).collect();
+    let place = panic.location().map(ToString::to_string);
+    let place = place.unwrap_or_else(|| "an unknown place".to_owned());
+    format!("lockctl: this is a bug at {place}: {message:?}")
+}

@@ -1,0 +1,18 @@
+//! A fault of lockctl itself, reported as the failure of the work in which it happened.
+
+use crate::parallel;
+use crate::report::Failure;
+
+/// Does some work; a panic in there is a failure of this work, and of nothing else.
+///
+/// # Errors
+/// If the work panics, or fails.
+pub(crate) fn contained<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    parallel::contained(work).unwrap_or_else(|message| {
+        Err(Failure {
+            title: "lockctl stopped in the middle of its work; this is a bug".to_owned(),
+            causes: vec![message],
+            help: Some("report it, with the files if they may be shown".to_owned()),
+        })
+    })
+}

@@ -1,0 +1,59 @@
+//! Input that was made to make a command panic, hang or flood.
+
+use std::io;
+use std::path::Path;
+
+use lockctl::os::RealDisk;
+use lockctl::world::Files;
+
+use super::assert_exit;
+use crate::disk::{Changed, Changes};
+use crate::lab::Lab;
+
+const USED: &str = "terraform {\n  required_providers {\n    x = { source = \"acme/x\" }\n  }\n}\n";
+
+#[test]
+fn a_fault_may_be_any_character() {
+    let lab = Lab::new();
+    lab.write("a/main.tf.json", "{\"a\":\u{201c}x\u{201d}}")
+        .write("a/.terraform.lock.hcl", "")
+        .write("b/main.tf.json", "{\"a\":\"\\\u{e9}\"}")
+        .write("b/.terraform.lock.hcl", "")
+        .write("c/main.tf", USED)
+        .write("c/.terraform.lock.hcl", "");
+    let outcome = lab.run(&["verify", "-r"]);
+    assert_exit(&outcome, 2);
+    let shown = outcome.stdout;
+    assert!(shown.contains("1 | {\"a\":\u{201c}x"), "{shown}");
+    assert!(shown.contains("1 | {\"a\":\"\\\u{e9}\"}"), "{shown}");
+    assert!(shown.contains("acme/x"), "{shown}");
+}
+
+/// A disk on which reading some files makes lockctl panic.
+struct Panicking;
+
+impl Changes for Panicking {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        assert!(
+            !path.ends_with("bad/main.tf"),
+            "\u{1b}[31mno character boundary"
+        );
+        RealDisk.read(path, limit)
+    }
+}
+
+#[test]
+fn a_panic_in_one_root_hides_no_other() {
+    let lab = Lab::new();
+    for root in ["a", "bad", "c"] {
+        lab.write(&format!("{root}/main.tf"), USED)
+            .write(&format!("{root}/.terraform.lock.hcl"), "");
+    }
+    let outcome = lab.run_on(&Changed(Panicking), &["verify", "-r"]);
+    assert_exit(&outcome, 2);
+    let text = format!("{}{}", outcome.stdout, outcome.stderr);
+    for wanted in ["this is a bug", " --> a: ", " --> c: "] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    assert!(!text.contains('\u{1b}'), "{text}");
+}
