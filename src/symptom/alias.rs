@@ -6,6 +6,7 @@ use crate::diag::{RULES, TOPICS};
 /// with hyphens, and in the singular.
 pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("age", &["release-too-young", "project-file"]),
+    ("air-gap", &["network", "facts"]),
     ("alpine", &["platforms-incomplete"]),
     ("atlantis", &["roots"]),
     ("arm64", &["platforms-incomplete"]),
@@ -18,6 +19,7 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
         "constraint",
         &["version-outside-constraint", "constraints-stale"],
     ),
+    ("cooldown", &["release-too-young", "project-file"]),
     ("credential", &["network"]),
     ("dev-override", &["network"]),
     ("diff", &["git"]),
@@ -49,6 +51,11 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("max-download", &["limits"]),
     ("merge", &["git", "conflict-markers"]),
     ("min-age", &["release-too-young", "project-file"]),
+    ("minimum-age", &["release-too-young", "project-file"]),
+    (
+        "minimum-release-age",
+        &["release-too-young", "project-file"],
+    ),
     ("mirror", &["network"]),
     ("module", &["modules"]),
     ("monorepo", &["roots"]),

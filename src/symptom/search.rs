@@ -24,7 +24,7 @@ pub(crate) struct PageMatch {
 }
 
 /// Words that are in every page and say nothing about a subject.
-const COMMON: &[&str] = &[
+pub(crate) const COMMON: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "by", "can", "cannot", "do", "does", "doesn", "don",
     "for", "from", "has", "have", "how", "i", "if", "in", "is", "it", "its", "my", "no", "not",
     "of", "on", "or", "so", "t", "that", "the", "there", "this", "to", "was", "what", "when",

@@ -11,7 +11,7 @@ use crate::diag::{Area, RULES, Rule, TOPICS, Topic, nearest};
 use crate::report::json::PageMatchRow;
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
 use crate::symptom::alias::{names, page_named};
-use crate::symptom::search::search;
+use crate::symptom::search::{COMMON, search};
 pub(in crate::cli) use args::ExplainArgs;
 
 /// The argument that stands for standard input.
@@ -38,7 +38,11 @@ impl Command for ExplainArgs {
             ),
             _ => match names.iter().map(|name| page_named(name)).collect() {
                 Some(pages) => named_pages(pages),
-                None => found_pages(&names.join(" ")),
+                // Some words for a page are several, as `minimum age` is.
+                None => match page_named(&names.join(" ")) {
+                    Some(page) => named_pages(vec![page]),
+                    None => found_pages(&names.join(" ")),
+                },
             },
         }
     }
@@ -145,7 +149,10 @@ fn meant(name: &str) -> Vec<&'static str> {
         return vec![close];
     }
     // No name is near in its spelling; names that share words are offered instead.
-    let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+    let words: Vec<&str> = name
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !COMMON.contains(word))
+        .collect();
     let common = |other: &str| other.split('-').filter(|word| words.contains(word)).count();
     let most = names().map(common).max().unwrap_or_default();
     names()
@@ -173,5 +180,6 @@ mod tests {
             ["platforms-incomplete", "platforms-unattributed"]
         );
         assert!(meant("").is_empty() && meant("quux").is_empty());
+        assert!(meant("why is it not chosen").is_empty());
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::addr::ProviderAddr;
 use crate::cli::args::Common;
 use crate::cli::{FINDINGS, Stderr, World, verify};
-use crate::diag::{Finding, Severity};
+use crate::diag::{Finding, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::report::json::{FindingRow, Provider, SymptomEntry, SymptomRow};
@@ -173,17 +173,19 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
         // A provider that is not locked has findings of its own, as that it is required.
         let about = entry.as_ref().or(subject.provider.as_ref());
         let findings = here.findings(about, known);
-        let fix = known.causes.iter().find_map(|cause| {
-            // A note is about what works: it is no cause of an error.
-            let finding = findings.iter().find(|finding| {
-                finding.diagnostic.code == *cause && finding.diagnostic.severity != Severity::Note
-            })?;
-            let help = finding.diagnostic.help.as_ref()?;
-            Some((*cause, help.command.as_ref()?.for_root.clone()))
+        // A note is about what works: it is no cause of an error. But an entry without signed hashes works on
+        // the recorded platforms alone.
+        let cause = known.causes.iter().find_map(|cause| {
+            findings.iter().find(|finding| {
+                let is_note = finding.diagnostic.severity == Severity::Note;
+                finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
+            })
         });
-        if let Some((cause, fix)) = fix {
-            row.page = Some(cause);
-            command = fix;
+        if let Some(Finding { diagnostic, .. }) = cause {
+            row.page = Some(diagnostic.code);
+            let help = diagnostic.help.as_ref();
+            let fix = help.and_then(|help| help.command.as_ref());
+            command = fix.map_or(command, |fix| fix.for_root.clone());
         }
         let texts = &here.0.texts;
         row.findings = findings

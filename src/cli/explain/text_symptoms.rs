@@ -2,7 +2,7 @@
 
 use crate::cli::Look;
 use crate::diag::Severity;
-use crate::report::json::{SymptomEntry, SymptomRow};
+use crate::report::json::{FindingRow, SymptomEntry, SymptomRow};
 use crate::report::{TextBlock, page, reading};
 
 /// Columns by which everything below the title is set in.
@@ -19,28 +19,49 @@ pub(super) fn blocks(rows: &[SymptomRow], look: Look) -> Vec<TextBlock> {
     }
     let columns = look.columns.clamp(*COLUMNS.start(), *COLUMNS.end());
     let gap = [TextBlock::Lines(vec![String::new()])];
-    let texts: Vec<Vec<TextBlock>> = rows
+    let mut errors: Vec<Vec<&SymptomRow>> = Vec::new();
+    for row in rows {
+        // `init` prints the same error for each provider, and one step fixes all of them.
+        let is_same = |errors: &&mut Vec<&SymptomRow>| {
+            let first = errors[0];
+            let fix = |row: &SymptomRow| (row.meaning, row.page, row.command.clone(), row.entry);
+            row.meaning.is_some()
+                && (first.severity, &first.title) == (row.severity, &row.title)
+                && fix(first) == fix(row)
+        };
+        match errors.iter_mut().find(is_same) {
+            Some(same) => same.push(row),
+            None => errors.push(vec![row]),
+        }
+    }
+    let texts: Vec<Vec<TextBlock>> = errors
         .iter()
-        .map(|row| {
+        .map(|same| {
             vec![
-                TextBlock::Remark(reading::tone(row.severity), row.title.clone()),
-                TextBlock::Lines(lines(row, columns)),
+                TextBlock::Remark(reading::tone(same[0].severity), same[0].title.clone()),
+                TextBlock::Lines(lines(same, columns)),
             ]
         })
         .collect();
     texts.join(&gap[..])
 }
 
-fn lines(row: &SymptomRow, columns: usize) -> Vec<String> {
-    let subject: Vec<&str> = [&row.provider, &row.version, &row.platform]
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
+/// Explains one error, which may be about several providers.
+fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = same
+        .iter()
+        .map(|row| {
+            let subject: Vec<&str> = [&row.provider, &row.version, &row.platform]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+                .collect();
+            subject.join(" ")
+        })
+        .filter(|subject| !subject.is_empty())
+        .map(|subject| format!("{INDENT}{subject}"))
         .collect();
-    let mut lines = Vec::new();
-    if !subject.is_empty() {
-        lines.push(format!("{INDENT}{}", subject.join(" ")));
-    }
+    let row = same[0];
     let Some(meaning) = row.meaning else {
         let text = "not recognised: lockctl knows errors about providers and lock files";
         lines.push(format!("{INDENT}{text}"));
@@ -48,7 +69,8 @@ fn lines(row: &SymptomRow, columns: usize) -> Vec<String> {
     };
     lines.extend(wrapped(meaning, INDENT, INDENT, columns));
     // Without a word about the lock file, nothing would say that it was looked at.
-    match (row.entry, row.findings.is_empty()) {
+    let findings: Vec<&FindingRow> = same.iter().flat_map(|row| &row.findings).collect();
+    match (row.entry, findings.is_empty()) {
         (Some(SymptomEntry::Missing), _) => {
             lines.push(format!("{INDENT}the lock file here has no entry for it"));
         }
@@ -57,7 +79,7 @@ fn lines(row: &SymptomRow, columns: usize) -> Vec<String> {
         }
         _ => {}
     }
-    for finding in &row.findings {
+    for finding in findings {
         let severity = match finding.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",

@@ -10,10 +10,11 @@ known! {
         "The mirror has an unpacked package, which only an `h1:` can verify, and none of the recorded `h1:` is its own. \
          Most often the entry was written on another platform and lacks that of this one.";
     "package-not-recorded", [], ["the current package for … doesn't match any of the checksums", "doesn't match any of the checksums previously recorded"],
-        "package-mismatch", ["hash-not-well-formed", "hash-not-of-release", "hashes-contradicted", "package-mismatch", "package-stray-file"],
+        "package-mismatch", ["hash-not-well-formed", "hash-not-of-release", "hashes-contradicted", "package-mismatch", "package-stray-file", "zh-missing"],
         ["lockctl verify --upstream"] =>
-        "The package that was fetched has none of the hashes that the lock file records for this version. The entry was \
-         edited or belongs to another release, the release was published again, or the package was changed on its way.";
+        "The package that was fetched has none of the hashes that the lock file records for this version. An entry without \
+         `zh:` hashes was locked from a mirror or cache, and lacks the hash of this platform. Otherwise the entry was edited or \
+         belongs to another release, the release was published again, or the package was changed on its way.";
     "cached-package-not-recorded", ["Failed to install provider from shared cache"], [],
         "package-unverifiable",
         ["package-unverifiable", "platforms-incomplete", "package-mismatch", "package-stray-file", "hash-not-well-formed"],

@@ -158,6 +158,7 @@ fn explain_knows_other_words_for_pages() {
         ("checksum", "Which hashes are trusted"),
         ("policy", "The project file"),
         ("min_age", "release-too-young"),
+        ("cooldown", "release-too-young"),
         ("pin", "key-not-allowed"),
         ("mirror", "Registries, mirrors and credentials"),
         ("exit-code", "Exit codes"),
@@ -168,6 +169,10 @@ fn explain_knows_other_words_for_pages() {
         assert_exit(&outcome, 0);
         assert_eq!(outcome.stdout.lines().next(), Some(heading), "{word}");
     }
+    // Several words may be the name of one page.
+    let outcome = lab.run(&["explain", "minimum", "age"]);
+    assert_exit(&outcome, 0);
+    assert!(outcome.stdout.starts_with("release-too-young\n"));
     // Two words for one page show it once.
     let once = lab.run(&["explain", "mirror"]).stdout;
     assert_eq!(

@@ -427,6 +427,56 @@ fn the_lock_file_of_the_working_directory_is_looked_at() {
     assert_eq!(rows[0]["command"], "lockctl lock .");
 }
 
+/// An entry without `zh:` hashes lacks that of this machine's platform: `lock` adds it. What several providers
+/// share is printed once.
+#[test]
+fn entries_that_lack_a_platform_are_one_error_with_its_fix() {
+    let mut lab = Lab::new();
+    lab.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    a = { source = \"acme/a\" }\n    b = { source = \"acme/b\" }\n  }\n}\n",
+    );
+    let entry = |name: &str| {
+        format!(
+            "provider \"registry.terraform.io/acme/{name}\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:DXqaovDRhkmWv/SNlmK7iSo7EZLTzAy5TPCV2wqnRik=\",\n  ]\n}}\n"
+        )
+    };
+    lab.write(
+        ".terraform.lock.hcl",
+        format!(
+            "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n\n{}\n{}",
+            entry("a"),
+            entry("b")
+        ),
+    );
+    let error = |name: &str| {
+        Recorded {
+            severity: "error".into(),
+            title: "Failed to install provider".into(),
+            detail: format!("Error while installing acme/{name} v1.0.0: the current package for registry.terraform.io/acme/{name} 1.0.0 doesn't match any of the checksums previously recorded in the dependency lock file; for more information: https://developer.hashicorp.com/terraform/language/files/dependency-lock#checksum-verification"),
+        }
+        .boxed()
+    };
+    let output = error("a") + &error("b");
+    let rows = explained(&mut lab, &output);
+    assert_eq!(rows.len(), 2);
+    for row in &rows {
+        assert_eq!(row["page"], "zh-missing");
+        assert_eq!(row["command"], "lockctl lock .");
+    }
+    lab.env.input = output.into_bytes();
+    let text = lab.run(&["explain", "-"]).stdout;
+    for once in ["error: Failed to install provider", "fix: lockctl lock ."] {
+        assert_eq!(text.matches(once).count(), 1, "{text}");
+    }
+    assert!(
+        text.contains(
+            "  registry.terraform.io/acme/a 1.0.0\n  registry.terraform.io/acme/b 1.0.0\n"
+        ),
+        "{text}"
+    );
+}
+
 #[test]
 fn input_without_an_error_is_named() {
     let mut lab = Lab::new();
