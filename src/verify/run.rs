@@ -18,7 +18,7 @@ use super::{
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
 use crate::diag::{Counts, Diagnostic, FileId, Finding, Severity, has_errors, rules};
-use crate::hash::Hash;
+use crate::hash::{Hash, Scheme};
 use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
 
@@ -209,10 +209,19 @@ fn check_lock(
             &answers,
         ));
         verdict.platforms = Some(wanted);
-        // The signed list as it is served now decides.
         let is_foreign = |found: &Attribution| !found.foreign().is_empty();
+        let has_zh = |provider: &ProviderAddr| {
+            subject
+                .document
+                .lock
+                .providers
+                .get(provider)
+                .is_some_and(|entry| entry.hashes.of(Scheme::Zh).next().is_some())
+        };
         findings.extend(foreign::of_no_release(subject, &releases, |provider| {
-            answers.contains_key(provider) || attributions.get(provider).is_some_and(is_foreign)
+            // The signed list as it is served now decides about `zh:`, and says nothing about `h1:`.
+            answers.contains_key(provider) && has_zh(provider)
+                || attributions.get(provider).is_some_and(is_foreign)
         }));
     }
     findings.extend(source_checks::compare(subject, &answers, &attributions));

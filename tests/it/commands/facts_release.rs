@@ -114,7 +114,15 @@ fn what_may_be_of_the_release_is_not_reported() {
     // Once all packages are known, none is left that they could be of.
     lab.write(LOCK, good.clone());
     assert_exit(&lock(&lab, ALL), 0);
-    assert!(reported(altered(&without(&good, "zh"), &["h1"])));
+    let foreign = altered(&without(&good, "zh"), &["h1"]);
+    assert!(reported(foreign));
+    // A registry signs no `h1:`, so its answer takes nothing back.
+    let asked = verify(&lab, &["--upstream", "--format", "json"]);
+    assert!(
+        asked.stdout.contains("hash-not-of-release"),
+        "{}",
+        asked.stdout
+    );
 }
 
 /// A root with a policy, locked for two platforms; the release was signed so many days ago.
