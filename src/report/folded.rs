@@ -215,25 +215,34 @@ impl View<'_> {
             return Vec::new();
         }
         let head = ["rule", "severity", "roots", "providers", "command"];
-        let rows = folds.iter().map(|fold| {
-            let providers: BTreeSet<_> = fold
-                .members
-                .iter()
+        let command = |fold: &Fold| {
+            let page = || format!("lockctl explain {}", fold.rule);
+            fold.command.clone().unwrap_or_else(page)
+        };
+        let key = |fold: &Fold| (fold.rule, fold.severity, command(fold));
+        let mut causes: Vec<Vec<&Fold>> = Vec::new();
+        for fold in folds {
+            // Faults in several places of a file are blocks of their own, and have one row.
+            match causes.iter_mut().find(|same| key(same[0]) == key(fold)) {
+                Some(same) => same.push(fold),
+                None => causes.push(vec![fold]),
+            }
+        }
+        let rows = causes.iter().map(|same| {
+            let members = || same.iter().flat_map(|fold| &fold.members);
+            let roots: BTreeSet<usize> = members().map(|member| member.root).collect();
+            let providers: BTreeSet<_> = members()
                 .filter_map(|member| self.finding(*member).provider.as_ref())
                 .collect();
-            let command = fold
-                .command
-                .clone()
-                .unwrap_or_else(|| format!("lockctl explain {}", fold.rule));
             vec![
-                fold.rule.to_owned(),
-                fold.severity.name().to_owned(),
-                fold.root_count().to_string(),
+                same[0].rule.to_owned(),
+                same[0].severity.name().to_owned(),
+                roots.len().to_string(),
                 match providers.len() {
                     0 => "-".to_owned(),
                     n => n.to_string(),
                 },
-                command,
+                command(same[0]),
             ]
         });
         let head = head.map(str::to_owned).to_vec();

@@ -97,7 +97,11 @@ fn outcome(counts: Counts, clean: &str, turned_off: usize, failed: bool, verbose
     }
     // Where all is well, notes are not worth a second look until they are shown.
     if counts.notes > 0 && (verbose || !wrong.is_empty()) {
-        let hint = if verbose { "" } else { " (-v shows them)" };
+        let hint = match counts.notes {
+            _ if verbose => "",
+            1 => " (-v shows it)",
+            _ => " (-v shows them)",
+        };
         parts.push(format!("{}{hint}", counted(counts.notes, "note")));
     }
     if turned_off > 0 {

@@ -261,7 +261,7 @@ error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.1 is locked with
    |
    = help: an earlier run downloaded that package and proved what it is; if the version was edited by hand, restore the entry from version control, else find out where the hashes came from; then run `lockctl lock . --flavor terraform@1.11 --repair`
 
-.terraform.lock.hcl: 1 error; 1 note (-v shows them)
+.terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
 "#]]
     );

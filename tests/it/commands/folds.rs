@@ -105,7 +105,7 @@ warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 3 of
 23 | provider "registry.terraform.io/acme/c" {  <- 3 h1: recorded; their platforms are unknown
    = help: run `lockctl lock live` to add what is missing for darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64 (stated by --platform)
 
-live/.terraform.lock.hcl: 3 warnings; 1 note (-v shows them)
+live/.terraform.lock.hcl: 3 warnings; 1 note (-v shows it)
 
 "#]]
     );
@@ -304,7 +304,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of registry.terraform.io/
    |
    = help: run `lockctl lock live` to add what is missing for linux_amd64, linux_arm64 (stated in .lockctl.hcl)
 
-live/.terraform.lock.hcl: 1 warning; 1 note (-v shows them)
+live/.terraform.lock.hcl: 1 warning; 1 note (-v shows it)
 
 "#]]
     );
@@ -360,12 +360,29 @@ error[unsupported-item]: Unsupported argument
 2 |   oops = 1  <- Terraform has no such argument here
   = note: in the roots live/a, live/b
 
-live/a/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows them)
-live/b/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows them)
+live/a/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows it)
+live/b/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows it)
 2 roots: 2 failed (1 error)
 
 "#]]
     );
+}
+
+#[test]
+fn faults_in_several_places_of_a_file_have_one_row() {
+    let lab = twelve_roots();
+    lab.write(
+        "live/07/m.tf",
+        "locals {\n  a = 1\n  b = 1\n}\nlocals {\n  a = 2\n  b = 2\n}\n",
+    );
+    let outcome = verify(&lab, &["-r"]);
+    let rows: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("configuration-invalid "))
+        .collect();
+    assert_eq!(rows.len(), 1, "{}", outcome.stdout);
+    assert!(rows[0].contains("  error     1      -"), "{}", rows[0]);
 }
 
 #[test]
@@ -388,8 +405,8 @@ error[module-not-visible]: Modules that are not visible: 3 places in 2 of 2 root
  --> live/a: 2 places
  --> live/b
 
-live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows them)
-live/b/.terraform.lock.hcl: 1 error; 1 note (-v shows them)
+live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows it)
+live/b/.terraform.lock.hcl: 1 error; 1 note (-v shows it)
 2 roots: 2 with findings (3 errors)
 
 "#]]
@@ -405,7 +422,7 @@ error[module-not-visible]: Modules that are not visible: 2 places
 1 | module "m" {  <- what module.m requires is unknown
 4 | module "n" {  <- what module.n requires is unknown
 
-live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows them)
+live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows it)
 
 "#]]
     );

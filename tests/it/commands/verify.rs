@@ -118,7 +118,7 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
   = help: its hash is h1:TeM5eoIv0fi/1qbjJ7l4gOh3hEpV0VQlPdI2yWal4BY=; run `lockctl lock . --platform linux_amd64`: if that adds this hash, the lock file lacked it
           otherwise the package was changed: delete that directory and run `terraform init` again
 
-.terraform.lock.hcl: 1 error; 1 note (-v shows them)
+.terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
 "#]]
     );
@@ -303,7 +303,9 @@ fn a_misspelt_platform_is_doubted() {
     assert_exit(&lock(&lab, BOTH), 0);
     let outcome = lab.run(&["verify", "--platform", "linux_amd46"]);
     assert!(
-        outcome.stderr.contains("is it spelled right?"),
+        outcome
+            .stderr
+            .contains("for linux_amd46: did you mean linux_amd64?"),
         "{}",
         outcome.stderr
     );
