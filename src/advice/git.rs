@@ -5,6 +5,15 @@ use crate::report::Failure;
 
 /// Returns the failure that people read.
 pub(crate) fn failure(error: &GitError) -> Failure {
+    // `--since` compares files on the disk, so it has no second revision as `diff` has.
+    if let GitError::NoRevision { text } = error
+        && let Some((since, _)) = text.split_once("..")
+        && !since.is_empty()
+    {
+        return Failure::from_error(error).help(format!(
+            "write `{since}...` for the commit where this branch left {since}; the files are those on the disk"
+        ));
+    }
     let help = match error {
         GitError::NotInstalled => Some("install git"),
         GitError::NoRepository { .. } => Some("name a directory of a repository with -C"),

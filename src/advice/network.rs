@@ -1,7 +1,7 @@
 //! Advice for sources that gave no answer, or nothing that can be trusted.
 
 use crate::addr::{Hostname, ProviderAddr};
-use crate::authenticate::AuthError;
+use crate::authenticate::{AuthError, KeyRemark};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
 use crate::sources::discovery::DiscoveryError;
@@ -349,6 +349,17 @@ pub(crate) fn unproven(error: &AuthError, provider: &ProviderAddr, flavor: Flavo
              operator of the registry to add the signing key of the provider"
         }
         .to_owned();
+    }
+    if matches!(
+        error,
+        AuthError::Untimely {
+            remark: KeyRemark::KeyFromTheFuture { .. } | KeyRemark::SignatureFromTheFuture { .. },
+            ..
+        }
+    ) {
+        return "nothing was written or downloaded; check the clock of this machine, and if it is right, report \
+                it to the publisher of the provider"
+            .to_owned();
     }
     if matches!(
         error,

@@ -16,6 +16,7 @@ use std::ops::Range;
 pub use counts::{Counts, counted, counted_as};
 pub use finding::{Finding, Share, TurnedOff};
 pub use help::{Help, RootCommand};
+pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
 pub use texts::{FileId, FileMove, Position, Texts};

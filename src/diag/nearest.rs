@@ -1,5 +1,7 @@
 //! The known word that is meant by an unknown one.
 
+use crate::platform::Platform;
+
 /// Maximum distance between a word and the known one that is meant, in letters: two letters that changed
 /// places are two replaced ones.
 const MAX_DISTANCE: usize = 2;
@@ -39,6 +41,18 @@ pub fn nearest<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, word)| word)
 }
 
+/// Asks about the spelling of a platform that providers are rarely released for.
+pub(crate) fn spelling_of(platform: &Platform) -> String {
+    let released: Vec<String> = Platform::released()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    nearest(&platform.to_string(), released.iter().map(String::as_str)).map_or_else(
+        || "is it spelled right?".to_owned(),
+        |meant| format!("did you mean {meant}?"),
+    )
+}
+
 /// Counts the letters to insert, drop or replace to get from one word to the other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
@@ -60,6 +74,14 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn platforms_that_resemble_a_released_one_are_slips() {
+        let spelling = |text: &str| spelling_of(&text.parse().expect("a platform"));
+        assert_eq!(spelling("linux_amd46"), "did you mean linux_amd64?");
+        assert_eq!(spelling("Darwin_arm64"), "did you mean darwin_arm64?");
+        assert_eq!(spelling("plan9_mips"), "is it spelled right?");
+    }
 
     #[test]
     fn words_are_meant_if_they_are_close() {

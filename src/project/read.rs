@@ -169,7 +169,8 @@ fn platform(text: &Located<String>, reader: &mut ProjectReader) -> Option<Platfo
             Ok(platform) => {
                 if !platform.is_common() {
                     let note = Diagnostic::note(rules::PROJECT_ODD, "Rare platform");
-                    let remark = "providers are rarely released for it: is it spelled right?";
+                    let spelling = diag::spelling_of(&platform);
+                    let remark = format!("providers are rarely released for it: {spelling}");
                     reader.push(note.at(reader.file, text.span, remark));
                 }
                 return Some(PlatformName::Named(platform));

@@ -83,7 +83,7 @@ impl fmt::Display for UnfinishedReason {
                 "one side added hashes to the version that the other side left"
             }
             Self::VersionsDiffered => {
-                "the sides moved to different versions, and one of these was taken"
+                "the sides moved to different versions, and the one shown here was taken"
             }
             Self::ConstraintsJoined => {
                 "both sides changed the constraints, and the terms of both are recorded"

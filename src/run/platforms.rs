@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
+use crate::diag;
 use crate::package::{PlatformsOrigin, WantedPlatforms, WantedSet};
 use crate::platform::Platform;
 use crate::project::PlatformName;
@@ -214,7 +215,8 @@ pub(crate) fn remarks(args: &[PlatformArg]) -> Vec<String> {
             && !platform.is_common()
         {
             remarks.push(format!(
-                "providers are rarely released for {platform}: is it spelled right?"
+                "providers are rarely released for {platform}: {}",
+                diag::spelling_of(platform)
             ));
         }
     }

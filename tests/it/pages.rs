@@ -120,6 +120,10 @@ fn check_lines(name: &str, page: &str) -> usize {
         if !is_fence && !in_code {
             let columns = line.chars().count();
             assert!(columns <= MAX_COLUMNS, "{name}, {columns} columns: {line}");
+            // A terminal would show a numbered list as one paragraph.
+            let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit());
+            let is_item = numbered.len() < line.len() && numbered.starts_with(". ");
+            assert!(!is_item, "{name}: {line}");
             text += usize::from(!line.is_empty());
         }
         in_code ^= is_fence;

@@ -6,7 +6,7 @@ use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
 use crate::report::json::RootStatus;
-use crate::review::{ChangedBy, MergePreference, MergedFile};
+use crate::review::{ChangedBy, MergePreference, MergedFile, UnfinishedReason};
 
 /// Reads a side; `None` if it has faults, which are reported.
 ///
@@ -51,12 +51,19 @@ pub(in crate::cli) fn outcome(
         ));
     }
     for (reason, addrs) in file.merged.unfinished_by_reason() {
-        let addrs = addrs
+        let entries: Vec<String> = addrs
             .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join(", ");
-        result.warn(format!("{place}: {addrs}: {reason}; run `{lock_command}`"));
+            .map(|addr| match file.merged.lock.providers.get(*addr) {
+                Some(entry) if reason == UnfinishedReason::VersionsDiffered => {
+                    format!("{addr} {}", entry.version)
+                }
+                _ => addr.to_string(),
+            })
+            .collect();
+        let entries = entries.join(", ");
+        result.warn(format!(
+            "{place}: {entries}: {reason}; run `{lock_command}`"
+        ));
     }
     for (addr, conflict) in &file.merged.conflicts {
         let text = format!("{place}: {addr} needs manual resolution: {conflict}");

@@ -237,5 +237,9 @@ fn a_revision_that_is_none_is_an_error() {
             said.contains("names no commit of this repository"),
             "{said}"
         );
+        // `diff` takes ranges, so they are tried here, too.
+        let has_range =
+            said.contains("help: write `HEAD...` for the commit where this branch left HEAD");
+        assert_eq!(has_range, text == "HEAD..HEAD", "{said}");
     }
 }

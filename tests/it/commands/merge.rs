@@ -236,7 +236,7 @@ fn markers_of_git_are_resolved() {
         str![[r#"
 .terraform.lock.hcl: no conflict is left
 note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by both
-warning: .terraform.lock.hcl: example.com/t/a: the sides moved to different versions, and one of these was taken; run `lockctl lock .`
+warning: .terraform.lock.hcl: example.com/t/a 1.2.0: the sides moved to different versions, and the one shown here was taken; run `lockctl lock .`
 
 "#]]
     );

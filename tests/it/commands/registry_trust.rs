@@ -424,6 +424,23 @@ error: the versions of registry.terraform.io/acme/demo could not be fetched
     assert!(lab.clock.slept().is_empty());
 }
 
+/// A clock that is wrong is more likely than a publisher whose one is.
+#[test]
+fn a_signature_from_the_future_leads_to_the_clock() {
+    let (registry, lab) = with_registry(DEMO);
+    registry.reset(&json!({"sign_with": "sigfuture"}));
+    let outcome = lock(&lab, &[]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("the signature was made in the future")
+            && outcome.stderr.contains("check the clock of this machine"),
+        "{}",
+        outcome.stderr
+    );
+}
+
 #[test]
 fn a_key_that_has_expired_counts_with_a_warning() {
     let (registry, mut lab) = with_registry(DEMO);
