@@ -286,8 +286,11 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             "nothing was written or downloaded; report it to the operator of the registry".to_owned()
         }
         LockError::Unvouched {
-            any_listed, remedy, ..
-        } => unvouched_advice(*any_listed, *remedy),
+            any_listed,
+            surplus,
+            remedy,
+            ..
+        } => unvouched_advice(*any_listed, surplus.is_some(), *remedy),
         // The programs accept unsigned packages from mirrors; it is the project file that does not (`locker`
         // rules 3.4).
         LockError::Unsigned { id, .. } => {
@@ -303,6 +306,10 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
     })
 }
 
+/// The way out where nothing shows which of the recorded hashes are right. Without the whole entry `lock` would
+/// select the newest version.
+const CLEARED: &str = "delete `hashes` from the entry and lock again, which keeps the version";
+
 /// Says what to do about a package that the recorded list of its release does not have.
 fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {
     let refused = format!(
@@ -316,13 +323,13 @@ fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {
         ),
         Remedy::ByHand => format!(
             "{refused}; find out which copy is genuine, and only if the release was replaced on \
-             purpose delete the entry and lock again"
+             purpose {CLEARED}"
         ),
     }
 }
 
 /// Says what to do about recorded hashes that the signed list contradicts.
-fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
+fn unvouched_advice(any_listed: bool, has_surplus: bool, remedy: Remedy) -> String {
     let what = if any_listed {
         "nothing was written: such a hash accepts a package that no signature covers; find out first \
          where it came from"
@@ -337,12 +344,12 @@ fn unvouched_advice(any_listed: bool, remedy: Remedy) -> String {
             "{what}; `lockctl lock --repair --prove --platform all` compares the packages of all platforms \
              and replaces what is wrong"
         ),
+        // It is known that some of these `h1:` are wrong, and not which: deleting one may leave a wrong one.
+        Remedy::ByHand if any_listed && has_surplus => format!("{what}, then {CLEARED}"),
         Remedy::ByHand if any_listed => {
             format!("{what}, then delete it from the entry and lock again")
         }
         // Nothing of the entry holds, so there is no part of it to start from.
-        Remedy::ByHand => format!(
-            "{what}; if it was not, delete `hashes` from the entry and lock again, which keeps the version"
-        ),
+        Remedy::ByHand => format!("{what}; if it was not, {CLEARED}"),
     }
 }

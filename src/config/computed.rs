@@ -97,6 +97,8 @@ pub enum ValueState {
 pub enum ValueOrigin {
     /// The default of the variable.
     Default,
+    /// Nothing: the variable has neither a value nor a default.
+    Unset,
     /// The default of the variable, since null is given and the variable is never null.
     DefaultForNull,
     /// An argument of the call of the module.

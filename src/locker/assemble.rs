@@ -210,6 +210,7 @@ fn outcome(
         not_compared: removed.not_compared,
         unexplained: unexplained(hashed, recorded, new, &matched),
         skipped: platforms.skipped.clone(),
+        lacked_by_mirror: platforms.lacked_by_mirror,
         unknown: platforms.unknown.clone(),
         missing: platforms.missing(),
         misnamed: hashed.packages.iter().filter_map(misnamed).collect(),

@@ -86,10 +86,8 @@ fn complete_provider(
     let packages = attribution
         .packages()
         .filter(|fact| wanted.contains(&fact.id.platform))
-        .filter_map(|fact| {
-            let stored = facts.find(&fact.zh)?;
-            Some(HashedPackage::by_fact(fact.id.platform.clone(), stored))
-        })
+        .filter_map(|fact| Some((&fact.id.platform, facts.find(&fact.zh)?)))
+        .map(|(platform, stored)| HashedPackage::by_fact(platform.clone(), stored))
         .collect();
     Ok(HashedProvider {
         selected: Selected {
@@ -104,6 +102,7 @@ fn complete_provider(
         platforms: ReleasePlatforms {
             offered: attribution.offered().iter().cloned().collect(),
             skipped,
+            lacked_by_mirror: false,
             unknown,
         },
         claims: CountedClaims::default(),

@@ -82,6 +82,8 @@ pub struct ProviderOutcome {
     pub unexplained: usize,
     /// Wanted platforms that the release does not offer.
     pub skipped: Vec<Platform>,
+    /// A mirror lacks the skipped platforms; the release may have packages for them.
+    pub lacked_by_mirror: bool,
     /// Wanted platforms of which nothing is known, because no source was asked; as many recorded `h1:` or
     /// more belong to no platform that is known.
     pub unknown: Vec<Platform>,

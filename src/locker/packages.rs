@@ -349,7 +349,7 @@ impl Planned {
         errors: &mut Vec<LockError>,
     ) -> Offered {
         let (mut metas, mut skipped) = (Vec::new(), Vec::new());
-        let mut failed = false;
+        let (mut failed, mut lacked_by_mirror) = (false, false);
         for (platform, need) in &self.wanted {
             if self.known.contains_key(platform) {
                 continue;
@@ -360,6 +360,7 @@ impl Planned {
                 Some(Ok(meta)) => metas.push(Arc::clone(meta)),
                 // Only a platform that the user names is an error if the release lacks it (rules 1.1).
                 Some(Err(error)) if error.lacks_platform() && *need == PlatformNeed::Preset => {
+                    lacked_by_mirror |= !error.release_lacks_platform();
                     skipped.push(platform.clone());
                 }
                 Some(Err(error)) if error.lacks_platform() && *need != PlatformNeed::Named => {}
@@ -383,6 +384,7 @@ impl Planned {
             platforms: ReleasePlatforms {
                 offered: self.offered,
                 skipped,
+                lacked_by_mirror,
                 unknown: Vec::new(),
             },
             metas,

@@ -97,6 +97,8 @@ pub(super) struct ReleasePlatforms {
     pub(super) offered: Arc<[Platform]>,
     /// Wanted platforms that the release does not offer.
     pub(super) skipped: Vec<Platform>,
+    /// A mirror lacks the skipped platforms; the release may have packages for them.
+    pub(super) lacked_by_mirror: bool,
     /// Wanted platforms of which nothing is known, because no source was asked.
     pub(super) unknown: Vec<Platform>,
 }

@@ -101,7 +101,8 @@ fn findings(checked: &Checked<'_>) -> Vec<Annotation> {
             .iter()
             .map(|finding| seen.insert(finding))
             .collect();
-        let is_wanted = |member: &FindingIndex| own[member.finding];
+        let is_wanted =
+            |member: &FindingIndex| own[member.finding] && !root.findings[member.finding].is_folded;
         folds.extend(
             fold::folds(std::slice::from_ref(root), &is_wanted)
                 .into_iter()

@@ -376,7 +376,8 @@ fn by_package(faults: &[SeenFault<'_>], of: usize) -> Vec<TextBlock> {
                 1 => "and 1 more package (-v shows each call)".to_owned(),
                 n => format!("and {n} more packages (-v shows each call)"),
             });
-            if first.is_asked && block.help.is_none() {
+            // A reason beside the title is something that fetching does not change, or that fetching met.
+            if first.is_asked && block.help.is_none() && cause(first.diagnostic).is_none() {
                 block.help = Some("`--modules fetch` fetches modules".to_owned());
             }
             TextBlock::Several(block)

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::rows::{
     ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow, Provider, TurnedOffRow,
 };
-use super::{Failure, RootDetail, RootResult, RootStatus};
+use super::{Failure, FindingDisplay, ResultEntry, RootDetail, RootResult, RootStatus};
 use crate::coverage::CoverageProof;
 use crate::diag::Texts;
 
@@ -64,7 +64,10 @@ impl<'a> RootRow<'a> {
     #[must_use]
     pub fn of(root: &'a RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
         let name = |path: &str| naming(root, path);
-        let findings = root.findings();
+        let findings = root.entries.iter().filter_map(|entry| match entry {
+            ResultEntry::Finding(finding, display) => Some((finding, *display)),
+            _ => None,
+        });
         let check = root.check();
         let modules = match &root.detail {
             RootDetail::Modules(branches) => Some(branches.in_order().map(ModuleRow::of).collect()),
@@ -76,7 +79,10 @@ impl<'a> RootRow<'a> {
             status: root.status,
             proof: check.map(|check| check.proof),
             findings: findings
-                .map(|finding| FindingRow::of(finding, texts, &name))
+                .map(|(finding, display)| FindingRow {
+                    is_folded: display == FindingDisplay::Folded,
+                    ..FindingRow::of(finding, texts, &name)
+                })
                 .collect(),
             turned_off: check
                 .into_iter()

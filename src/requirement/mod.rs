@@ -260,6 +260,8 @@ pub enum UnseenReason {
     NotHere,
     /// The module is in a git submodule that is not checked out.
     NotCheckedOut,
+    /// Fetching the module failed, or lockctl fetches no such source.
+    FetchFailed,
     /// The source depends on something that is not known here, so there is nothing to fetch.
     NotComputed,
 }

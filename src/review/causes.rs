@@ -1,5 +1,6 @@
 //! Causes of changes, and their risk.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::addr::LookAlike;
@@ -165,7 +166,7 @@ pub enum Cause {
         is_list: bool,
     },
     /// Hashes of schemes that no program supports were added or removed.
-    UnknownScheme,
+    UnknownSchemes(BTreeSet<String>),
     /// The constraints allow other versions, or the same in other words.
     Constraints(ScopeChange),
     /// The entry states constraints for the first time.
@@ -207,7 +208,7 @@ impl Cause {
             | Self::OutsideConstraints
             | Self::PackagesAdded(_)
             | Self::ListCompleted { .. }
-            | Self::UnknownScheme
+            | Self::UnknownSchemes(_)
             | Self::ConstraintsDropped => Risk::Notice,
             Self::ProviderRemoved
             | Self::VersionMoved(_)
@@ -385,6 +386,18 @@ impl Cause {
                     "{lost} of {of} zh: {was} replaced, but the version did not change: {reasons}"
                 )
             }
+            Self::UnknownSchemes(names) => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let scheme = if names.len() == 1 {
+                    "scheme"
+                } else {
+                    "schemes"
+                };
+                format!(
+                    "hashes of the unknown {scheme} {} were added or removed",
+                    names.join(", ")
+                )
+            }
             fixed => fixed.about_all_hashes().to_owned(),
         }
     }
@@ -400,7 +413,6 @@ impl Cause {
             Self::AllH1Lost => "no platform has an h1: any more",
             Self::NoHashes => "no hash is recorded yet, so any package is accepted",
             Self::AllHashesLost => "no hash is recorded any more, so any package is accepted",
-            Self::UnknownScheme => "hashes of an unknown scheme were added or removed",
             _ => "",
         }
     }

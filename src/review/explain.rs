@@ -1,7 +1,7 @@
 //! The causes of a change, by the two entries alone.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::causes::{Cause, Risk};
 use super::configuration::ConfigurationCause;
@@ -358,8 +358,13 @@ fn of_same_packages(change: &ProviderChange, old: &Hashes, new: &Hashes) -> Vec<
         (count, _) if same_list => Some(Cause::H1ReplacedBesideList(count)),
         (count, _) => Some(Cause::H1Replaced(count)),
     });
-    if counts(Scheme::Other) != (0, 0) {
-        causes.push(Cause::UnknownScheme);
+    let unknown_schemes: BTreeSet<String> = change
+        .moved()
+        .filter(|hash| hash.scheme() == Scheme::Other)
+        .map(|hash| hash.scheme_name().to_owned())
+        .collect();
+    if !unknown_schemes.is_empty() {
+        causes.push(Cause::UnknownSchemes(unknown_schemes));
     }
     causes
 }

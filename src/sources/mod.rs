@@ -267,6 +267,15 @@ impl SourceError {
         }
     }
 
+    /// Returns whether the release lacks the platform, by its registry. A mirror may have a part of it only.
+    #[must_use]
+    pub fn release_lacks_platform(&self) -> bool {
+        match self {
+            Self::Registry(error) => matches!(**error, RegistryError::NoSuchPackage { .. }),
+            _ => false,
+        }
+    }
+
     /// Returns whether the version exists and only lacks the platform.
     #[must_use]
     pub fn lacks_platform(&self) -> bool {

@@ -72,6 +72,9 @@ fn perhaps_missing(root: &RootInputs<'_>, calls: &[UnseenCall]) -> Option<Diagno
         UnseenReason::NotCheckedOut => {
             RootCommand::new("git submodule update --init").run(&format!("; {no_provider}"))
         }
+        UnseenReason::FetchFailed => {
+            format!("install the modules with `{program} get`; {no_provider}").into()
+        }
         UnseenReason::NotComputed => format!(
             "give the values that the source needs with --var, or install the module with `{program} get`; \
              {no_provider}"

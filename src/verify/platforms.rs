@@ -96,7 +96,7 @@ impl EntryCoverage<'_> {
             ..InitOutlook::of(subject)
         };
         let refusal = outlook
-            .without_h1(provider, entry)
+            .without_h1(provider, entry, part)
             .into_iter()
             .find(|prediction| prediction.route == Route::Registry)
             .filter(|prediction| prediction.outcome == Outcome::Fails)

@@ -250,12 +250,14 @@ fn check_facts(site: &Site) {
         }
     }
     let store = Store::new(RealDisk.objects(&site.store()), &RealClock);
-    let facts = store
-        .inventory()
-        .unwrap()
-        .facts
-        .into_iter()
-        .map(|one| one.fact);
+    let inventory = store.inventory().unwrap();
+    // Whoever writes last has read what the others wrote, or knows as much.
+    assert_eq!(inventory.releases.len(), TYPES.len());
+    for stored in &inventory.releases {
+        assert_eq!(stored.release.packages.len(), PLATFORMS.len());
+        assert_eq!(stored.release.unseen(), 0, "{}", stored.release.provider);
+    }
+    let facts = inventory.facts.into_iter().map(|one| one.fact);
     let facts: BTreeMap<_, _> = facts.map(|fact| (fact.zh, fact.h1)).collect();
     assert_eq!(facts, expected);
     assert_eq!(store.notes(), [""; 0]);

@@ -151,12 +151,28 @@ impl ProviderRemarks<'_> {
                 if outcome.unknown.len() == 1 { "is" } else { "are" }
             ));
         }
+        let by_hash = rows::platforms_by_hash(outcome);
+        // One platform for each package is enough: `verify` counts hashes.
+        let mut firsts: Vec<&String> = by_hash
+            .values()
+            .filter_map(|platforms| platforms.first())
+            .collect();
+        firsts.sort();
+        let file = self.root.project_name();
+        let skipped = platform::join(&outcome.skipped, ", ");
+        // A mirror says nothing of the release, so nothing is to be stated about the provider.
+        if outcome.lacked_by_mirror {
+            result.remark(format!(
+                "the mirror has no package of {} for {skipped}: skipped; add it to the mirror, or write the \
+                 platforms that you use to {file}, as in `platforms = {firsts:?}`",
+                self.name
+            ));
+            return;
+        }
         let mut parts = Vec::new();
         if !outcome.skipped.is_empty() {
-            let skipped = platform::join(&outcome.skipped, ", ");
             parts.push(format!("has no package for {skipped}: skipped"));
         }
-        let by_hash = rows::platforms_by_hash(outcome);
         let platforms = outcome.computed.len() + outcome.stated.len();
         if by_hash.len() < platforms {
             let packages = counted(by_hash.len(), "package");
@@ -165,18 +181,11 @@ impl ProviderRemarks<'_> {
         if parts.is_empty() {
             return;
         }
-        // One platform for each package is enough: `verify` counts hashes.
-        let mut firsts: Vec<&String> = by_hash
-            .values()
-            .filter_map(|platforms| platforms.first())
-            .collect();
-        firsts.sort();
         result.remark(format!(
-            "{} {}; for `verify`, write `provider {:?} {{ platforms = {firsts:?} }}` to {}",
+            "{} {}; for `verify`, write `provider {:?} {{ platforms = {firsts:?} }}` to {file}",
             self.name,
             parts.join(", and "),
             self.short,
-            self.root.project_name()
         ));
     }
 

@@ -40,6 +40,8 @@ fn value(value: &TracedValue) -> Vec<String> {
     };
     let mut origin = origin(value);
     match (&value.missing, value.state) {
+        // The origin says it.
+        (Some(_), ValueState::NotComputed) if value.from == ValueOrigin::Unset => {}
         (Some(missing), ValueState::NotComputed) => {
             origin += &format!(", not computed: {missing}");
         }
@@ -57,6 +59,7 @@ fn origin(value: &TracedValue) -> String {
     let name = value.name.split('.').nth(1).unwrap_or_default();
     match value.from {
         ValueOrigin::Local | ValueOrigin::ValuesFile => place,
+        ValueOrigin::Unset => format!("{place}, no value"),
         ValueOrigin::Default => format!("{place}, default"),
         ValueOrigin::DefaultForNull => format!("{place}, default instead of null"),
         ValueOrigin::Argument => format!("{place}, argument of {}", value.module),

@@ -13,7 +13,7 @@ use crate::advice::required::Required;
 use crate::cli::args::job_count;
 use crate::cli::session::ignored::ignoring_line;
 use crate::config::Loaded;
-use crate::diag::{FileId, Severity, Texts, counted_as, rules};
+use crate::diag::{FileId, Texts, counted_as, rules};
 use crate::flavor::Flavor;
 use crate::package::PlatformsOrigin;
 use crate::platform;
@@ -306,11 +306,8 @@ fn default_gaps(verified: &[VerifiedRoot]) -> Option<String> {
         let providers = lock.document.lock.providers.keys();
         entries += providers.filter(|provider| is_default(provider)).count();
         for finding in &verdict.findings {
-            // A warning is reported by itself: `init` fails there, or the project file states a level.
-            if finding.diagnostic.code == rules::PLATFORMS_INCOMPLETE
-                && finding.diagnostic.severity == Severity::Note
-                && let (Some(provider), Some(share)) = (&finding.provider, finding.share)
-                && is_default(provider)
+            if let Some(provider) = &finding.provider
+                && let Some(share) = result::default_gap(finding, Some(platforms))
             {
                 covered.push(share.of - share.part);
                 wanted = platforms.known(provider);

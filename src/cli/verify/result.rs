@@ -6,7 +6,7 @@ use super::job::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
 use crate::coverage::CoverageProof;
-use crate::diag::{Counts, TurnedOff, counted, has_errors, rules};
+use crate::diag::{Counts, Finding, Severity, Share, TurnedOff, counted, has_errors, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::package::{PlatformsOrigin, WantedPlatforms};
@@ -46,12 +46,18 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         failed,
         verbose,
     );
-    result.entries.extend(
-        verdict
-            .findings
-            .into_iter()
-            .map(|finding| ResultEntry::Finding(Box::new(finding), FindingDisplay::Result)),
-    );
+    for finding in verdict.findings {
+        // One sentence speaks of all default platforms of the run.
+        let is_folded = default_gap(&finding, verdict.platforms.as_ref()).is_some() && !verbose;
+        let display = if is_folded {
+            FindingDisplay::Folded
+        } else {
+            FindingDisplay::Result
+        };
+        result
+            .entries
+            .push(ResultEntry::Finding(Box::new(finding), display));
+    }
     for failure in failures {
         result.fail(failure);
     }
@@ -72,6 +78,18 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
         tone: tone(counts, failed),
         text: format!("{}: {how}", root.lock_path.display()),
     });
+}
+
+/// Returns the part of the platforms that an entry lacks, if nothing but the default list of platforms wants them.
+pub(super) fn default_gap(finding: &Finding, wanted: Option<&WantedPlatforms>) -> Option<Share> {
+    // A warning is reported by itself: `init` fails there, or the project file states a level.
+    if finding.diagnostic.code != rules::PLATFORMS_INCOMPLETE
+        || finding.diagnostic.severity != Severity::Note
+    {
+        return None;
+    }
+    let origin = wanted?.origin_of(finding.provider.as_ref()?);
+    finding.share.filter(|_| origin == PlatformsOrigin::Default)
 }
 
 fn tone(counts: Counts, failed: bool) -> Tone {

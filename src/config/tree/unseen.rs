@@ -81,6 +81,13 @@ impl UnseenModules {
             note.help = Some(help);
         }
     }
+
+    /// Notes that the module of a call could not be fetched.
+    pub(super) fn fetch_failed(&mut self, call: &Call) {
+        if let Some(at) = self.known.get(&call.place) {
+            self.calls[*at].reason = UnseenReason::FetchFailed;
+        }
+    }
 }
 
 /// Makes the note that a call is not visible, with its path if there is only one.

@@ -48,6 +48,9 @@ pub struct FindingRow {
     /// The number of things concerned among those of their kind; the title has it in words.
     #[serde(skip)]
     pub share: Option<Share>,
+    /// A remark on the run says the same of all roots.
+    #[serde(skip)]
+    pub is_folded: bool,
 }
 
 /// A place that explains a finding.
@@ -123,6 +126,7 @@ impl FindingRow {
             help: diagnostic.help.clone(),
             related: related.map(|label| Related::new(label, texts)).collect(),
             share: None,
+            is_folded: false,
         }
     }
 
@@ -144,6 +148,7 @@ impl FindingRow {
             help: None,
             related: Vec::new(),
             share: None,
+            is_folded: false,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::coverage::{
     Prediction, Route, coverage,
 };
 use crate::flavor::Flavor;
-use crate::hash::Hash;
+use crate::hash::{Hash, Scheme};
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
@@ -140,14 +140,18 @@ impl<'a> InitOutlook<'a> {
         rows
     }
 
-    /// Predicts the routes of an entry on a platform whose `h1:` it lacks.
+    /// Predicts the routes of an entry on one of so many platforms whose `h1:` it lacks, the one with the worst
+    /// outcome.
     pub(in crate::verify) fn without_h1(
         &self,
         provider: &ProviderAddr,
         entry: &ProviderLock,
+        platforms: usize,
     ) -> Vec<Prediction> {
         let facts = KnownPackage {
             registry_states_h1: self.registry_states_h1(provider),
+            // A single `zh:` is no list of a release (`hash` rules 3.7): it names the zip of one platform at most.
+            is_unrecorded: platforms > 1 && entry.hashes.of(Scheme::Zh).count() == 1,
             ..KnownPackage::default()
         };
         self.predict_entry(provider, entry, facts)

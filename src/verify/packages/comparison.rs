@@ -12,8 +12,7 @@ use crate::archive::FileDigest;
 use crate::coverage::{self, Attributions};
 use crate::diag::Finding;
 use crate::hash::{Digest, Match};
-use crate::package::WantedPlatforms;
-use crate::package::{Local, PackageId};
+use crate::package::{Local, PackageId, PlatformsOrigin, WantedPlatforms};
 use crate::verify::known::KnownHashes;
 use crate::verify::subject::CheckedLock;
 
@@ -207,9 +206,19 @@ impl<'a> PackageComparison<'a, '_> {
             .map_or_else(Vec::new, |wanted| wanted.known(provider));
         wanted.push(platform.clone());
         let coverage = coverage::coverage(recorded, &wanted, known);
-        if coverage.unexplained == 0 {
+        let is_incomplete = coverage.recorded == 1 || coverage.lacking() > 0;
+        // Nobody asked for a default platform, so what the lock file lacks for it is a note, as in `platforms`.
+        let is_default = self
+            .wanted
+            .is_some_and(|wanted| wanted.origin_of(provider) == PlatformsOrigin::Default);
+        if is_default
+            && candidate.origin.is_shared()
+            && (coverage.unexplained == 0 || is_incomplete)
+        {
+            Doubt::Unwanted
+        } else if coverage.unexplained == 0 {
             Doubt::Uncovered
-        } else if coverage.recorded == 1 || coverage.lacking() > 0 {
+        } else if is_incomplete {
             Doubt::Incomplete
         } else {
             Doubt::None

@@ -362,7 +362,7 @@ fn hostile_text_stays_text() {
 
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of an unknown scheme were added or removed |
+| notice | [`a/x`](https://registry.terraform.io/providers/a/x/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/x/1.0.0) | hashes-added: hashes of the unknown scheme 9 were added or removed |
 
 <details><summary>Constraints and hashes</summary>
 

@@ -2,7 +2,7 @@
 
 use snapbox::{assert_data_eq, str};
 
-use super::facts::{lock, locked};
+use super::facts::{STORE, lock, locked, objects};
 use super::registry::{DEMO, TWO, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
@@ -224,4 +224,69 @@ fn an_export_carries_what_is_known_of_releases() {
     assert_eq!(lab.read("again.txt"), export);
     let stats = lab.run(&["cache", "stats"]);
     assert!(stats.stdout.contains("releases   1\n"), "{}", stats.stdout);
+}
+
+/// The objects of releases in the store.
+fn releases(lab: &Lab) -> Vec<String> {
+    let of_release = |name: &String| name.contains("releases-");
+    objects(lab).into_iter().filter(of_release).collect()
+}
+
+#[test]
+fn a_store_of_an_earlier_version_is_read_as_before() {
+    let (_registry, lab) = locked();
+    let good = lab.read(LOCK);
+    let [release] = &releases(&lab)[..] else {
+        panic!("{:?}", objects(&lab));
+    };
+    assert_exit(&lab.run(&["cache", "export", "new.txt"]), 0);
+    // Earlier versions kept facts about packages alone, and exported these lines alone.
+    std::fs::remove_file(lab.path(STORE).join(release)).unwrap();
+    assert_exit(&lab.run(&["cache", "export", "old.txt"]), 0);
+    let packages: String = lab
+        .read("new.txt")
+        .lines()
+        .filter(|line| !line.starts_with("release "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(lab.read("old.txt"), packages);
+    let attributed = lab.run(&["show", "--format", "json"]);
+    assert!(
+        attributed.stdout.contains("\"darwin_arm64\""),
+        "{attributed:#?}"
+    );
+    lab.write(LOCK, altered(&good, &["zh", "h1"]));
+    assert_exit(&verify(&lab, &[]), 0);
+    lab.write(LOCK, &good);
+    assert_exit(&lab.run(&["cache", "clean", "--all"]), 0);
+    assert_exit(&lab.run(&["cache", "import", "old.txt"]), 0);
+    // The next run that reads a signed list keeps the release.
+    assert_exit(&lock(&lab, &[TWO, &["--prove"]].concat()), 0);
+    assert_eq!(releases(&lab), [release.as_str()]);
+}
+
+#[test]
+fn a_damaged_release_is_ignored_with_a_warning_and_kept_anew() {
+    let (_registry, lab) = locked();
+    let good = lab.read(LOCK);
+    let object = lab.path(STORE).join(&releases(&lab)[0]);
+    let whole = std::fs::read(&object).unwrap();
+    lab.write(LOCK, altered(&good, &["zh", "h1"]));
+    for damaged in [&whole[..whole.len() / 2], b"garbage\n", b""] {
+        std::fs::write(&object, damaged).unwrap();
+        let outcome = verify(&lab, &[]);
+        assert_exit(&outcome, 0);
+        assert!(
+            outcome.stderr.contains("was ignored: "),
+            "{outcome:#?}"
+        );
+        let stats = lab.run(&["cache", "stats"]);
+        assert!(!stats.stdout.contains("releases   1"), "{}", stats.stdout);
+    }
+    lab.write(LOCK, &good);
+    assert_exit(&lock(&lab, &[TWO, &["--prove"]].concat()), 0);
+    lab.write(LOCK, altered(&good, &["zh", "h1"]));
+    let outcome = verify(&lab, &[]);
+    assert_exit(&outcome, 1);
+    assert!(!outcome.stderr.contains("was ignored"), "{outcome:#?}");
 }

@@ -464,3 +464,30 @@ fn the_commands_of_the_table_fix_all_roots() {
     let after = verify(&lab, &[&["-r"], &platforms[..]].concat());
     assert_exit(&after, 0);
 }
+
+/// The table names a rule and what fixes it; which error of the configuration it is, the blocks above say.
+#[test]
+fn the_table_has_one_row_for_the_errors_of_many_configurations() {
+    let lab = Lab::new();
+    for at in 0..12 {
+        let fault = if at % 2 == 0 {
+            "module \"m\" {}\n"
+        } else {
+            "module \"m\" {\n  source = \"./m\"\n  count  = 1\n  for_each = {}\n}\n"
+        };
+        let root = format!("live/{at:02}");
+        lab.write(&format!("{root}/main.tf"), fault);
+        lab.write(&format!("{root}/m/main.tf"), "");
+        lab.write(&format!("{root}/{LOCK}"), HEADER);
+    }
+    let outcome = verify(&lab, &["-r"]);
+    assert_exit(&outcome, 2);
+    let rows: Vec<&str> = outcome
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("configuration-invalid "))
+        .collect();
+    let row =
+        "configuration-invalid  error     12     -          lockctl explain configuration-invalid";
+    assert_eq!(rows, [row], "{}", outcome.stdout);
+}

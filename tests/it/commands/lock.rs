@@ -151,7 +151,7 @@ error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_
         preset.stderr,
         str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
-note: example.com/t/x 1.1.0 has no package for darwin_amd64, linux_arm64, windows_amd64: skipped; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64", "linux_amd64"] }` to .lockctl.hcl
+note: the mirror has no package of example.com/t/x 1.1.0 for darwin_amd64, linux_arm64, windows_amd64: skipped; add it to the mirror, or write the platforms that you use to .lockctl.hcl, as in `platforms = ["darwin_arm64", "linux_amd64"]`
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
 "#]]

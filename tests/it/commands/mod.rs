@@ -2,6 +2,7 @@
 
 mod action_lock;
 mod age;
+mod by_hand;
 mod cache;
 mod cache_import;
 mod changed;
@@ -14,6 +15,7 @@ mod confine_race;
 mod conflicts;
 mod convert;
 mod convert_corpus;
+mod default_platforms;
 mod demands;
 mod diff;
 mod diff_git;

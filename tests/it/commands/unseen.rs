@@ -319,7 +319,7 @@ fn lock_says_what_it_could_not_see_where_nothing_visible_requires_a_provider() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.: no visible module requires a provider, so nothing was locked; 2 module calls (module.dns, module.net) cannot be seen, and may require providers (`--modules fetch` fetches modules, -v shows why)
+.: no visible module requires a provider, so nothing was locked; 2 module calls (module.dns, module.net) cannot be seen, and may require providers (-v shows why)
 
 "#]]
     );
@@ -438,4 +438,45 @@ fn many_unseen_calls_are_counted_in_the_title() {
     assert_exit(&outcome, 1);
     let title = "and 5 module calls cannot be seen: module.m0, module.m1, module.m2, 2 more\n";
     assert!(outcome.stdout.contains(title), "{outcome:#?}");
+}
+
+/// Fetching is advised only where it was not tried: the second call cannot be computed, so there is nothing to
+/// fetch.
+#[test]
+fn fetching_is_advised_only_where_it_was_not_tried() {
+    let lab = Lab::new();
+    lab.write("main.tf", UNSEEN_CALLS)
+        .write("mirror/README", "");
+    let advice = "`--modules fetch` fetches modules";
+    for command in ["tree", "outdated"] {
+        let outcome = lab.run(&[command]);
+        assert!(
+            outcome.stderr.contains(advice),
+            "{command}: {}",
+            outcome.stderr
+        );
+        let outcome = lab.run(&[command, "--modules", "fetch"]);
+        assert!(
+            !outcome.stderr.contains(advice),
+            "{command}: {}",
+            outcome.stderr
+        );
+    }
+    // `lock` fetches by itself, and fails here.
+    let outcome = lock(&lab, &[]);
+    let text = format!("{}{}", outcome.stdout, outcome.stderr);
+    assert!(
+        text.contains("cannot be seen") && !text.contains(advice),
+        "{text}"
+    );
+    // Of many roots neither.
+    let computed = "variable \"a\" {}\n\nmodule \"m\" {\n  source = \"./${var.a}\"\n}\n";
+    for root in 0..7 {
+        lab.write(&format!("live/{root}/main.tf"), computed);
+        lab.write(&format!("live/{root}/{LOCK}"), "");
+    }
+    let outcome = lab.run(&["tree", "-r", "live", "--flavor", "opentofu"]);
+    let title = "Module call is computed: 7 calls in all 7 roots";
+    assert!(outcome.stderr.contains(title), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains(advice), "{}", outcome.stderr);
 }

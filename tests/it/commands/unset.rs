@@ -373,8 +373,8 @@ fn what_is_installed_counts_for_such_a_module() {
 .
 └─ module.m  ./one/two
    │  source = "./${var.a}/${var.b}"  main.tf:7
-   │    var.a = (not computed)        , default, not computed: var.a has no value
-   │    var.b = (not computed)        , default
+   │    var.a = (not computed)        main.tf:1, no value
+   │    var.b = (not computed)        main.tf:3, no value
    └─ acme/demo  any version
 2 modules, 1 provider
 

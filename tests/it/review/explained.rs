@@ -152,7 +152,12 @@ fn changes_of_hashes_are_explained() {
     check(
         "h9:a",
         "h9:b",
-        "Notice HashesReplaced: hashes of an unknown scheme were added or removed",
+        "Notice HashesReplaced: hashes of the unknown scheme h9 were added or removed",
+    );
+    check(
+        "h1:a h9:a",
+        "h1:a H1:b",
+        "Notice HashesReplaced: hashes of the unknown schemes H1, h9 were added or removed",
     );
 }
 

@@ -25,6 +25,12 @@ fn registries_come_out_as_foretold() {
     compare(Family::Registry);
 }
 
+/// Without a stated list a missing `h1:` is a note, unless `init` from a registry fails for it.
+#[test]
+fn default_platforms_are_warnings_where_init_fails() {
+    play::compare_default_platforms();
+}
+
 #[test]
 fn installed_packages_come_out_as_foretold() {
     compare(Family::Installed);

@@ -97,7 +97,67 @@ pub(super) fn compare(family: Family) {
     println!("parity: {family:?}: {compared} predictions hold");
 }
 
+/// Compares the severity of missing hashes of default platforms with `init` on each platform of the release.
+pub(super) fn compare_default_platforms() {
+    let Some(mut stage) = Stage::set() else {
+        return;
+    };
+    // The program plays this platform only, so for the other one the packages change their roles.
+    let swapped = stage.packages.swapped();
+    let own = stage.packages.states();
+    let (mut warnings, mut notes, mut faults) = (0, 0, Vec::new());
+    for (at, (state, other)) in own.iter().zip(swapped.states()).enumerate() {
+        let Some(lock) = state.lock.as_deref().filter(|_| at < HASHES.len()) else {
+            continue;
+        };
+        // With both `h1:` nothing is missing that the release has.
+        if lock.contains(&stage.packages.h1) && lock.contains(&stage.packages.other_h1) {
+            continue;
+        }
+        let fails = [state, &other].map(|state| {
+            let root = format!("default-{at}-{}", state.lock == other.lock);
+            stage.lay_out(&root, Route::Registry, state);
+            !stage.play(&root, Route::Registry).succeeded
+        });
+        let severity = stage.severity_of_default(&format!("severity-{at}"), state);
+        let expected = if fails.contains(&true) {
+            "warning"
+        } else {
+            "note"
+        };
+        match expected {
+            "warning" => warnings += 1,
+            _ => notes += 1,
+        }
+        if severity != expected {
+            faults.push(format!(
+                "{}: {severity}, but init fails: {fails:?}",
+                state.name
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(warnings >= 5 && notes >= 5, "{warnings} {notes}");
+    println!("parity: default platforms: {warnings} warnings and {notes} notes");
+}
+
 impl Stage {
+    /// Returns how severe `verify` finds it that default platforms lack hashes.
+    fn severity_of_default(&mut self, root: &str, state: &Played) -> String {
+        self.lay_out(root, Route::Registry, state);
+        let flavor = self.terraform.rules.to_string();
+        let args = ["verify", root, "--flavor", &flavor, "--no-cache", "--only"];
+        let outcome = self
+            .lab
+            .run(&[&args[..], &["platforms", "--format", "json"]].concat());
+        let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let mut findings = json["roots"][0]["findings"].as_array().unwrap().iter();
+        let incomplete = findings.find(|finding| finding["rule"] == "platforms-incomplete");
+        incomplete.map_or_else(String::new, |finding| {
+            finding["severity"].as_str().unwrap().to_owned()
+        })
+    }
+
     /// Publishes the packages, and learns the hashes of a complete entry from the program itself.
     fn set() -> Option<Self> {
         let terraform = Terraform::find_trusting()?;

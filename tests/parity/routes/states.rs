@@ -234,6 +234,17 @@ const TEST_OF_ANOTHER_VERSION: &[(&str, &str)] = &[
 const RUN: &str = "run \"a\" {\n  module {\n    source = \"./h\"\n  }\n}\n";
 
 impl Packages {
+    /// The same as the other platform sees them.
+    pub(super) fn swapped(&self) -> Self {
+        Self {
+            h1: self.other_h1.clone(),
+            zh: self.other_zh.clone(),
+            other_h1: self.h1.clone(),
+            other_zh: self.zh.clone(),
+            list: self.list.clone(),
+        }
+    }
+
     /// Every state of an entry, then the situations, with the lock file of each.
     pub(super) fn states(&self) -> Vec<Played> {
         let entries = HASHES.iter().map(|(name, hashes)| {

@@ -291,6 +291,7 @@ impl Values {
                     entry(ValueOrigin::CommandLine, None)
                 }
                 Some(RootValue::Text(_)) => entry(ValueOrigin::Environment, None),
+                None if default.is_none() => entry(ValueOrigin::Unset, Some(variable.place)),
                 None => entry(ValueOrigin::Default, default_place),
             },
             (_, None) => entry(ValueOrigin::Default, default_place),

@@ -215,6 +215,7 @@ impl TreeWalk<'_> {
                 self.unseen.explain(way.call, Some(because));
                 self.unseen
                     .advise(way.call, failure.help.clone().map(Into::into));
+                self.unseen.fetch_failed(way.call);
                 return unseen;
             }
         };
