@@ -276,10 +276,7 @@ fn a_damaged_release_is_ignored_with_a_warning_and_kept_anew() {
         std::fs::write(&object, damaged).unwrap();
         let outcome = verify(&lab, &[]);
         assert_exit(&outcome, 0);
-        assert!(
-            outcome.stderr.contains("was ignored: "),
-            "{outcome:#?}"
-        );
+        assert!(outcome.stderr.contains("was ignored: "), "{outcome:#?}");
         let stats = lab.run(&["cache", "stats"]);
         assert!(!stats.stdout.contains("releases   1"), "{}", stats.stdout);
     }
