@@ -64,10 +64,6 @@ impl<'a> RootRow<'a> {
     #[must_use]
     pub fn of(root: &'a RootResult, texts: &Texts, naming: Naming<'_>) -> Self {
         let name = |path: &str| naming(root, path);
-        let findings = root.entries.iter().filter_map(|entry| match entry {
-            ResultEntry::Finding(finding, display) => Some((finding, *display)),
-            _ => None,
-        });
         let check = root.check();
         let modules = match &root.detail {
             RootDetail::Modules(branches) => Some(branches.in_order().map(ModuleRow::of).collect()),
@@ -78,10 +74,15 @@ impl<'a> RootRow<'a> {
             flavor: root.flavor.map(|flavor| flavor.to_string()),
             status: root.status,
             proof: check.map(|check| check.proof),
-            findings: findings
-                .map(|(finding, display)| FindingRow {
-                    is_folded: display == FindingDisplay::Folded,
-                    ..FindingRow::of(finding, texts, &name)
+            findings: root
+                .entries
+                .iter()
+                .filter_map(|entry| match entry {
+                    ResultEntry::Finding(finding, display) => Some(FindingRow {
+                        is_folded: *display == FindingDisplay::Folded,
+                        ..FindingRow::of(finding, texts, &name)
+                    }),
+                    _ => None,
                 })
                 .collect(),
             turned_off: check

@@ -85,9 +85,10 @@ impl EntryCoverage<'_> {
         let lacks = if part == 1 { "lacks" } else { "lack" };
         let title = format!("{part} of {of} wanted {platforms} of {provider} {lacks} an h1: hash");
         let mut note = explanation(coverage);
-        let claims = self.evidence.claims.get(provider).into_iter().flatten();
-        for (platform, by) in claims.filter(|(platform, _)| coverage.absent.contains(platform)) {
-            note += &format!("; that of {platform} is stated by {by}");
+        for (platform, by) in self.evidence.claims.get(provider).into_iter().flatten() {
+            if coverage.absent.contains(platform) {
+                note += &format!("; that of {platform} is stated by {by}");
+            }
         }
         // Usually `init` adds the hash; where no recorded one accepts the package it fails (`hash` rules 3.5).
         // Requirements are left out: a version that they do not allow is no matter of hashes.

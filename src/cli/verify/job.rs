@@ -303,8 +303,13 @@ fn default_gaps(verified: &[VerifiedRoot]) -> Option<String> {
         };
         let is_default =
             |provider: &ProviderAddr| platforms.origin_of(provider) == PlatformsOrigin::Default;
-        let providers = lock.document.lock.providers.keys();
-        entries += providers.filter(|provider| is_default(provider)).count();
+        entries += lock
+            .document
+            .lock
+            .providers
+            .keys()
+            .filter(|provider| is_default(provider))
+            .count();
         for finding in &verdict.findings {
             if let Some(provider) = &finding.provider
                 && let Some(share) = result::default_gap(finding, Some(platforms))
