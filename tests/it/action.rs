@@ -33,6 +33,7 @@ fn run(repo: &Repo, temp: &Path, vars: &[(&str, &str)]) -> Ran {
     for (name, value) in [
         ("LOCKCTL_ROOTS", "."),
         ("LOCKCTL_RECURSIVE", "true"),
+        ("LOCKCTL_CHANGED_ONLY", "false"),
         ("LOCKCTL_PLATFORMS", ""),
         ("LOCKCTL_FORMAT", "github"),
         ("LOCKCTL_PROJECT_FILE", ".lockctl.hcl"),
@@ -106,6 +107,40 @@ fn the_base_revision_decides_how_strict_the_action_is() {
     let results = std::fs::read_to_string(temp.path().join("results")).unwrap();
     let results: serde_json::Value = serde_json::from_str(&results).unwrap();
     assert_eq!(results["roots"][0]["path"], "live");
+}
+
+#[test]
+fn the_action_checks_only_roots_that_changed() {
+    let Some((repo, _)) = pull_request() else {
+        return;
+    };
+    let lock = std::fs::read_to_string(repo.path().join("live/.terraform.lock.hcl")).unwrap();
+    repo.write("test/main.tf", "provider \"null\" {}\n");
+    repo.write("test/.terraform.lock.hcl", &lock);
+    let base = repo.commit("another root");
+    repo.write("test/main.tf", "provider \"null\" {}\nlocals {}\n");
+    repo.commit("a change");
+    let temp = crate::temp::dir();
+    let paths = |vars: &[(&str, &str)]| {
+        let ran = run(
+            &repo,
+            temp.path(),
+            &[vars, &[("LOCKCTL_FORMAT", "json")]].concat(),
+        );
+        assert_eq!(ran.code, Some(0), "{}", ran.said);
+        let results = std::fs::read_to_string(temp.path().join("results")).unwrap();
+        let results: serde_json::Value = serde_json::from_str(&results).unwrap();
+        let roots = results["roots"].as_array().unwrap().clone();
+        roots
+            .iter()
+            .map(|root| root["path"].to_string())
+            .collect::<Vec<_>>()
+    };
+    let changed = ("LOCKCTL_CHANGED_ONLY", "true");
+    assert_eq!(paths(&[changed, ("LOCKCTL_BASE", &base)]), ["\"test\""]);
+    // A push has no base revision: everything is checked.
+    assert_eq!(paths(&[changed]).len(), 2);
+    assert_eq!(paths(&[("LOCKCTL_BASE", &base)]).len(), 2);
 }
 
 #[test]
@@ -183,7 +218,7 @@ fn the_action_hands_its_inputs_to_the_script() {
         .filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0))
         .filter(|name| name.starts_with("LOCKCTL"));
     let vars: Vec<&str> = vars.collect();
-    assert_eq!(vars.len(), 8, "{vars:?}");
+    assert_eq!(vars.len(), 9, "{vars:?}");
     for name in vars {
         assert!(
             script.contains(&format!("${name}")) || script.contains(&format!("${{{name}")),

@@ -35,6 +35,10 @@ if [[ -n $LOCKCTL_BASE ]]; then
     fi
     args+=(--config "$project")
   fi
+  # The checkout is the base revision with the changes of the pull request, so no history is needed.
+  if [[ $LOCKCTL_CHANGED_ONLY == true ]]; then
+    args+=(--since "$LOCKCTL_BASE")
+  fi
 elif [[ $LOCKCTL_PROJECT_FILE != .lockctl.hcl && -f $LOCKCTL_PROJECT_FILE ]]; then
   args+=(--config "$LOCKCTL_PROJECT_FILE")
 fi
