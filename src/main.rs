@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         http: &http,
         clock: &RealClock,
         run: &RealRun,
+        project_files: None,
     };
     // Neither is locked: other threads report events.
     let mut stdout = io::BufWriter::new(io::stdout());

@@ -71,6 +71,12 @@ pub(super) struct Common {
     /// Use this project file instead of every .lockctl.hcl
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
+    /// Read project files as they are in this git revision, not as they are on disk
+    ///
+    /// For pull requests: what the base revision states decides, in each directory. Files of submodules are
+    /// not among those of a revision, so the project files around a submodule govern it.
+    #[arg(long, global = true, hide_short_help = true, value_name = "REF")]
+    pub(super) config_at: Option<String>,
     /// Read this CLI configuration instead of that of Terraform or OpenTofu
     #[arg(long, global = true, hide_short_help = true, value_name = "FILE")]
     pub(super) cli_config: Option<PathBuf>,

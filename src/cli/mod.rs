@@ -20,6 +20,7 @@ mod log;
 mod merge;
 mod outdated;
 mod progress;
+mod project_revision;
 mod resolve;
 mod session;
 mod show;
@@ -40,10 +41,11 @@ use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 pub use crate::run::World;
 use crate::run::contained;
-use crate::world::{CachedDisk, Confined};
+use crate::world::{CachedDisk, Confined, Files};
 use args::{Common, Configuration};
 use commands::CommandLine;
 use formats::Format;
+use project_revision::ProjectRevision;
 
 /// The job was done, and nothing is wrong.
 pub const CLEAN: u8 = 0;
@@ -90,7 +92,19 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
             let current = world.env.current_dir().ok();
             let cached = current.map(|current| CachedDisk::new(disk, current));
             let disk = cached.as_ref().map_or(disk, |cached| cached);
-            contained(|| Ok(command.run(common, World { disk, ..world }, meanwhile)))
+            let world = World { disk, ..world };
+            ProjectRevision::open(common, world).and_then(|revision| {
+                let project_files = revision.as_ref().map(|files| files as &dyn Files);
+                let world = World {
+                    project_files,
+                    ..world
+                };
+                let mut result = contained(|| Ok(command.run(common, world, meanwhile)))?;
+                result
+                    .remarks
+                    .extend(revision.as_ref().and_then(ProjectRevision::remark));
+                Ok(result)
+            })
         }
         Err(failure) => Err(failure),
     };

@@ -38,15 +38,14 @@ pub(crate) fn over_roots<J: Job>(job: &mut J, inputs: RunInputs<'_>) -> RootResu
         base: options.below(Path::new(".")),
     });
     let (files, env) = (inputs.world.disk, inputs.world.env);
+    let (project, now) = (project.as_ref(), inputs.world.clock.now());
     let texts = &mut all.texts;
-    let mut workspace = match Workspace::new(
-        files,
-        env,
-        options.flavor,
-        project.as_ref(),
-        inputs.world.clock.now(),
-        texts,
-    ) {
+    let opened = match inputs.world.project_files {
+        None => Workspace::new(files, env, options.flavor, project, now, texts),
+        Some(reviewed) => Workspace::new(files, env, options.flavor, None, now, texts)
+            .map(|workspace| workspace.governed_from(reviewed, project, now, texts)),
+    };
+    let mut workspace = match opened {
         Ok(workspace) => workspace,
         Err(error) => {
             all.fail(Path::new("."), error.into());

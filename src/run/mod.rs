@@ -21,7 +21,7 @@ pub(crate) mod root;
 pub(crate) mod unseen;
 pub(crate) mod user;
 
-use crate::world::{Clock, Disk, Env, Http, Run};
+use crate::world::{Clock, Disk, Env, Files, Http, Run};
 pub(crate) use changed::ChangedFiles;
 pub(crate) use contained::contained;
 pub(crate) use driver::over_roots;
@@ -42,4 +42,6 @@ pub struct World<'a> {
     pub clock: &'a dyn Clock,
     /// Other programs, as git or credential helpers.
     pub run: &'a dyn Run,
+    /// The files that project files are read from, if it is not the disk.
+    pub project_files: Option<&'a dyn Files>,
 }

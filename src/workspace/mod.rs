@@ -99,16 +99,10 @@ impl<'a> Workspace<'a> {
         let current = env
             .current_dir()
             .map_err(|cause| WorkspaceError::NoWorkingDirectory { cause })?;
-        let projects = match project {
-            None => Projects::nearest(files, now),
-            Some(StatedProject { path, base }) => {
-                Projects::stated(files, now, texts, path, &ProjectPlace::new(base, &current))
-            }
-        };
         Ok(Self {
             files,
             flavor,
-            projects,
+            projects: projects((files, now), project, &current, texts),
             current,
             data_dir: data_dir(env),
             searched: Vec::new(),
@@ -117,6 +111,20 @@ impl<'a> Workspace<'a> {
             documents: Arc::default(),
             submodules: Memo::default(),
         })
+    }
+
+    /// Reads project files from elsewhere than everything else, as from a revision; the other arguments are
+    /// as for [`Workspace::new`].
+    #[must_use]
+    pub fn governed_from(
+        mut self,
+        files: &'a dyn Files,
+        project: Option<&StatedProject>,
+        now: SystemTime,
+        texts: &mut Texts,
+    ) -> Self {
+        self.projects = projects((files, now), project, &self.current, texts);
+        self
     }
 
     /// Returns the working directory, as an absolute path.
@@ -358,6 +366,21 @@ pub struct StatedProject {
     pub path: PathBuf,
     /// The directory that its patterns of roots start from.
     pub base: PathBuf,
+}
+
+/// Prepares to look for project files, or takes the one that was stated.
+fn projects<'a>(
+    (files, now): (&'a dyn Files, SystemTime),
+    project: Option<&StatedProject>,
+    current: &Path,
+    texts: &mut Texts,
+) -> Projects<'a> {
+    match project {
+        None => Projects::nearest(files, now),
+        Some(StatedProject { path, base }) => {
+            Projects::stated(files, now, texts, path, &ProjectPlace::new(base, current))
+        }
+    }
 }
 
 fn require_directory(files: &dyn Files, dir: &Path) -> Result<(), WorkspaceError> {

@@ -15,6 +15,10 @@ const SCRIPT: &str = concat!(
 /// A word that stands outside of the checkout only.
 const SECRET: &str = "hunter2";
 
+/// A project file that switches off the rule which reports missing platforms.
+const QUIET: &str =
+    "rule \"platforms-incomplete\" {\n  level  = \"off\"\n  reason = \"trust me\"\n}\n";
+
 /// What a run of the script came to.
 struct Ran {
     code: Option<i32>,
@@ -52,6 +56,15 @@ fn run(repo: &Repo, temp: &Path, vars: &[(&str, &str)]) -> Ran {
     }
 }
 
+/// Returns configuration with one provider, and a lock file with one platform of it.
+fn locked() -> (&'static str, &'static str) {
+    let lock = "# This file is maintained automatically by \"terraform init\".\n\
+        # Manual edits may be lost in future updates.\n\n\
+        provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.1\"\n  hashes = [\n    \
+        \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n";
+    ("provider \"null\" {}\n", lock)
+}
+
 /// Makes a repository whose base states two platforms, and a branch that would rather not.
 fn pull_request() -> Option<(Repo, String)> {
     if Command::new("bash").arg("--version").output().is_err() {
@@ -63,17 +76,11 @@ fn pull_request() -> Option<(Repo, String)> {
         ".lockctl.hcl",
         "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n",
     );
-    repo.write("live/main.tf", "provider \"null\" {}\n");
-    let lock = "# This file is maintained automatically by \"terraform init\".\n\
-        # Manual edits may be lost in future updates.\n\n\
-        provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.1\"\n  hashes = [\n    \
-        \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n";
+    let (configuration, lock) = locked();
+    repo.write("live/main.tf", configuration);
     repo.write("live/.terraform.lock.hcl", lock);
     let base = repo.commit("base");
-    repo.write(
-        ".lockctl.hcl",
-        "rule \"platforms-incomplete\" {\n  level  = \"off\"\n  reason = \"trust me\"\n}\n",
-    );
+    repo.write(".lockctl.hcl", QUIET);
     repo.commit("be quiet");
     Some((repo, base))
 }
@@ -93,6 +100,16 @@ fn the_base_revision_decides_how_strict_the_action_is() {
     assert!(asked.said.contains(annotation), "{}", asked.said);
     let summary = std::fs::read_to_string(temp.path().join("summary")).unwrap();
     assert!(summary.contains("platforms-incomplete"), "{summary}");
+    let note = format!(
+        "project files are those of {}, not those on disk, which differ",
+        &base[..7]
+    );
+    assert!(asked.said.contains(&note), "{}", asked.said);
+    assert!(!pushed.said.contains("project files"), "{}", pushed.said);
+    let unknown = run(&[("LOCKCTL_BASE", &"0".repeat(40))]);
+    assert_eq!(unknown.code, Some(2), "{}", unknown.said);
+    let annotation = "::error title=lockctl::the base revision 000";
+    assert!(unknown.said.contains(annotation), "{}", unknown.said);
     // A base without a project file does not let that of the branch in.
     let without = run(&[("LOCKCTL_BASE", &base), ("LOCKCTL_PROJECT_FILE", "no.hcl")]);
     assert_eq!(without.code, Some(1), "{}", without.said);
@@ -160,26 +177,61 @@ fn project_files_of_subdirectories_count_in_the_action() {
         let vars = [("LOCKCTL_BASE", base), ("LOCKCTL_FORMAT", "human")];
         run(&repo, temp.path(), &vars)
     };
-    for base in ["", &*base] {
+    // A spelling that some systems take for the name is no project file of the base.
+    let check = |base: &str| {
         let ran = run(base);
         assert_eq!(ran.code, Some(1), "{}", ran.said);
-        assert!(
-            ran.said.contains("run `lockctl lock -r`")
-                || ran.said.contains("run `lockctl lock live`"),
-            "{}",
-            ran.said
-        );
+        for part in ["run `lockctl lock live`", "(stated in live/.lockctl.hcl)"] {
+            assert!(ran.said.contains(part), "{}", ran.said);
+        }
         assert!(!ran.said.contains("--config"), "{}", ran.said);
-    }
-    // A spelling that some systems take for the name counts as a change.
-    let quiet = "rule \"platforms-incomplete\" {\n  level  = \"off\"\n  reason = \"trust me\"\n}\n";
-    for file in ["live/.lockctl.hcl", "live/.LOCKCTL.hcl"] {
-        repo.write(file, quiet).commit("be quiet");
-        let ran = run(&base);
-        assert_eq!(ran.code, Some(1), "{}", ran.said);
-        assert!(ran.said.contains("platforms-incomplete"), "{}", ran.said);
+        assert!(!ran.said.contains("/tmp"), "{}", ran.said);
+    };
+    check("");
+    check(&base);
+    for file in ["live/.lockctl.hcl", "live/.LOCKCTL.hcl", ".lockctl.hcl"] {
+        repo.write(file, QUIET).commit("be quiet");
+        check(&base);
         repo.git(&["reset", "--quiet", "--hard", "HEAD~1"]);
     }
+    repo.remove("live/.lockctl.hcl").commit("no settings");
+    check(&base);
+}
+
+#[test]
+fn submodules_are_governed_by_the_base_revision_in_the_action() {
+    let Some((repo, _)) = pull_request() else {
+        return;
+    };
+    let Some(other) = Repo::new() else { return };
+    repo.git(&["rm", "--quiet", "-r", "live"]);
+    repo.write(
+        ".lockctl.hcl",
+        "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n",
+    );
+    // Its own project file would switch the rule off.
+    let (configuration, lock) = locked();
+    other.write(".lockctl.hcl", QUIET);
+    other.write("main.tf", configuration);
+    other.write(".terraform.lock.hcl", lock).commit("one");
+    let url = other.path().display().to_string();
+    let clone = ["-c", "protocol.file.allow=always", "submodule", "--quiet"];
+    repo.git(&[&clone[..], &["add", &url, "vendor/infra"]].concat());
+    let base = repo.commit("base");
+    repo.write("more.tf", "").commit("change");
+    let temp = crate::temp::dir();
+    let run = |base: &str| run(&repo, temp.path(), &[("LOCKCTL_BASE", base)]);
+    let pushed = run("");
+    assert_eq!(pushed.code, Some(0), "{}", pushed.said);
+    let asked = run(&base);
+    assert_eq!(asked.code, Some(1), "{}", asked.said);
+    let annotation = "::warning file=vendor/infra/.terraform.lock.hcl,line=4,";
+    assert!(asked.said.contains(annotation), "{}", asked.said);
+    assert!(
+        asked.said.contains("(stated in .lockctl.hcl"),
+        "{}",
+        asked.said
+    );
 }
 
 #[test]
@@ -212,7 +264,9 @@ fn the_action_shows_nothing_from_outside() {
 
 #[test]
 fn the_action_hands_its_inputs_to_the_script() {
-    let script = std::fs::read_to_string(SCRIPT).unwrap();
+    let read =
+        |name: &str| std::fs::read_to_string(Path::new(SCRIPT).with_file_name(name)).unwrap();
+    let script = [read("verify.sh"), read("project.sh")].concat();
     let vars = ACTION
         .lines()
         .filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0))
@@ -231,5 +285,37 @@ fn the_action_hands_its_inputs_to_the_script() {
         .filter(|line| line.trim().starts_with("run:"));
     for command in commands {
         assert!(!command.contains("${{"), "{command}");
+    }
+}
+
+#[test]
+fn the_hooks_take_every_file_that_a_root_is_made_of() {
+    let hooks = include_str!("../../.pre-commit-hooks.yaml");
+    let patterns: Vec<regex::Regex> = hooks
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("files: '")?.strip_suffix('\''))
+        .map(|pattern| regex::Regex::new(pattern).unwrap())
+        .collect();
+    assert_eq!(patterns.len(), 2);
+    for pattern in patterns {
+        for path in [
+            "terragrunt.hcl",
+            "live/a/terragrunt.hcl",
+            "live/a/terragrunt.hcl.json",
+            "live/terragrunt.stack.hcl",
+            ".terraform.lock.hcl",
+            "live/a/.terraform.lock.hcl",
+            ".lockctl.hcl",
+            "live/.lockctl.hcl",
+            "main.tf",
+            "live/a/main.tf.json",
+            "live/a/main.tofu",
+            "live/a/tests/a.tftest.hcl",
+        ] {
+            assert!(pattern.is_match(path), "{path}");
+        }
+        for path in ["README.md", "my-terragrunt.hcl", "other.hcl", "main.tf.bak"] {
+            assert!(!pattern.is_match(path), "{path}");
+        }
     }
 }

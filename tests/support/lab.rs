@@ -156,6 +156,7 @@ impl Lab {
             http: &http,
             clock: &self.clock,
             run: &RealRun,
+            project_files: None,
         };
         let code = cli::run(line, world, &mut io);
         schema::check(&stdout, args);

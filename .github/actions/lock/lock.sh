@@ -5,6 +5,14 @@
 set -euo pipefail
 cd "$GITHUB_WORKSPACE"
 
+common=(--color never)
+project_options=$("$(dirname "${BASH_SOURCE[0]}")/../verify/project.sh")
+while IFS= read -r option; do
+  if [[ -n $option ]]; then
+    common+=("$option")
+  fi
+done <<<"$project_options"
+
 # Prints the path of what a file held before the pull request; nothing if there is no such file.
 reviewed() {
   local copy
@@ -18,20 +26,6 @@ reviewed() {
     echo "$copy"
   fi
 }
-
-if [[ -n $LOCKCTL_BASE ]] && ! git cat-file -e "$LOCKCTL_BASE^{commit}" 2>/dev/null; then
-  git fetch --quiet --depth=1 origin "$LOCKCTL_BASE"
-fi
-
-project=$(reviewed "$LOCKCTL_PROJECT_FILE")
-if [[ -z $project && -n $LOCKCTL_BASE ]]; then
-  # An empty file states nothing, so that no file of the pull request counts either.
-  project=$(mktemp)
-fi
-common=(--color never)
-if [[ -n $project ]]; then
-  common+=(--config "$project")
-fi
 
 if [[ -n $LOCKCTL_FACTS ]]; then
   facts=$(reviewed "$LOCKCTL_FACTS")

@@ -13,34 +13,15 @@ fi
 if [[ -n $LOCKCTL_PLATFORMS ]]; then
   args+=(--platform "$LOCKCTL_PLATFORMS")
 fi
-# Succeeds if the project files of the checkout are those of the base revision, in all directories.
-has_base_projects() {
-  # Files of a submodule are not compared. Where case does not count, any spelling is a project file.
-  local files=':(top,glob,icase)**/.lockctl.hcl'
-  [[ -z $(git ls-files --stage | grep '^160000' || true) ]] &&
-    git diff --quiet --no-ext-diff --no-textconv "$LOCKCTL_BASE" -- "$files" &&
-    [[ -z $(git ls-files --others -- "$files") ]]
-}
-
-if [[ -n $LOCKCTL_BASE ]]; then
-  if ! git cat-file -e "$LOCKCTL_BASE^{commit}" 2>/dev/null; then
-    git fetch --quiet --depth=1 origin "$LOCKCTL_BASE"
+project_options=$("$(dirname "${BASH_SOURCE[0]}")/project.sh")
+while IFS= read -r option; do
+  if [[ -n $option ]]; then
+    args+=("$option")
   fi
-  # Without --config, the nearest project file of each root counts.
-  if [[ $LOCKCTL_PROJECT_FILE != .lockctl.hcl ]] || ! has_base_projects; then
-    # An empty file states nothing, so that no file of the pull request counts either.
-    project=$(mktemp)
-    if git cat-file -e "$LOCKCTL_BASE:$LOCKCTL_PROJECT_FILE" 2>/dev/null; then
-      git cat-file blob "$LOCKCTL_BASE:$LOCKCTL_PROJECT_FILE" >"$project"
-    fi
-    args+=(--config "$project")
-  fi
-  # The checkout is the base revision with the changes of the pull request, so no history is needed.
-  if [[ $LOCKCTL_CHANGED_ONLY == true ]]; then
-    args+=(--since "$LOCKCTL_BASE")
-  fi
-elif [[ $LOCKCTL_PROJECT_FILE != .lockctl.hcl && -f $LOCKCTL_PROJECT_FILE ]]; then
-  args+=(--config "$LOCKCTL_PROJECT_FILE")
+done <<<"$project_options"
+# The checkout is the base revision with the changes of the pull request, so no history is needed.
+if [[ -n $LOCKCTL_BASE && $LOCKCTL_CHANGED_ONLY == true ]]; then
+  args+=(--since "$LOCKCTL_BASE")
 fi
 roots=()
 while IFS= read -r root; do

@@ -7,18 +7,27 @@ use std::path::{Component, MAIN_SEPARATOR, Path, PathBuf};
 use crate::cli::World;
 use crate::project::{self, ProjectPlace};
 use crate::report::RootResult;
-use crate::world::clean;
+use crate::world::{FileKind, clean};
 
 /// Returns how the formats of CI name the paths of a root, which start at the top of its repository.
 pub(in crate::cli) fn from_the_top(world: World<'_>) -> impl Fn(&RootResult, &str) -> String {
     // CI services show annotations by paths from the top of the repository, wherever the job was started.
     let current = world.env.current_dir().unwrap_or_default();
+    let checkout = project::repository(world.disk, &ProjectPlace::new(&current, &current));
     let tops: RefCell<BTreeMap<String, PathBuf>> = RefCell::default();
     move |root, path| {
         let mut tops = tops.borrow_mut();
         let top = tops.entry(root.path.clone()).or_insert_with(|| {
             let place = ProjectPlace::new(Path::new(&root.path), &current);
-            let top = project::repository(world.disk, &place);
+            let top = project::repository(world.disk, &place).map(|top| {
+                // A submodule, at whose top `.git` is a file (gitrepository-layout(5)), is part of a checkout.
+                let is_part =
+                    world.disk.kind(&top.absolute().join(".git")).ok() == Some(FileKind::File);
+                checkout
+                    .clone()
+                    .filter(|checkout| is_part && top.absolute().starts_with(checkout.absolute()))
+                    .unwrap_or(top)
+            });
             top.map_or_else(|| current.clone(), |top| top.absolute().to_owned())
         });
         below(top, &clean(&current.join(path)))

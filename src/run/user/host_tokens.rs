@@ -133,6 +133,7 @@ mod tests {
             http: &http,
             clock: &clock,
             run: &run,
+            project_files: None,
         };
         let mut config = CliConfig::default();
         config.helper.replace(HelperProgram {

@@ -177,6 +177,7 @@ mod tests {
             http: &http,
             clock: &clock,
             run: &run,
+            project_files: None,
         };
         let wanted = ConfigChoice {
             flavor: Flavor::OpenTofu1_12,

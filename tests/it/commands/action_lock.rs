@@ -248,7 +248,12 @@ fn h1_of_first(facts: &str) -> String {
 #[test]
 fn the_action_hands_its_inputs_to_the_scripts() {
     let read = |name: &str| std::fs::read_to_string(Path::new(DIR).join(name)).unwrap();
-    let scripts = [read("cache.sh"), read("lock.sh")].concat();
+    let scripts = [
+        read("cache.sh"),
+        read("lock.sh"),
+        read("../verify/project.sh"),
+    ]
+    .concat();
     let vars = ACTION.lines();
     let vars = vars.filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0));
     let vars: Vec<&str> = vars.filter(|name| name.starts_with("LOCKCTL")).collect();

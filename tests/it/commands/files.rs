@@ -192,6 +192,7 @@ fn printing_fails(lab: &Lab, kind: io::ErrorKind, args: &[&str]) -> (u8, String)
         http: &RealHttp::trusting_as_on_linux(&lab.env),
         clock: &lab.clock,
         run: &RealRun,
+        project_files: None,
     };
     let mut io = Io {
         stdout: &mut Refusing(kind),

@@ -58,6 +58,7 @@ fn run(lab: &Lab, args: &[&str]) -> (usize, Vec<String>) {
         http: &http,
         clock: &lab.clock,
         run: &RealRun,
+        project_files: None,
     };
     let dir = lab.dir().display().to_string();
     let start = ["lockctl", "-C", &dir, "--cli-config", CONFIG];

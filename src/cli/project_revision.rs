@@ -1,0 +1,114 @@
+//! Project files of a git revision, which govern what is on disk.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::advice;
+use crate::cli::World;
+use crate::cli::args::Common;
+use crate::git::{GitError, Repository, Revision, Tree};
+use crate::report::{Failure, Sentence};
+use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, clean};
+
+/// Digits of the name of a commit that are shown; git shows as many.
+const SHOWN_DIGITS: usize = 7;
+
+/// The files of a revision, by the paths that they have on disk.
+pub(super) struct ProjectRevision<'a> {
+    tree: Tree<'a>,
+    revision: Revision,
+    /// The absolute path of the working directory.
+    current: PathBuf,
+    /// The absolute path of the project file that was stated.
+    stated: Option<PathBuf>,
+    /// The files as they are now.
+    disk: &'a dyn Disk,
+    /// A file that was looked for is another one on disk.
+    differs: AtomicBool,
+}
+
+impl<'a> ProjectRevision<'a> {
+    /// Finds the revision of `--config-at`; `None` without that option.
+    ///
+    /// # Errors
+    /// If the revision names nothing, or git does not answer.
+    pub(super) fn open(common: &Common, world: World<'a>) -> Result<Option<Self>, Failure> {
+        let Some(text) = &common.config_at else {
+            return Ok(None);
+        };
+        let current = world.env.current_dir().unwrap_or_default();
+        let open = || {
+            let repository = Repository::find(world.run, &common.below(Path::new(".")))?;
+            let top = clean(&current.join(repository.top().ok_or(GitError::Bare)?));
+            let revision = repository.revision(text)?;
+            let tree = Tree::new(&repository, &revision).placed_at(top);
+            Ok((tree, revision))
+        };
+        let (tree, revision) = open().map_err(|error: GitError| advice::git::failure(&error))?;
+        let stated = common.config.as_ref();
+        Ok(Some(Self {
+            tree,
+            revision,
+            stated: stated.map(|path| clean(&current.join(common.below(path)))),
+            current,
+            disk: world.disk,
+            differs: AtomicBool::new(false),
+        }))
+    }
+
+    /// Says whose project files count, if those on disk would say something else.
+    pub(super) fn remark(&self) -> Option<Sentence> {
+        if !self.differs.load(Ordering::Relaxed) {
+            return None;
+        }
+        let Revision { text, id, .. } = &self.revision;
+        let name = if text == id.as_str() {
+            text.get(..SHOWN_DIGITS).unwrap_or(text)
+        } else {
+            text
+        };
+        Some(Sentence::note(format!(
+            "project files are those of {name}, not those on disk, which differ"
+        )))
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        clean(&self.current.join(path))
+    }
+}
+
+impl Files for ProjectRevision<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        let path = self.absolute(path);
+        let read = self.tree.read(&path, limit);
+        if read.as_ref().ok() != self.disk.read(&path, limit).as_ref().ok() {
+            self.differs.store(true, Ordering::Relaxed);
+        }
+        match read {
+            // A pull request may add the file that a workflow names: before it, nothing was stated.
+            Err(error)
+                if error.kind() == ErrorKind::NotFound && self.stated.as_ref() == Some(&path) =>
+            {
+                Ok(Vec::new())
+            }
+            read => read,
+        }
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.tree.open(&self.absolute(path))
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.tree.list(&self.absolute(dir))
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        self.tree.kind(&self.absolute(path))
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.tree.resolve(&self.absolute(path))
+    }
+}
