@@ -243,3 +243,50 @@ fn a_revision_that_is_none_is_an_error() {
         assert_eq!(has_range, text == "HEAD..HEAD", "{said}");
     }
 }
+
+#[test]
+fn lock_works_on_roots_of_which_a_file_changed() {
+    let Some(repo) = Repo::new() else { return };
+    for root in ["a", "b"] {
+        let config = "terraform {\n  backend \"local\" {}\n  required_providers {\n    \
+                      x = { source = \"example.com/t/x\" }\n  }\n}\n";
+        repo.write(&format!("live/{root}/main.tf"), config);
+    }
+    repo.lab
+        .unpacked("mirror", "example.com/t/x/1.0.0/linux_amd64", "1.0.0");
+    repo.commit("base");
+    repo.write("live/b/more.tf", "");
+    let args = [
+        "lock",
+        "-r",
+        "--fs-mirror",
+        "mirror",
+        "--platform",
+        "linux_amd64",
+    ];
+    let lock = |since: &str| repo.run(&[&args[..], &["--since", since]].concat());
+    let outcome = lock("HEAD");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains(
+            "note: a file of 1 of 2 roots changed since HEAD; the others were passed over"
+        ),
+        "{}",
+        outcome.stderr
+    );
+    let is_locked = |root: &str| repo.path().join("live").join(root).join(LOCK).exists();
+    assert!(is_locked("b") && !is_locked("a"));
+    repo.commit("locked");
+    let outcome = lock("HEAD");
+    assert_eq!(outcome.code, 0, "{}", outcome.stderr);
+    assert!(
+        outcome
+            .stderr
+            .contains("note: no file of 2 roots changed since HEAD"),
+        "{}",
+        outcome.stderr
+    );
+    assert!(!is_locked("a"));
+    let outcome = lock("nonsense");
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+}

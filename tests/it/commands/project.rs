@@ -1,5 +1,9 @@
 //! The project file, and what commands make of it.
 
+use std::process::Command;
+
+use lockctl::package::calendar;
+use lockctl::world::mem::MemClock;
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
@@ -406,4 +410,54 @@ fn signed_hashes_are_fetched_from_registries_whatever_the_file_says() {
         "{}",
         help(&lab)
     );
+}
+
+/// A project file that switches off the warning about missing platforms up to a day.
+fn off_until(day: &str) -> String {
+    format!(
+        "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n\
+         rule \"platforms-incomplete\" {{\n  level  = \"off\"\n  reason = \"runners are linux only\"\n  \
+         until  = {day:?}\n}}\n"
+    )
+}
+
+#[test]
+fn a_level_counts_again_from_its_day_on() {
+    let mut lab = with(&off_until("2027-03-01"));
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    let mut verify = |now: &str| {
+        lab.clock = MemClock::at(calendar::read_timestamp(now).unwrap());
+        let outcome = lab.run(&["verify", "-v"]);
+        let text = [&*outcome.stdout, &outcome.stderr].concat();
+        let note = text
+            .lines()
+            .find(|line| line.contains("platforms-incomplete was") || line.contains("(UTC)"))
+            .unwrap_or_default()
+            .to_owned();
+        (outcome.code, text.contains("[platforms-incomplete]"), note)
+    };
+    assert_eq!(verify("2026-12-01T00:00:00Z"), (0, false, String::new()));
+    let (code, is_reported, note) = verify("2027-02-20T00:00:00Z");
+    assert_eq!((code, is_reported), (0, false));
+    assert!(
+        note.contains("platforms-incomplete is \"off\" until 2027-03-01 (UTC), in 9 days"),
+        "{note}"
+    );
+    let (code, is_reported, note) = verify("2027-03-01T00:00:00Z");
+    assert_eq!((code, is_reported), (1, true));
+    assert!(
+        note.contains("platforms-incomplete was \"off\" until 2027-03-01 (UTC)"),
+        "{note}"
+    );
+    // The clock of the machine decides, too.
+    for (day, code) in [("2020-01-01", 1), ("2999-01-01", 0)] {
+        lab.write(FILE, off_until(day));
+        let output = Command::new(env!("CARGO_BIN_EXE_lockctl"))
+            .args(["verify", "--offline"])
+            .current_dir(lab.dir())
+            .env_clear()
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(code), "{day}: {output:?}");
+    }
 }
