@@ -7,7 +7,7 @@ use super::matrix::InitOutlook;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{self, Attributions, Coverage, Outcome, Route};
-use crate::diag::{Diagnostic, Finding, Help, RootCommand, Severity, Share, rules};
+use crate::diag::{Diagnostic, Finding, Help, RootCommand, Severity, Share, counted, rules};
 use crate::lockfile::ProviderLock;
 use crate::package::{PlatformsOrigin, WantedPlatforms};
 use crate::platform::{self, Platform};
@@ -153,9 +153,9 @@ impl EntryCoverage<'_> {
         let (subject, provider, coverage) = (self.subject, self.provider, &self.coverage);
         // As many as wanted platforms, or more, are not attributed (`coverage` rules 1.1).
         let note = format!(
-            "{} h1: recorded for {} wanted platforms",
+            "{} h1: recorded for {}",
             coverage.recorded,
-            coverage.wanted.len()
+            counted(coverage.wanted.len(), "wanted platform")
         );
         let wanted = self.wanted();
         let help = if coverage.unknown == coverage.wanted {

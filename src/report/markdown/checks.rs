@@ -366,12 +366,9 @@ impl<'a> Page<'a> {
         let has_own_titles = members.clone().any(|finding| finding.title != fold.title)
             && diag::named(fold.rule).together.is_none();
         if has_own_titles {
-            what.extend(
-                members
-                    .clone()
-                    .take(MAX_MEMBERS)
-                    .map(|finding| &*finding.title),
-            );
+            // Several roots have the same finding; its sentence stands once.
+            let titles: BTreeSet<&str> = members.clone().map(|finding| &*finding.title).collect();
+            what.extend(titles.into_iter().take(MAX_MEMBERS));
         } else if members
             .clone()
             .all(|finding| finding.detail == first.detail)
