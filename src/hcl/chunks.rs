@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::findings::{Fill, Findings, Patch, fault};
 use super::grammar::{Checked, TokenWalk};
 use super::scan::{HclToken, HclTokenKind, tokens};
-use crate::diag::Span;
+use crate::diag::{MAX_PROBLEMS, Span};
 
 /// Words that start a block at the top level of a configuration or of a lock file.
 const KEYWORDS: [&str; 16] = [
@@ -100,6 +100,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
     // the item, which only tokens with their depth show.
     let tokens = tokens(text, region);
     let mut chunks = Vec::new();
+    let mut faults = 0;
     let mut walk = TokenWalk {
         text,
         tokens: &tokens,
@@ -120,6 +121,7 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
         let item = &tokens[first..walk.at];
         let span = Span::new(tokens[first].start, item.last().map_or(0, |last| last.end));
         let found = std::mem::take(&mut walk.found);
+        faults += found.faults.len();
         let pieces = if found.faults.is_empty() {
             Vec::new()
         } else {
@@ -131,6 +133,11 @@ fn cut(text: &str, broken: &[usize], region: Span) -> Vec<Chunk> {
             name,
             pieces,
         });
+        // No more faults than these are reported, and a file with faults is refused: what follows would
+        // only cost memory, some hundred bytes for each faulty byte.
+        if faults > MAX_PROBLEMS {
+            return chunks;
+        }
     }
 }
 

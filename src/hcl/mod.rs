@@ -55,24 +55,32 @@ const BROKEN: char = '\u{1}';
 #[must_use]
 pub fn parse(file: FileId, bytes: &[u8]) -> (Body, Vec<Diagnostic>) {
     let span = Span::new(0, bytes.len());
+    let nothing = Body {
+        items: Vec::new(),
+        span,
+    };
     // One error for the file: as UTF-8 nearly every byte of it would be at fault.
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
         let problem = Diagnostic::error(diag::rules::SYNTAX_ERROR, "Invalid character encoding")
             .at(file, Span::new(0, 2), "this is UTF-16")
             .help("save the file as UTF-8");
-        return (
-            Body {
-                items: Vec::new(),
-                span,
-            },
-            vec![problem],
-        );
+        return (nothing, vec![problem]);
     }
     let Decoded {
         mut text,
         broken,
         replaced,
     } = decode_utf8(bytes);
+    if scan::has_too_many_tokens(&text) {
+        let title = "Too many words and signs in a file";
+        let problem = Diagnostic::error(diag::rules::OBJECT_TOO_LARGE, title)
+            .at(file, Span::new(0, 0), "")
+            .help(format!(
+                "split the file: lockctl reads {} words and signs of one",
+                scan::MAX_TOKENS
+            ));
+        return (nothing, vec![problem]);
+    }
     let mut problems = Vec::new();
     if let Some(conflict) = conflict::find(file, &text) {
         text = patched(&text, span, &conflict.patches);

@@ -72,13 +72,23 @@ impl HclToken {
     }
 }
 
-/// Cuts `region` of `text` into tokens; the last one is [`HclTokenKind::End`].
+/// Maximum number of tokens of a text. A token of one byte costs up to 200 bytes until its file is read; the
+/// largest files of public repositories have less than a tenth of that.
+pub(super) const MAX_TOKENS: usize = 1_000_000;
+
+/// Returns whether a text has more tokens than are read.
+pub(super) fn has_too_many_tokens(text: &str) -> bool {
+    // A token has at least one byte, so nearly every file is known to be small enough.
+    text.len() > MAX_TOKENS && tokens(text, Span::new(0, text.len())).len() > MAX_TOKENS
+}
+
+/// Cuts `region` of `text` into tokens; the last one is [`HclTokenKind::End`]. Stops after [`MAX_TOKENS`].
 ///
 /// Closing brackets are forgiving: `}` closes whatever is open inside its braces, a closing
 /// bracket without its opening one closes nothing, and a quoted string ends with its line.
 pub(super) fn tokens(text: &str, region: Span) -> Vec<HclToken> {
     let mut scanner = Scanner::new(&text[..region.end], region.start);
-    while scanner.at < region.end {
+    while scanner.at < region.end && scanner.tokens.len() < MAX_TOKENS {
         match scanner.frames.last().map(|frame| frame.kind) {
             Some(EnclosureKind::Quote) => scanner.quoted(),
             Some(EnclosureKind::Heredoc(marker)) => scanner.heredoc(marker),

@@ -6,10 +6,10 @@ use std::ops::ControlFlow;
 use super::build::Build;
 use super::tokens::{JsonToken, JsonTokenKind, JsonTokens};
 use super::{
-    JsonFault, JsonValue, MAX_NESTING, MAX_SKIPPED_NESTING, Members, TOO_DEEP, Unfinished,
-    ValueKind,
+    JsonFault, JsonValue, MAX_NESTING, MAX_SKIPPED_NESTING, MAX_VALUES, Members, TOO_DEEP,
+    TOO_MANY, Unfinished, ValueKind,
 };
-use crate::diag::Span;
+use crate::diag::{MAX_PROBLEMS, Span};
 
 /// The tokens that may come next.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub(super) struct JsonReader<R> {
     /// The line and the column of the reader.
     position: (usize, usize),
     tree: Build,
+    /// The number of values that were kept.
+    values: usize,
     faults: Vec<JsonFault>,
 }
 
@@ -59,6 +61,7 @@ impl<R: BufRead> JsonReader<R> {
             comma: 0,
             position: (1, 1),
             tree: Build::new(wanted),
+            values: 0,
             faults: Vec::new(),
         }
     }
@@ -67,7 +70,8 @@ impl<R: BufRead> JsonReader<R> {
         loop {
             let token = self.tokens.next()?;
             self.position = self.tokens.position(token.span.start);
-            if self.step(token).is_break() {
+            // No more faults are reported of one file than these.
+            if self.step(token).is_break() || self.faults.len() > MAX_PROBLEMS {
                 break;
             }
         }
@@ -128,6 +132,11 @@ impl<R: BufRead> JsonReader<R> {
 
     fn value(&mut self, token: JsonToken) -> ControlFlow<()> {
         let JsonToken { kind, span } = token;
+        // What is left out of the tree costs no memory.
+        self.values += usize::from(!self.tree.skips());
+        if self.values > MAX_VALUES {
+            return self.stop(TOO_MANY, span, "");
+        }
         match kind {
             JsonTokenKind::Sign(sign @ (b'{' | b'[')) => return self.begin(sign, span.start),
             JsonTokenKind::String | JsonTokenKind::Number | JsonTokenKind::Word

@@ -36,6 +36,12 @@ pub const MAX_SKIPPED_NESTING: usize = 10_000;
 /// The title of a text that is nested deeper than that.
 pub const TOO_DEEP: &str = "Nested too deep";
 
+/// Maximum number of values that are kept of a text: with its name, one needs up to 400 bytes.
+pub const MAX_VALUES: usize = 500_000;
+
+/// The title of a text that has more values than that.
+pub const TOO_MANY: &str = "Too many values in a file";
+
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonValue {

@@ -73,6 +73,13 @@ fn parse_json(bytes: &[u8], faults: &mut Faults) -> Body {
                     let help = format!("move the inner parts out: lockctl follows {levels} levels");
                     let error = Diagnostic::error(rules::NESTED_TOO_DEEP, json::TOO_DEEP);
                     faults.push(error.at(faults.file, fault.span, "").help(help));
+                } else if fault.title == json::TOO_MANY {
+                    let help = format!(
+                        "split the file: lockctl reads {} values of one",
+                        json::MAX_VALUES
+                    );
+                    let error = Diagnostic::error(rules::OBJECT_TOO_LARGE, json::TOO_MANY);
+                    faults.push(error.at(faults.file, fault.span, "").help(help));
                 } else {
                     faults.error(rules::SYNTAX_ERROR, fault.title, fault.span, fault.remark);
                 }

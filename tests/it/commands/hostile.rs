@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use lockctl::diag::FileId;
 use lockctl::os::RealDisk;
 use lockctl::world::Files;
 
@@ -56,4 +57,45 @@ fn a_panic_in_one_root_hides_no_other() {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
     assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+/// Reads 2 MB of a few letters again and again, and returns the most memory that it took, in bytes.
+fn most_memory(letters: &str, json: bool) -> u64 {
+    let text = letters.repeat((2 << 20) / letters.len()).into_bytes();
+    let taken = allocation_counter::measure(|| {
+        let is_refused = if json {
+            lockctl::json::parse(&text).is_err()
+        } else {
+            !lockctl::hcl::parse(FileId::ALONE, &text).1.is_empty()
+        };
+        assert!(is_refused, "{letters:?}");
+    });
+    taken.bytes_max
+}
+
+#[test]
+fn memory_is_bounded_by_the_size_of_a_file() {
+    for letters in [
+        "=\n", "=", "x=\n", "a{}", "1\n", "\"\n", "a {\n", "(", "\u{80}\n",
+    ] {
+        let most = most_memory(letters, false);
+        assert!(most < 96 << 20, "{most} bytes for {letters:?}");
+    }
+    for letters in ["+,", "[", "{\"\":", "0,"] {
+        let most = most_memory(letters, true);
+        assert!(most < 16 << 20, "{most} bytes for {letters:?}");
+    }
+}
+
+#[test]
+fn a_file_of_too_many_words_is_refused() {
+    let large = format!("locals {{\n  x = [{}]\n}}\n", "1,".repeat(1 << 20));
+    let faults = lockctl::hcl::parse(FileId::ALONE, large.as_bytes()).1;
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].code, "object-too-large");
+    let faults = lockctl::json::parse(format!("[{}0]", "0,".repeat(1 << 20)).as_bytes());
+    assert_eq!(
+        faults.expect_err("too many")[0].title,
+        lockctl::json::TOO_MANY
+    );
 }
