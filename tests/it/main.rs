@@ -33,6 +33,7 @@ mod review;
 mod routes;
 mod selections;
 mod terragrunt;
+mod threats;
 mod versions;
 
 #[path = "../support/corpus.rs"]
