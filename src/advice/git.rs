@@ -25,6 +25,9 @@ pub(crate) fn failure(error: &GitError) -> Failure {
         GitError::Failed { message, .. } if message.contains("dubious ownership") => {
             Some("the repository is another user's: see safe.directory in `git help config`")
         }
+        GitError::TooSlow { .. } => {
+            Some("see that the files of .git are regular files on a disk that answers")
+        }
         GitError::NotRun { .. }
         | GitError::TooMuch { .. }
         | GitError::Failed { .. }

@@ -50,6 +50,14 @@ pub enum GitError {
         /// Maximum size of the output, in bytes.
         limit: u64,
     },
+    /// git was ended because it took too long.
+    #[error("git {command} did not end within {seconds} s")]
+    TooSlow {
+        /// The subcommand, as in `rev-parse`.
+        command: String,
+        /// The time limit, in seconds.
+        seconds: u64,
+    },
     /// git ended with an error.
     #[error("git {command} failed: {message}")]
     Failed {

@@ -3,12 +3,23 @@
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::error::GitError;
 use crate::world::{Ended, Executable, FileKind, Invocation, Run};
 
 /// Maximum size of a list of files or commits, in bytes.
 pub(super) const MAX_LIST_BYTES: u64 = 256 << 20;
+
+/// Commands whose work does not grow with the history of the repository.
+const QUICK: [&str; 3] = ["rev-parse", "config", "check-ignore"];
+
+/// Time limit of these. git opens `HEAD` or its configuration before anything else, and waits for a writer if
+/// one of them is a FIFO.
+const MAX_QUICK_TIME: Duration = Duration::from_secs(20);
+
+/// Time limit of all other commands: a history of a million commits is read in minutes.
+const MAX_TIME: Duration = Duration::from_secs(10 * 60);
 
 /// The lock files of the whole repository, as a pathspec.
 pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
@@ -192,7 +203,13 @@ impl<'a> Repository<'a> {
 
     /// Runs git, whatever its exit code is.
     pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
+        let command = args[0];
         let args: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
+        let time = if QUICK.contains(&command) {
+            MAX_QUICK_TIME
+        } else {
+            MAX_TIME
+        };
         let invocation = Invocation {
             program: Executable::Git,
             args: &args,
@@ -200,7 +217,7 @@ impl<'a> Repository<'a> {
             vars: &VARS,
             stdin,
             limit,
-            timeout: None,
+            timeout: Some(time),
             without: &[],
             room: None,
         };
@@ -208,6 +225,10 @@ impl<'a> Repository<'a> {
         ended.map_err(|error| match error.kind() {
             ErrorKind::NotFound => GitError::NotInstalled,
             ErrorKind::FileTooLarge => GitError::TooMuch { limit },
+            ErrorKind::TimedOut => GitError::TooSlow {
+                command: command.to_owned(),
+                seconds: time.as_secs(),
+            },
             _ => GitError::NotRun {
                 dir: self.dir.clone(),
                 cause: error,

@@ -49,6 +49,26 @@ fn what_keeps_git_from_answering_is_told_apart() {
 }
 
 #[test]
+fn every_run_of_git_has_a_time_limit() {
+    let run = MemRun::new(|invocation| {
+        let limit = invocation.timeout.expect("a time limit");
+        assert!(limit.as_secs() <= 600, "{limit:?}");
+        Err(io::ErrorKind::TimedOut.into())
+    });
+    let error = Repository::find(&run, Path::new("x")).expect_err("too slow");
+    assert_eq!(error.to_string(), "git rev-parse did not end within 20 s");
+    let error = Repository::ignores(&run, Path::new("x"), "file").expect_err("too slow");
+    assert!(
+        error.to_string().starts_with("git check-ignore did not"),
+        "{error}"
+    );
+    assert_eq!(base_of(&run, Path::new("x"), "file", 10), None);
+    assert!(!is_unmerged(&run, Path::new("x"), "file"));
+    assert!(!wants_base(&run, Path::new("x")));
+    assert_eq!(run.ran().len(), 5);
+}
+
+#[test]
 fn the_top_and_the_way_down_are_found() {
     let run = work_tree(|_| ended(0, "", ""));
     let repository = Repository::find(&run, Path::new("a")).expect("found");

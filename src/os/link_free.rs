@@ -18,7 +18,10 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
-use super::{RealDisk, absent_as_none, beginning, read_limited, refuse_other, written_or_changed};
+use super::{
+    RealDisk, absent_as_none, beginning, not_regular, read_regular, refuse_other,
+    written_or_changed,
+};
 use crate::world::{
     DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
     Replacement, Scratch,
@@ -82,10 +85,11 @@ impl<'p> OpenedParent<'p> {
         match kind_of(FileType::from_raw_mode(self.stat()?.st_mode)) {
             FileKind::Symlink => return Err(Errno::LOOP.into()),
             FileKind::Directory => return Err(io::ErrorKind::IsADirectory.into()),
-            FileKind::File | FileKind::Other => {}
+            FileKind::Other => return Err(not_regular()),
+            FileKind::File => {}
         }
         // The file may have become a FIFO since `stat`, whose opening would wait for a writer.
-        let file = File::from(self.open(SAFE.union(OFlags::NONBLOCK))?);
+        let file = File::from(self.open(SAFE | OFlags::NONBLOCK | OFlags::NOCTTY)?);
         refuse_other(&file.metadata()?)?;
         Ok(file)
     }
@@ -108,7 +112,7 @@ impl<'p> OpenedParent<'p> {
 
 impl Files for LinkFreeDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-        read_limited(OpenedParent::find(path)?.open_regular()?, 0, limit)
+        read_regular(OpenedParent::find(path)?.open_regular()?, 0, limit)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {

@@ -77,7 +77,7 @@ const MAX_LINKS: usize = 40;
 impl Files for RealDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let (file, metadata) = open_regular(path)?;
-        read_limited(file, metadata.len(), limit)
+        read_regular(file, metadata.len(), limit)
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
@@ -105,6 +105,15 @@ impl Files for RealDisk {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         fs::canonicalize(path)
     }
+}
+
+/// Reads a file that was opened without waiting.
+fn read_regular(file: File, expected: u64, limit: u64) -> io::Result<Vec<u8>> {
+    read_limited(file, expected, limit).map_err(|error| match error.kind() {
+        // `/proc/kmsg` and `trace_pipe` are regular files by their mode, and have bytes only later, if ever.
+        io::ErrorKind::WouldBlock => not_regular(),
+        _ => error,
+    })
 }
 
 /// Reads everything, unless it is more than `limit` bytes.
@@ -356,23 +365,39 @@ fn written_or_changed(current: Option<Vec<u8>>, written: &[u8]) -> Replaced {
 
 /// Opens a regular file; anything else is refused before it could block.
 fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
+    // To open a device can have effects of its own: a tape is rewound, a watchdog starts.
     refuse_other(&fs::metadata(path)?)?;
-    let file = File::open(path)?;
+    let file = open_without_waiting(path)?;
     // The path may have been exchanged between the two calls.
     let metadata = file.metadata()?;
     refuse_other(&metadata)?;
     Ok((file, metadata))
 }
 
+/// Opens what a path names by now; the opening of a FIFO would wait for a writer.
+#[cfg(unix)]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(path, flags, Mode::empty())?))
+}
+
+/// Windows has no FIFO that a path of a directory leads to.
+#[cfg(not(unix))]
+fn open_without_waiting(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
 fn refuse_other(metadata: &Metadata) -> io::Result<()> {
     match kind_of(metadata.file_type()) {
         FileKind::File => Ok(()),
         FileKind::Directory => Err(io::ErrorKind::IsADirectory.into()),
-        FileKind::Symlink | FileKind::Other => Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "not a regular file",
-        )),
+        FileKind::Symlink | FileKind::Other => Err(not_regular()),
     }
+}
+
+fn not_regular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")
 }
 
 fn kind_of(file_type: fs::FileType) -> FileKind {

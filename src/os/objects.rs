@@ -18,7 +18,7 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::link_free::{DIRECTORY, SAFE, Temporary, remove_orphans};
-use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, read_limited, refused};
+use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, read_regular, refused};
 use crate::world::{ObjectSize, Objects, is_key_word};
 
 /// Attempts to put an object if other processes remove its directory, or its file, meanwhile.
@@ -126,7 +126,7 @@ impl Objects for DirectoryObjects {
             self.directory_of(key, IfMissing::Fail)
                 .and_then(|(dir, name)| {
                     // A FIFO is opened without waiting for it, and then refused.
-                    let flags = SAFE.union(OFlags::NONBLOCK);
+                    let flags = SAFE | OFlags::NONBLOCK | OFlags::NOCTTY;
                     let file =
                         fs::openat(&dir, name, flags, Mode::empty()).map_err(
                             |error| match error {
@@ -135,7 +135,7 @@ impl Objects for DirectoryObjects {
                             },
                         )?;
                     check(&file, FileType::RegularFile, WRITABLE_BY_OTHERS)?;
-                    read_limited(File::from(file), 0, limit)
+                    read_regular(File::from(file), 0, limit)
                 }),
         )
     }

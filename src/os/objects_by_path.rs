@@ -3,13 +3,15 @@
 //! What is in the directory of a Windows user is that user's own unless its access list was changed, so
 //! nothing but links is refused. The tests use this on all systems.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use super::exclusive;
-use super::{MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, read_limited, refused, temporary_in};
+use super::{
+    MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, open_regular, read_regular, refused, temporary_in,
+};
 use crate::world::{ObjectSize, Objects, is_key_word};
 
 /// Objects as files of a directory.
@@ -67,7 +69,9 @@ impl Objects for DirectoryObjects {
         if !found.is_file() {
             return Err(refused("it is not a regular file"));
         }
-        absent_as_none(File::open(path).and_then(|file| read_limited(file, found.len(), limit)))
+        absent_as_none(
+            open_regular(&path).and_then(|(file, found)| read_regular(file, found.len(), limit)),
+        )
     }
 
     fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
@@ -126,7 +130,7 @@ impl Objects for DirectoryObjects {
 fn remove_orphans(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let is_orphan =
-            |path: &Path| File::open(path).is_ok_and(|file| exclusive::is_orphan(&file));
+            |path: &Path| open_regular(path).is_ok_and(|(file, _)| exclusive::is_orphan(&file));
         if exclusive::is_temporary(&entry.file_name()) && is_orphan(&entry.path()) {
             fs::remove_file(entry.path()).ok();
         }

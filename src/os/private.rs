@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{RealDisk, unfinished};
+use super::{RealDisk, open_regular, unfinished};
 use crate::world::{FileKind, Files, PrivateDirectory};
 
 /// The beginning of the names of locked directories.
@@ -117,7 +117,7 @@ fn remove_orphans(above: &Path) {
         if has_prefix
             && entry.kind == FileKind::Directory
             && is_own(&path)
-            && let Ok(lock) = File::open(path.join(IN_USE))
+            && let Ok((lock, _)) = open_regular(&path.join(IN_USE))
             && lock.try_lock().is_ok()
         {
             drop(lock);

@@ -180,12 +180,15 @@ impl RunLimits<'_> {
     }
 
     fn ended(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        // Most programs end at once behind their last output: a whole pause would double the time of git.
+        let mut pause = LOOK / 64;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
             }
             self.check()?;
-            thread::sleep(LOOK);
+            thread::sleep(pause);
+            pause = LOOK.min(pause * 2);
         }
     }
 

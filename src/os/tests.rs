@@ -91,6 +91,39 @@ fn without_a_lock_a_file_is_looked_at_after_the_step() {
     assert_eq!(written_or_changed(None, b"one"), Replaced::Changed);
 }
 
+/// `/proc/kmsg` is a regular file by its mode, and a FIFO may take the place of a file behind the first look.
+#[cfg(unix)]
+#[test]
+fn files_are_opened_without_waiting() {
+    let dir = dir();
+    let path = dir.path().join("file");
+    fs::write(&path, b"x").expect("written");
+    let (file, _) = open_regular(&path).expect("opened");
+    let flags = rustix::fs::fcntl_getfl(&file).expect("flags");
+    assert!(flags.contains(rustix::fs::OFlags::NONBLOCK), "{flags:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_fifo_a_socket_and_a_device_are_no_regular_files() {
+    let kept = dir();
+    let dir = fs::canonicalize(kept.path()).expect("there");
+    let fifo = dir.join("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.expect("started").success());
+    let socket = dir.join("socket");
+    let _listening = std::os::unix::net::UnixListener::bind(&socket).expect("bound");
+    let disks: [&dyn Disk; 2] = [&RealDisk, RealDisk.without_links()];
+    for disk in disks {
+        for path in [&*fifo, &socket, Path::new("/dev/null")] {
+            let read = disk.read(path, 10).expect_err("refused");
+            assert_eq!(read.to_string(), "not a regular file", "{path:?}");
+            let opened = disk.open(path).map(drop).expect_err("refused");
+            assert_eq!(opened.to_string(), "not a regular file", "{path:?}");
+        }
+    }
+}
+
 #[test]
 fn read_stops_at_the_limit() {
     let dir = dir();

@@ -99,3 +99,53 @@ fn a_file_of_too_many_words_is_refused() {
         lockctl::json::TOO_MANY
     );
 }
+
+/// A FIFO without a writer is never opened for reading in a way that waits, and neither is the kernel's log.
+#[cfg(target_os = "linux")]
+#[test]
+fn only_regular_files_are_read() {
+    const NAMED: [&str; 3] = ["main.tf", ".terraform.lock.hcl", ".lockctl.hcl"];
+    let readers: &[(&str, &[&str])] = &[
+        ("main.tf", &["verify"]),
+        ("main.tf.json", &["verify"]),
+        ("terraform.tfvars", &["--flavor", "opentofu", "verify"]),
+        ("terraform.tfstate", &["verify"]),
+        (".terraform/terraform.tfstate", &["verify"]),
+        (".terraform/modules/modules.json", &["verify"]),
+        (".terraform.lock.hcl", &["verify"]),
+        (".terraform.lock.hcl", &["lock"]),
+        (".terraform.lock.hcl", &["fmt"]),
+        (".terraform.lock.hcl", &["show"]),
+        (".lockctl.hcl", &["verify"]),
+        ("rc", &["--cli-config", "rc", "verify"]),
+        ("rc", &["--config", "rc", "verify"]),
+        ("rc", &["verify", "--var-file", "rc"]),
+        ("rc", &["verify", "--package", "rc"]),
+        ("rc", &["cache", "import", "rc"]),
+        ("rc", &["git-textconv", "rc"]),
+        ("rc", &["diff", "rc", "rc"]),
+    ];
+    for (name, args) in readers {
+        for target in [None, Some("/proc/kmsg")] {
+            let lab = Lab::new();
+            lab.write("main.tf", USED).write(".terraform.lock.hcl", "");
+            let path = lab.path(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::remove_file(&path).ok();
+            match target {
+                None => {
+                    let made = std::process::Command::new("mkfifo").arg(&path).status();
+                    assert!(made.unwrap().success());
+                }
+                Some(target) => std::os::unix::fs::symlink(target, &path).unwrap(),
+            }
+            let outcome = lab.run(args);
+            assert_ne!(outcome.code, 0, "{args:?} of {name}: {outcome:#?}");
+            let text = format!("{}{}", outcome.stdout, outcome.stderr);
+            // Whoever may not open the log of the kernel gets that error instead.
+            if target.is_none() && NAMED.contains(&name) {
+                assert!(text.contains("regular file"), "{args:?} of {name}: {text}");
+            }
+        }
+    }
+}
