@@ -143,7 +143,7 @@ fn only_regular_files_are_read() {
             assert_ne!(outcome.code, 0, "{args:?} of {name}: {outcome:#?}");
             let text = format!("{}{}", outcome.stdout, outcome.stderr);
             // Whoever may not open the log of the kernel gets that error instead.
-            if target.is_none() && NAMED.contains(&name) {
+            if target.is_none() && NAMED.contains(name) {
                 assert!(text.contains("regular file"), "{args:?} of {name}: {text}");
             }
         }
