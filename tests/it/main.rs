@@ -18,6 +18,7 @@ mod commands;
 mod configs;
 mod corpus_syntax;
 mod facts_concurrent;
+mod fuzz;
 mod git;
 mod hostile_archives;
 mod interrupt;

@@ -1,0 +1,122 @@
+//! Native syntax: places are in the text, and one item does not change how another one is read.
+
+use lockctl::diag::{FileId, Span};
+use lockctl::hcl::tree::{Body, Item};
+use lockctl::hcl::{parse, template};
+
+use super::{Budget, diagnostics};
+
+const BUDGET: Budget = Budget {
+    base_bytes: 256 * 1024,
+    bytes: 400,
+    base_allocations: 1_000,
+    allocations: 40,
+};
+
+pub fn run(data: &[u8]) {
+    let (body, problems) = BUDGET.spend(data, || parse(FileId::ALONE, data));
+    diagnostics::check(data, &problems);
+    check_body(data, &body);
+    if let Ok(text) = std::str::from_utf8(data) {
+        let _ = template(FileId::ALONE, text);
+    }
+    if problems.is_empty() {
+        check_each(data, &body);
+        check_longer(data, &body);
+    }
+}
+
+fn check_body(text: &[u8], body: &Body) {
+    let mut behind = body.span.start;
+    for item in &body.items {
+        let span = span(item);
+        diagnostics::check_span(text, span);
+        assert!(
+            behind <= span.start && span.end <= body.span.end,
+            "{item:?} in {:?}",
+            body.span
+        );
+        behind = span.end;
+        match item {
+            Item::Attribute(attribute) => {
+                let (name, value) = (attribute.name.span, attribute.value.span);
+                assert!(
+                    span.start == name.start && name.end <= value.start,
+                    "{attribute:?}"
+                );
+                assert!(value.end <= span.end, "{attribute:?}");
+            }
+            Item::Block(block) => {
+                let (header, inside) = (block.header, block.body.span);
+                assert!(
+                    span.start == header.start && header.end <= inside.start,
+                    "{block:?}"
+                );
+                assert!(inside.end <= span.end, "{block:?}");
+                check_body(text, &block.body);
+            }
+        }
+    }
+}
+
+fn span(item: &Item) -> Span {
+    match item {
+        Item::Attribute(attribute) => attribute.span,
+        Item::Block(block) => block.span,
+    }
+}
+
+/// Checks that each item alone, at its place, is read as it is beside the others.
+fn check_each(text: &[u8], body: &Body) {
+    for item in body.items.iter().take(8) {
+        let Span { start, end } = span(item);
+        let mut alone: Vec<u8> = text
+            .iter()
+            .enumerate()
+            .map(|(at, byte)| {
+                if (start..end).contains(&at) || matches!(byte, b'\n' | b'\r') {
+                    *byte
+                } else {
+                    b' '
+                }
+            })
+            .collect();
+        alone.push(b'\n');
+        let (only, problems) = parse(FileId::ALONE, &alone);
+        assert!(
+            problems.is_empty(),
+            "{problems:?} in {:?}",
+            String::from_utf8_lossy(&alone)
+        );
+        assert_eq!(
+            only.items,
+            std::slice::from_ref(item),
+            "{:?}",
+            String::from_utf8_lossy(&alone)
+        );
+    }
+}
+
+/// Checks that a line more is an item more, and a faulty one takes nothing away.
+fn check_longer(text: &[u8], body: &Body) {
+    let longer = [text, b"\nzz_more = 1\n"].concat();
+    let (read, problems) = parse(FileId::ALONE, &longer);
+    assert!(
+        problems.is_empty(),
+        "{problems:?} in {:?}",
+        String::from_utf8_lossy(&longer)
+    );
+    let (last, others) = read.items.split_last().expect("an item at least");
+    assert_eq!(others, body.items);
+    assert!(matches!(last, Item::Attribute(more) if more.name.text == "zz_more"));
+
+    let faulty = [text, b"\nzz_more = = 1\n"].concat();
+    let (read, problems) = parse(FileId::ALONE, &faulty);
+    assert!(!problems.is_empty());
+    assert_eq!(
+        read.items,
+        body.items,
+        "{:?}",
+        String::from_utf8_lossy(&faulty)
+    );
+}
