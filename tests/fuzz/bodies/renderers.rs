@@ -118,6 +118,7 @@ fn run_command(files: &MemFiles, command: &[&str]) -> (u8, Vec<u8>, Vec<u8>) {
         http: &MemHttp::unreachable(),
         clock: &MemClock::default(),
         run: &MemRun::nothing(),
+        project_files: None,
     };
     let mut io = Io {
         stdout: &mut stdout,
