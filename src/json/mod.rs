@@ -171,7 +171,14 @@ pub enum Members {
 /// All faults up to the first that leaves open how the text goes on.
 pub fn parse(bytes: &[u8]) -> Result<JsonValue, Vec<JsonFault>> {
     // Reading from memory does not fail.
-    read(bytes, &Members::All).unwrap_or_else(|_| Err(Vec::new()))
+    let parsed = read(bytes, &Members::All).unwrap_or_else(|_| Err(Vec::new()));
+    parsed.map_err(|mut faults| {
+        // The reader goes byte by byte; whoever shows a fault, or cuts it out, needs whole characters.
+        for fault in &mut faults {
+            fault.span = Span::within(bytes, fault.span.start, fault.span.end);
+        }
+        faults
+    })
 }
 
 /// Parses a text while it is read, and keeps only what is wanted of it.

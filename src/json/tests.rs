@@ -93,6 +93,22 @@ fn every_fault_is_reported_until_the_structure_breaks() {
 }
 
 #[test]
+fn faults_are_whole_characters() {
+    for text in [
+        "{\"a\":\u{e9}}",
+        "{\"a\":\u{201c}x\u{201d}}",
+        "{\"\\\u{1f600}\": 1}",
+        "\u{feff}{}",
+        "{} \u{e9}",
+    ] {
+        for fault in parse(text.as_bytes()).expect_err("faults") {
+            let Span { start, end } = fault.span;
+            assert!(text.get(start..end).is_some(), "{text}: {start} to {end}");
+        }
+    }
+}
+
+#[test]
 fn what_is_unfinished_is_known() {
     let ends_in = |text: &str| parse(text.as_bytes()).expect_err("faults")[0].ends_in;
     assert_eq!(ends_in("{\"a\": {"), Some(Unfinished::Object));

@@ -64,7 +64,7 @@ pub(super) fn render(
 ) -> io::Result<()> {
     let head = format!("{}[{}]", several.severity.name(), several.code);
     let head = styled(colors, style(reading::tone(several.severity)), &head);
-    let title = format!(": {}", harmless(&several.title));
+    let title = format!(": {}", snippet::remark(&several.title));
     writeln!(out, "{head}{}", styled(colors, BOLD, &title))?;
     let width = several
         .lines
@@ -90,7 +90,7 @@ pub(super) fn render(
                 }
                 let mut text = snippet::source_line(label, texts);
                 if !label.note.is_empty() {
-                    text += &format!("  <- {}", harmless(&label.note));
+                    text += &format!("  <- {}", snippet::remark(&label.note));
                 }
                 let gutter = mark(&format!("{number:>width$} |"));
                 // Of an empty line of the file only the gutter is left, without a space at its end.

@@ -14,6 +14,9 @@ const MAX_WIDTH: usize = 140;
 /// Maximum number of bytes of a text that are shown; beyond that only the place is named.
 const MAX_SHOWN: usize = 16 * 1024;
 
+/// Maximum length of a title or a remark, in characters: a name that it quotes may have megabytes.
+const MAX_REMARK: usize = 1000;
+
 /// Renders a diagnostic; no line feed at the end.
 pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> String {
     let level = match diagnostic.severity {
@@ -22,7 +25,7 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         Severity::Note => Level::NOTE,
     };
     let title = level
-        .primary_title(harmless(&diagnostic.title))
+        .primary_title(remark(&diagnostic.title))
         .id(diagnostic.code);
     let mut group: Group<'_> = Group::with_title(title);
     let primary = diagnostic
@@ -84,7 +87,7 @@ fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Tex
     let group = group.element(origin);
     labels
         .iter()
-        .map(|(_, label)| harmless(&label.note))
+        .map(|(_, label)| remark(&label.note))
         .filter(|note| !note.is_empty())
         .fold(group, |group, note| {
             group.element(Level::NOTE.message(note))
@@ -109,7 +112,7 @@ fn snippet<'a>(
         let span = Span::within(bytes, start, label.span.end.min(line.end));
         let mut annotation = kind.span(span.start - range.start..span.end - range.start);
         if !label.note.is_empty() {
-            annotation = annotation.label(harmless(&label.note));
+            annotation = annotation.label(remark(&label.note));
         }
         snippet = snippet.annotation(annotation);
     }
@@ -119,15 +122,38 @@ fn snippet<'a>(
 /// Returns the line in which a label begins, cut to what fits beside others.
 pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
     let range = texts.line(label.file, label.span.start);
-    let shown = range.start..range.end.min(range.start + MAX_SHOWN);
-    let is_whole = shown == range;
+    let bytes = texts.bytes(label.file);
+    let place = label.span.start.min(range.end);
+    // A place far to the right is shown with a little of what is before it.
+    let from = match place - range.start {
+        0..MAX_WIDTH => range.start,
+        _ => Span::within(bytes, place - MAX_WIDTH / 4, place).start,
+    };
+    let shown = from..range.end.min(from + MAX_SHOWN);
+    let is_whole = shown.end == range.end;
+    let before = if from == range.start { "" } else { "..." };
     // A tab has no fixed width, and the columns of several lines must agree.
-    let text = same_length(&texts.bytes(label.file)[shown]).replace('\t', "    ");
+    let text = same_length(&bytes[shown]).replace('\t', "    ");
     match text.char_indices().nth(MAX_WIDTH) {
-        None if is_whole => text,
-        None => format!("{text}..."),
-        Some((end, _)) => format!("{}...", &text[..end]),
+        None if is_whole => format!("{before}{text}"),
+        None => format!("{before}{text}..."),
+        Some((end, _)) => format!("{before}{}...", &text[..end]),
     }
+}
+
+/// Makes a title or a note harmless, and cuts it in the middle if it is very long.
+pub(super) fn remark(text: &str) -> String {
+    if text.len() <= MAX_REMARK || text.chars().count() <= MAX_REMARK {
+        return harmless(text);
+    }
+    let half = MAX_REMARK / 2;
+    let beginning: String = text.chars().take(half).collect();
+    let end = text
+        .char_indices()
+        .rev()
+        .nth(half - 1)
+        .map_or(0, |(at, _)| at);
+    format!("{}...{}", harmless(&beginning), harmless(&text[end..]))
 }
 
 /// Makes text of bytes without moving an offset: what is no UTF-8, or could steer a terminal,
@@ -275,6 +301,23 @@ error[syntax-error]: Long
   | - short
 "#]],
         );
+    }
+
+    #[test]
+    fn very_long_lines_and_remarks_are_cut() {
+        for (name, place) in [('\u{e9}', 200_000), ('x', 0), ('\u{1f600}', 399_992)] {
+            let text = name.to_string().repeat(400_000 / name.len_utf8());
+            let mut texts = Texts::default();
+            let file = texts.add("a.tf", text.clone().into_bytes());
+            let span = Span::new(place, place + 100_000);
+            let diagnostic =
+                Diagnostic::error("syntax-error", text).at(file, span, "é".repeat(5000));
+            let rendered = render(&diagnostic, &texts, Colors::Off);
+            assert!(rendered.contains(&format!("a.tf:1:{}", place / name.len_utf8() + 1)));
+            assert!(rendered.chars().count() < 3000, "{}", rendered.len());
+            let label = diagnostic.primary.unwrap();
+            assert!(source_line(&label, &texts).chars().count() < 200);
+        }
     }
 
     #[test]

@@ -198,10 +198,21 @@ impl<J: Job> JobRun<'_, '_, J> {
             }
         }
         // All at once: a release that several roots lock is fetched and hashed once.
-        let done = self.job.work(ready, &self.texts);
-        for (number, done) in numbers.into_iter().zip(done) {
-            let root = &mut roots[number];
-            self.finish(&root.dir, done, &mut root.result);
+        match contained(|| Ok(self.job.work(ready, &self.texts))) {
+            Ok(done) => {
+                for (number, done) in numbers.into_iter().zip(done) {
+                    let root = &mut roots[number];
+                    self.finish(&root.dir, done, &mut root.result);
+                }
+            }
+            // The work is done for all roots at once, so none of them has a result.
+            Err(failure) => {
+                for number in numbers {
+                    let result = &mut roots[number].result;
+                    result.verdict = None;
+                    result.fail(failure.clone());
+                }
+            }
         }
         roots.into_iter().map(|root| root.result).collect()
     }
@@ -232,7 +243,7 @@ impl<J: Job> JobRun<'_, '_, J> {
                 if let Ok(OpenResult::Changed) = opened {
                     // What was said of the root before does not count.
                     result = RootResult::new(dir.display().to_string());
-                    opened = self.open_again(&dir, &mut result);
+                    opened = contained(|| self.open_again(&dir, &mut result));
                 }
                 roots.push(OpenedRoot::new(dir, result, opened));
             }
@@ -318,7 +329,7 @@ impl<J: Job> JobRun<'_, '_, J> {
         if let Ok(Replaced::Changed) = replaced {
             // What was decided about the old text of the lock file does not count any more.
             *result = RootResult::new(dir.display().to_string());
-            replaced = self.start_over(dir, result);
+            replaced = contained(|| self.start_over(dir, result));
         }
         match replaced {
             Ok(Replaced::Done) => {}

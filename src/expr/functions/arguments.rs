@@ -1,5 +1,7 @@
 //! Arguments of a call, as the body of a function reads them, and the faults that it finds.
 
+use std::cell::Cell;
+
 use crate::expr::Number;
 use crate::expr::convert::to_number;
 use crate::expr::failure::Misfit;
@@ -54,7 +56,12 @@ pub(super) struct CallArguments<'a> {
     pub(super) around: &'a Surroundings<'a>,
     /// Number of bytes of values that may still be made.
     pub(super) work: usize,
+    /// The work of comparisons so far, in such bytes.
+    pub(super) compared: Cell<usize>,
 }
+
+/// Number of comparisons of items that cost as much as one byte that is made.
+const COMPARISONS_PER_BYTE: usize = 16;
 
 impl<'a> CallArguments<'a> {
     /// Refuses to make more than `work` bytes, if fewer are left.
@@ -64,6 +71,13 @@ impl<'a> CallArguments<'a> {
         } else {
             Err(CallFault::Uncertain("this computes too much"))
         }
+    }
+
+    /// Counts comparisons of items, and refuses them if they are more work than is left.
+    pub(super) fn compare(&self, comparisons: usize) -> CallResult<()> {
+        let work = comparisons / COMPARISONS_PER_BYTE;
+        self.compared.set(self.compared.get().saturating_add(work));
+        self.allow(self.compared.get())
     }
 
     pub(super) fn ty(&self, at: usize) -> &'a Type {

@@ -27,6 +27,8 @@ mod times;
 mod transcode;
 mod yaml;
 
+use std::cell::Cell;
+
 use super::convert::convert;
 use super::eval::Evaluator;
 use super::failure::{Misfit, NotConstant, Outcome};
@@ -222,11 +224,15 @@ fn call_plain<'e>(
     if !values.iter().all(is_known) {
         return Ok(unknown.marked(marks));
     }
-    let result = body(&CallArguments {
+    let arguments = CallArguments {
         values: &values,
         around,
         work: eval.work,
-    });
+        compared: Cell::new(0),
+    };
+    let result = body(&arguments);
+    // A result of no size may have cost a great many comparisons, again and again in a `for`.
+    eval.charge(span, arguments.compared.get().min(eval.work))?;
     match result {
         Ok(result) => {
             eval.charge(span, result.weight())?;

@@ -11,9 +11,6 @@ use crate::expr::types::Type;
 use crate::expr::unify::unify;
 use crate::expr::value::{Marks, Value};
 
-/// Number of comparisons of keys that cost as much as one byte that is made.
-const COMPARISONS_PER_BYTE: usize = 64;
-
 /// Selects the values whose keys are in the search set.
 pub(super) fn matchkeys(args: &CallArguments<'_>) -> CallResult {
     let Some(key_type) = unify(&[args.ty(1), args.ty(2)])? else {
@@ -48,7 +45,7 @@ pub(super) fn matchkeys(args: &CallArguments<'_>) -> CallResult {
     if !is_known && !wanted.is_empty() {
         return Ok(Typed::unknown(ty).marked(marks));
     }
-    args.allow(keys.len().saturating_mul(wanted.len()) / COMPARISONS_PER_BYTE)?;
+    args.compare(keys.len().saturating_mul(wanted.len()))?;
     let selected = values
         .into_iter()
         .zip(keys)

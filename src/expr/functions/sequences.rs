@@ -10,9 +10,6 @@ use crate::expr::types::Type;
 use crate::expr::unify::unify;
 use crate::expr::value::{Marks, Value};
 
-/// Number of comparisons of items that cost as much as one byte that is made.
-const COMPARISONS_PER_BYTE: usize = 64;
-
 /// Makes a sequence of the type that the items come from; a set becomes a list.
 fn like(from: &Type, items: Vec<Typed>) -> Typed {
     match from {
@@ -76,7 +73,7 @@ pub(super) fn concat(args: &CallArguments<'_>) -> CallResult {
 pub(super) fn distinct(args: &CallArguments<'_>) -> CallResult {
     let items = args.items(0);
     // Each item is compared with those that were kept: the time is quadratic.
-    args.allow(items.len().saturating_mul(items.len()) / COMPARISONS_PER_BYTE)?;
+    args.compare(items.len().saturating_mul(items.len()))?;
     let mut distinct: Vec<Value> = Vec::new();
     for item in items {
         if !distinct.contains(&item.value) {
@@ -143,7 +140,7 @@ pub(super) fn reverse(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn setintersection(args: &CallArguments<'_>) -> CallResult {
-    combined_sets(args, |items, other| {
+    combined_sets(args, usize::saturating_mul, |items, other| {
         items
             .into_iter()
             .filter(|item| other.contains(item))
@@ -152,7 +149,7 @@ pub(super) fn setintersection(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn setsubtract(args: &CallArguments<'_>) -> CallResult {
-    combined_sets(args, |items, other| {
+    combined_sets(args, usize::saturating_mul, |items, other| {
         items
             .into_iter()
             .filter(|item| !other.contains(item))
@@ -161,14 +158,21 @@ pub(super) fn setsubtract(args: &CallArguments<'_>) -> CallResult {
 }
 
 pub(super) fn setunion(args: &CallArguments<'_>) -> CallResult {
-    combined_sets(args, |items, other| {
-        items.into_iter().chain(other).collect()
-    })
+    // The items are sorted once, in the end; copying them for each further set would be quadratic.
+    combined_sets(
+        args,
+        |_, _| 0,
+        |mut items, other| {
+            items.extend(other);
+            items
+        },
+    )
 }
 
 /// Combines sets of one type from left to right.
 fn combined_sets(
     args: &CallArguments<'_>,
+    comparisons: fn(usize, usize) -> usize,
     combine: fn(Vec<Value>, Vec<Value>) -> Vec<Value>,
 ) -> CallResult {
     let open = Type::Set(Box::new(Type::Any));
@@ -191,7 +195,12 @@ fn combined_sets(
             _ => Vec::new(),
         });
     }
-    let items = sets.into_iter().reduce(combine).unwrap_or_default();
+    let mut sets = sets.into_iter();
+    let mut items = sets.next().unwrap_or_default();
+    for other in sets {
+        args.compare(comparisons(items.len(), other.len()))?;
+        items = combine(items, other);
+    }
     Ok(Typed {
         ty,
         value: Value::Tuple(as_set(items)?),

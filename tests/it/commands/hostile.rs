@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lockctl::diag::FileId;
 use lockctl::os::RealDisk;
-use lockctl::world::Files;
+use lockctl::world::{Files, ReadSeek};
 
 use super::assert_exit;
 use crate::disk::{Changed, Changes};
@@ -57,6 +57,51 @@ fn a_panic_in_one_root_hides_no_other() {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
     assert!(!text.contains('\u{1b}'), "{text}");
+}
+
+/// A disk on which opening a package makes lockctl panic.
+struct PanickingMirror;
+
+impl Changes for PanickingMirror {
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        let is_package = path.extension().is_some_and(|extension| extension == "zip");
+        assert!(!is_package, "no such platform");
+        RealDisk.open(path)
+    }
+}
+
+#[test]
+fn a_panic_in_the_work_on_all_roots_fails_each_of_them() {
+    let lab = Lab::new();
+    for root in ["a", "c"] {
+        lab.write(&format!("{root}/main.tf"), USED)
+            .write(&format!("{root}/.terraform.lock.hcl"), "");
+    }
+    lab.packed(
+        "mirror",
+        "registry.terraform.io/acme/x/1.0.0/linux_amd64",
+        "x",
+    );
+    let mut args = vec!["lock", "-r", "--offline", "--fs-mirror", "mirror"];
+    args.extend(["--platform", "linux_amd64"]);
+    let outcome = lab.run_on(&Changed(PanickingMirror), &args);
+    assert_exit(&outcome, 2);
+    let text = format!("{}{}", outcome.stdout, outcome.stderr);
+    for wanted in ["this is a bug", "no such platform", "a: ", "c: "] {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    assert!(!text.contains("make it readable"), "{text}");
+    assert_eq!(lab.read("a/.terraform.lock.hcl"), "");
+}
+
+#[test]
+fn a_name_of_megabytes_is_not_repeated() {
+    let lab = Lab::new();
+    let long = format!("acme/{}", "x".repeat(1 << 20));
+    lab.write("main.tf", USED.replace("acme/x", &long));
+    let outcome = lab.run(&["verify"]);
+    assert_exit(&outcome, 1);
+    assert!(outcome.stdout.len() < 4000, "{}", outcome.stdout.len());
 }
 
 /// Reads 2 MB of a few letters again and again, and returns the most memory that it took, in bytes.
