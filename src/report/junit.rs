@@ -31,7 +31,15 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         report.add_test_suite(suite(root));
     }
     let text = report.to_string().map_err(io::Error::other)?;
-    out.write_all(text.as_bytes())
+    for line in text.split_inclusive('\n') {
+        // A name may hold a line end, and a line of a log that begins so is a command to the runner of GitHub.
+        let at = line.len() - line.trim_start().len();
+        match line[at..].strip_prefix("::") {
+            Some(rest) => write!(out, "{}&#58;:{rest}", &line[..at])?,
+            None => out.write_all(line.as_bytes())?,
+        }
+    }
+    Ok(())
 }
 
 fn suite(root: &RootRow<'_>) -> TestSuite {

@@ -54,12 +54,25 @@ pub(super) fn harmless(text: &str) -> String {
             || matches!(
                 c,
                 // Bidirectional marks and characters without width: text shows in another order than it is compared,
-                // as in CVE-2021-42574.
-                '\u{61c}'
+                // as in CVE-2021-42574. These are Default_Ignorable_Code_Point and Bidi_Control of Unicode 16, the
+                // line and paragraph separators, and the interlinear marks.
+                '\u{ad}'
+                    | '\u{34f}'
+                    | '\u{61c}'
+                    | '\u{115f}'..='\u{1160}'
+                    | '\u{17b4}'..='\u{17b5}'
+                    | '\u{180b}'..='\u{180f}'
                     | '\u{200b}'..='\u{200f}'
                     | '\u{2028}'..='\u{202e}'
                     | '\u{2060}'..='\u{206f}'
+                    | '\u{3164}'
+                    | '\u{fe00}'..='\u{fe0f}'
                     | '\u{feff}'
+                    | '\u{ffa0}'
+                    | '\u{fff0}'..='\u{fffb}'
+                    | '\u{1bca0}'..='\u{1bca3}'
+                    | '\u{1d173}'..='\u{1d17a}'
+                    | '\u{e0000}'..='\u{e0fff}'
             )
     };
     if !text.chars().any(steers) {
@@ -97,6 +110,19 @@ pub(super) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The properties are those that `regex` knows, of Unicode 16.
+    #[test]
+    fn each_character_is_judged_by_its_properties() {
+        let properties = r"^[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}]$";
+        let steers = regex::Regex::new(properties).expect("a pattern");
+        for c in '\0'..=char::MAX {
+            let text = c.to_string();
+            let is_replaced = harmless(&text) != text;
+            let is_wanted = c != '\t' && steers.is_match(&text);
+            assert_eq!(is_replaced, is_wanted, "U+{:04X}", u32::from(c));
+        }
+    }
 
     #[test]
     fn nothing_foreign_steers_the_terminal() {

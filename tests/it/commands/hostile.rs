@@ -194,3 +194,19 @@ fn only_regular_files_are_read() {
         }
     }
 }
+
+/// The runner of GitHub takes a line of any output for a command if it begins with two colons.
+#[cfg(unix)]
+#[test]
+fn a_line_end_in_a_name_begins_no_command() {
+    let lab = Lab::new();
+    lab.write("nl\n::warning::pwn/main.tf", "a {")
+        .write("nl\n::warning::pwn/.terraform.lock.hcl", "provider {");
+    for format in ["human", "junit", "markdown", "sarif", "json"] {
+        let outcome = lab.run(&["verify", "-r", "--format", format]);
+        let text = format!("{}\n{}", outcome.stdout, outcome.stderr);
+        assert!(text.contains("pwn"), "{format}: {text}");
+        let begins = text.lines().any(|line| line.trim_start().starts_with("::"));
+        assert!(!begins, "{format}: {text}");
+    }
+}
