@@ -100,6 +100,10 @@ pub(super) fn verdict(
     }
     let path = root.lock_path.display();
     let program = root.flavor.program();
+    if is_written {
+        // No hash need be new, so the words of `lock` would call a change of all addresses one of layout.
+        result.lock_mut().outcome = Some(format!("lock file updated for {program}"));
+    }
     result.verdict = Some(if is_written {
         let entries = counted_as(count, "entry converted", "entries converted");
         Sentence {

@@ -341,5 +341,10 @@ fn roots_that_were_searched_for_need_no_lock_file() {
         lines.iter().any(|line| line.contains("nothing to convert")),
         "{lines:?}"
     );
+    // All addresses change, so this is no change of layout.
+    assert!(
+        lines.contains("1 root: lock file updated for OpenTofu"),
+        "{lines:?}"
+    );
     assert!(!lab.path("live/a").join(LOCK).exists());
 }
