@@ -138,7 +138,7 @@ const HOMES: &[(&str, &str)] = &[
     ("httpdate", "sources"),
     ("idna", "addr"),
     ("ignore", "project"),
-    ("indicatif", "cli"),
+    ("indicatif", "run"),
     ("lzma_rust2", "modules"),
     ("md_5", "expr hash"),
     ("percent_encoding", "expr"),

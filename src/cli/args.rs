@@ -12,6 +12,8 @@ use crate::flavor::FlavorChoice;
 use crate::parallel;
 use crate::run::options::{ConfigurationOptions, ModuleChoice, RootChoice, RunOptions};
 use crate::run::platforms::PlatformArg;
+use crate::run::progress::ProgressForm;
+use crate::world::{Env, Stream};
 
 /// The options that every command takes.
 #[derive(Clone, Debug, Args)]
@@ -93,6 +95,21 @@ impl Common {
             no_cache: self.no_cache,
             project_file: self.config.clone(),
             cli_config: self.cli_config.clone(),
+        }
+    }
+
+    /// Decides how progress is shown, also by whether standard error is a terminal.
+    pub(super) fn progress(&self, env: &dyn Env) -> ProgressForm {
+        // Events are results, which neither `-v` nor `-q` changes. The lines of `-v` come before the bar:
+        // each would be written into the line that the bar draws.
+        if self.format == Format::JsonLines {
+            ProgressForm::Events
+        } else if self.verbose {
+            ProgressForm::Requests
+        } else if env.terminal(Stream::Stderr) && !self.quiet && self.format == Format::Human {
+            ProgressForm::Bar
+        } else {
+            ProgressForm::Hidden
         }
     }
 

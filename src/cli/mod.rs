@@ -19,7 +19,6 @@ mod lock;
 mod log;
 mod merge;
 mod outdated;
-mod progress;
 mod project_revision;
 mod resolve;
 mod session;

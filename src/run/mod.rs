@@ -16,6 +16,7 @@ mod failure;
 mod job;
 pub(crate) mod options;
 pub(crate) mod platforms;
+pub(crate) mod progress;
 mod results;
 pub(crate) mod root;
 pub(crate) mod unseen;

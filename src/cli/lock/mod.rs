@@ -19,12 +19,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::args::{Common, Configuration, RootArgs, job_count};
-use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::BackendUse;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformArg};
+use crate::run::progress::Progress;
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::{self, ChangedFiles, RootResults, RunInputs};
@@ -138,7 +138,7 @@ pub(in crate::cli) fn run_with(
     drive: &dyn Fn(&mut LockJob<'_>, RunInputs<'_>) -> RootResults,
 ) -> CommandResult {
     let args = request.options;
-    let progress = Progress::new(common, world.env, stderr);
+    let progress = Progress::new(common.progress(world.env), world.env, stderr);
     let observer = &|event: &Event<'_>| progress.observe(event);
     let options = &common.options();
     let configuration = &args.configuration.options();

@@ -12,7 +12,6 @@ use crate::addr::ProviderAddr;
 use crate::advice::required::Required;
 use crate::authenticate::Rules;
 use crate::cli::args::{Common, Configuration};
-use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
@@ -22,6 +21,7 @@ use crate::project::Policy;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::progress::Progress;
 use crate::run::root::{FlavorRemarks, Root};
 use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::config::UserConfigs;
@@ -55,7 +55,7 @@ struct OpenRoot {
 
 impl Command for OutdatedArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
-        let progress = Progress::new(common, world.env, stderr);
+        let progress = Progress::new(common.progress(world.env), world.env, stderr);
         let observer = &|event: &Event<'_>| progress.observe(event);
         let options = &common.options();
         let configuration = &self.configuration.options();

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::advice;
 use crate::advice::required::Required;
 use crate::cli::args::Common;
-use crate::cli::progress::Progress;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::coverage::{Attribution, Attributions};
 use crate::parallel;
@@ -18,6 +17,7 @@ use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::requirement::Requirements;
 use crate::run;
 use crate::run::facts::UserFacts;
+use crate::run::progress::Progress;
 use crate::run::root::{self, LockText, Root};
 use crate::run::user::config::UserConfigs;
 use crate::sources::net::Event;
@@ -53,7 +53,7 @@ fn run(
 ) -> CommandResult {
     let progress = args
         .upstream
-        .then(|| Progress::new(common, world.env, stderr));
+        .then(|| Progress::new(common.progress(world.env), world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
             progress.observe(event);

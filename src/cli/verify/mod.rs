@@ -16,7 +16,6 @@ use clap::{Args as _, FromArgMatches as _};
 use crate::advice;
 use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
-use crate::cli::progress::Progress;
 use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::config::BackendUse;
@@ -24,6 +23,7 @@ use crate::diag::counted;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformChoice};
+use crate::run::progress::Progress;
 use crate::run::user::config::UserConfigs;
 use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::{self, RunInputs};
@@ -76,7 +76,8 @@ fn run(
     };
     let uses_network = args.groups().wants(CheckGroup::Upstream)
         || args.configuration.modules == ModulesArg::Fetch;
-    let progress = uses_network.then(|| Progress::new(common, world.env, stderr));
+    let progress =
+        uses_network.then(|| Progress::new(common.progress(world.env), world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
             progress.observe(event);

@@ -9,8 +9,6 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::addr::Url;
-use crate::cli::args::Common;
-use crate::cli::formats::Format;
 use crate::report::json::{self, EventLine};
 use crate::sources::net::Event;
 use crate::world::{Env, Stream};
@@ -18,8 +16,21 @@ use crate::world::{Env, Stream};
 /// Frames of the bar per second.
 const FRAMES: u8 = 10;
 
+/// The form in which progress is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ProgressForm {
+    /// Nothing is shown.
+    Hidden,
+    /// A line of text for every request.
+    Requests,
+    /// A line of JSON for every event.
+    Events,
+    /// A bar, which needs a terminal.
+    Bar,
+}
+
 /// Shows progress. Any thread may report an event.
-pub(super) struct Progress<'a> {
+pub(crate) struct Progress<'a> {
     shown: ProgressOutput<'a>,
 }
 
@@ -48,24 +59,19 @@ struct DownloadCounts {
 }
 
 impl<'a> Progress<'a> {
-    /// Decides by the options and by whether standard error is a terminal.
-    pub(super) fn new(common: &Common, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
-        // Events are results, which neither `-v` nor `-q` changes. The lines of `-v` come before the bar:
-        // each would be written into the line that the bar draws.
-        let shown = if common.format == Format::JsonLines {
-            ProgressOutput::Events(Mutex::new(out))
-        } else if common.verbose {
-            ProgressOutput::Requests(Mutex::new(out))
-        } else if env.terminal(Stream::Stderr) && !common.quiet && common.format == Format::Human {
-            ProgressOutput::Bar(Box::new(Bar::new(env)))
-        } else {
-            ProgressOutput::Nothing
+    /// Begins to show progress; lines go to `out`, and the bar to standard error.
+    pub(crate) fn new(form: ProgressForm, env: &dyn Env, out: &'a mut (dyn Write + Send)) -> Self {
+        let shown = match form {
+            ProgressForm::Hidden => ProgressOutput::Nothing,
+            ProgressForm::Requests => ProgressOutput::Requests(Mutex::new(out)),
+            ProgressForm::Events => ProgressOutput::Events(Mutex::new(out)),
+            ProgressForm::Bar => ProgressOutput::Bar(Box::new(Bar::new(env))),
         };
         Self { shown }
     }
 
     /// Takes note of something that happened.
-    pub(super) fn observe(&self, event: &Event<'_>) {
+    pub(crate) fn observe(&self, event: &Event<'_>) {
         match &self.shown {
             ProgressOutput::Nothing => {}
             ProgressOutput::Requests(stderr) => {
@@ -87,7 +93,7 @@ impl<'a> Progress<'a> {
     }
 
     /// Takes the bar away, so that results follow a clean line.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let ProgressOutput::Bar(bar) = &self.shown {
             bar.bar.finish_and_clear();
         }
