@@ -34,7 +34,8 @@ pub enum UnpackedContent {
 /// are replaced by later ones are left out.
 ///
 /// Every content is read and checked; only that of the files for which `wanted` holds, given path and length
-/// in bytes, is kept. Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does.
+/// in bytes, is kept. Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does, but for names with a line
+/// feed, which no `h1` covers.
 ///
 /// # Errors
 /// The first fault of the zip, or what `put` returns.

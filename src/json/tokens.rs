@@ -4,9 +4,6 @@ use std::io::{self, BufRead, ErrorKind};
 
 use crate::diag::Span;
 
-/// Number of bytes of [`JsonTokenKind::Other`] that identify it: the length of a byte-order mark.
-const LONGEST_MARK: usize = 3;
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonTokenKind {
     /// One of the bytes `{}[],:`.
@@ -87,15 +84,20 @@ impl<R: BufRead> JsonTokens<R> {
             }
             JsonTokenKind::Word => self.run(|byte| byte.is_ascii_alphabetic())?,
             JsonTokenKind::Other => {
-                let mark = ahead.len().min(LONGEST_MARK);
-                // Looked at, but not taken: these bytes only word the fault.
-                self.text.extend_from_slice(&ahead[..mark]);
+                self.text.extend(ahead.first());
                 self.skip(1);
                 // The place of the fault is a whole character, whose other bytes follow; a reader may hold
                 // only some of them.
                 for _ in 1..4 {
-                    let next = self::ahead(&mut self.input)?.first();
-                    if next.is_none_or(|byte| byte & 0xC0 != 0x80) {
+                    let Some(next) = self::ahead(&mut self.input)?.first().copied() else {
+                        break;
+                    };
+                    let is_of_it = next & 0xC0 == 0x80;
+                    if is_of_it || self.text.len() == 1 {
+                        // UTF-16 begins with two bytes of which the second is only looked at.
+                        self.text.push(next);
+                    }
+                    if !is_of_it {
                         break;
                     }
                     self.skip(1);

@@ -46,7 +46,8 @@ pub fn run(data: &[u8]) {
         assert_eq!(again.comments, 0, "{written}");
         assert_eq!(write(&again.lock, flavor), written);
         if !has_errors(&problems) {
-            assert_eq!(comments(data).len(), document.comments);
+            // A line of a header counts as a comment of the file where the header is not whole.
+            assert!(comments(data).len() <= document.comments);
         }
     }
 }

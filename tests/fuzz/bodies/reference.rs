@@ -14,6 +14,8 @@ pub(super) struct Parts {
 impl Parts {
     /// Reads a version by `version` rules 1.1 to 1.4; `None` is no version.
     pub(super) fn read(text: &str) -> Option<Self> {
+        // White space at the start is overlooked, but none of ASCII (`version` rules 1.3).
+        let text = text.trim_start_matches(|c: char| c.is_whitespace() && !c.is_ascii());
         // One dot at the very end of the text is dropped.
         let text = text
             .strip_suffix('.')
@@ -137,6 +139,9 @@ fn term(item: &str) -> Option<Term> {
     for sign in ["!=", ">=", "<=", "~>", "=", ">", "<"] {
         if let Some(rest) = item.strip_prefix(sign) {
             let rest = rest.strip_prefix(' ').unwrap_or(rest);
+            if rest.starts_with(char::is_whitespace) {
+                return None;
+            }
             return Some(Term {
                 sign,
                 version: Parts::read(rest)?,

@@ -21,14 +21,16 @@ use lockctl::world::mem::{MemClock, MemEnv, MemHttp};
 use super::Budget;
 
 const BUDGET: Budget = Budget {
-    base_bytes: 4 << 20,
+    // The double keeps every request.
+    base_bytes: 16 << 20,
     bytes: 4_000,
-    base_allocations: 40_000,
+    base_allocations: 400_000,
     allocations: 400,
 };
 
-/// The most requests that one question about a provider may make, however a server answers.
-const MAX_REQUESTS: usize = 400;
+/// The most requests that all questions about a provider may make, however a server answers: a list of
+/// tags may have 1,000 pages.
+const MAX_REQUESTS: usize = 2_200;
 
 /// Begins each answer but the first.
 const NEXT: &str = "\n--8<--\n";

@@ -62,9 +62,14 @@ fn check(bytes: &[u8]) {
             Ok(())
         },
     );
-    let Ok(hashed) = hashed else {
-        assert!(unpacked.is_err(), "what is refused is not unpacked");
-        return;
+    let hashed = match hashed {
+        Ok(hashed) => hashed,
+        // No `h1` covers such a name; a module needs none.
+        Err(ArchiveError::LineFeedInName(_)) => return,
+        Err(error) => {
+            assert!(unpacked.is_err(), "unpacked, although {error}");
+            return;
+        }
     };
     unpacked.expect("what is accepted can be unpacked");
     let expected = zh(bytes).expect("memory");
