@@ -113,7 +113,7 @@ pub struct IgnoringLine {
 /// The target of a line of a `.gitignore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IgnoredScope {
-    /// The file itself.
+    /// The ignored file itself.
     File,
     /// A directory that the file is in: then no line below can include the file again (gitignore(5)).
     Directory,

@@ -19,7 +19,7 @@ const FRAMES: u8 = 10;
 /// The form in which progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProgressForm {
-    /// Nothing is shown.
+    /// Nothing is shown at all.
     Hidden,
     /// A line of text for every request.
     Requests,
