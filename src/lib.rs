@@ -80,7 +80,6 @@ pub mod world;
 #[cfg(feature = "fetch")]
 #[doc(hidden)]
 pub mod authenticate;
-#[cfg(feature = "fetch")]
 #[doc(hidden)]
 pub mod cliconfig;
 #[doc(hidden)]

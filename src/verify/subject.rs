@@ -3,8 +3,10 @@
 use crate::addr::ProviderAddr;
 use crate::diag::{FileId, RootCommand, Span};
 use crate::flavor::Flavor;
+#[cfg(feature = "fetch")]
 use crate::hash::Hashes;
 use crate::lockfile::{Document, Places};
+#[cfg(feature = "fetch")]
 use crate::package::PackageId;
 use crate::requirement::{Requirements, StateSeen};
 
@@ -88,6 +90,7 @@ impl Advice {
 
 impl<'a> CheckedLock<'a> {
     /// Returns the hashes of the entry that a package belongs to.
+    #[cfg(feature = "fetch")]
     pub(super) fn recorded(self, id: &PackageId) -> &'a Hashes {
         &self.document.lock.providers[&id.provider].hashes
     }
