@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cli::Command;
 use crate::cli::args::{Common, ModulesArg, examples, one_of};
@@ -45,6 +45,16 @@ pub(super) struct CommandLine {
     pub(super) command: CommandArgs,
 }
 
+/// A row of the table of commands.
+struct CommandRow {
+    /// The name of the command, as typed.
+    name: &'static str,
+    /// The formats that only some commands print.
+    formats: &'static [FormatKind],
+    /// Adds the arguments of the command to its definition.
+    augment: fn(clap::Command) -> clap::Command,
+}
+
 /// Defines the commands, one line each: its arguments, its name, and the formats that it prints beside
 /// text for people and JSON. The comment on the arguments is its help.
 macro_rules! commands {
@@ -77,9 +87,12 @@ macro_rules! commands {
             }
         }
 
-        /// Every command with the formats that only some print.
-        const COMMANDS: &[(&str, &[FormatKind])] =
-            &[$(($typed, &[$(FormatKind::$kind),*])),*];
+        /// Every command.
+        const COMMANDS: &[CommandRow] = &[$(CommandRow {
+            name: $typed,
+            formats: &[$(FormatKind::$kind),*],
+            augment: $args::augment_args,
+        }),*];
     };
 }
 
@@ -125,25 +138,49 @@ const TEMPLATE: &str = "\
 /// Returns the definition of the program, in which each command lists its own formats.
 pub(super) fn definition() -> clap::Command {
     let program = CommandLine::command();
-    let format = program
-        .get_arguments()
-        .find(|arg| arg.get_id() == "format")
-        .expect("every command takes it")
-        .clone();
-    let program = COMMANDS.iter().fold(program, |program, (name, kinds)| {
-        let own = Format::all().filter(|(_, format)| format.is_one_of(kinds));
-        let mut format = format.clone().value_parser(one_of(own));
-        // Only where there are more than text and JSON does `-h` list them.
-        if !kinds.is_empty() {
-            format = format
-                .hide_short_help(false)
-                .help_heading(None)
-                .display_order(1);
-        }
-        // Each command gets an option of its own, which hides the global one: help lists what it prints.
-        program.mut_subcommand(name, |command| command.arg(format))
+    let common = program.clone();
+    let program = COMMANDS.iter().fold(program, |program, row| {
+        program.mut_subcommand(row.name, |command| command.arg(own_format(row, &common)))
     });
     laid_out(program)
+}
+
+/// Returns the option of a command that hides the global one: help lists only what the command prints.
+fn own_format(row: &CommandRow, program: &clap::Command) -> clap::Arg {
+    let global = program
+        .get_arguments()
+        .find(|arg| arg.get_id() == "format")
+        .expect("every command takes it");
+    let own = Format::all().filter(|(_, format)| format.is_one_of(row.formats));
+    let format = global.clone().value_parser(one_of(own));
+    // Only where there are more than text and JSON does `-h` list them.
+    if row.formats.is_empty() {
+        return format;
+    }
+    format
+        .hide_short_help(false)
+        .help_heading(None)
+        .display_order(1)
+}
+
+/// Returns a definition that has only the command whose name is the first among the arguments.
+///
+/// To define all commands takes half the instructions of a small `verify`. What this definition refuses
+/// may be right (`-C lock verify`), and it has no texts for people: only [`definition`] decides that.
+fn definition_of_one(args: &[OsString]) -> clap::Command {
+    let program = clap::Command::new("lockctl").version(env!("CARGO_PKG_VERSION"));
+    let program = Common::augment_args(program).subcommand_required(true);
+    let row = args
+        .iter()
+        .skip(1)
+        .find_map(|arg| COMMANDS.iter().find(|row| arg == row.name));
+    match row {
+        None => program,
+        Some(row) => {
+            let format = own_format(row, &program);
+            program.subcommand((row.augment)(clap::Command::new(row.name)).arg(format))
+        }
+    }
 }
 
 /// Gives a command, and those below it, the layout of help texts.
@@ -162,9 +199,13 @@ impl CommandLine {
     /// A text to print instead of a result: help, the version, or a fault in the arguments.
     pub(super) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let args: Vec<OsString> = args.into_iter().collect();
-        let matches = definition()
-            .try_get_matches_from(&args)
-            .map_err(|error| suggestion::improved(error, &args))?;
+        let matches = match definition_of_one(&args).try_get_matches_from(&args) {
+            Ok(matches) => matches,
+            Err(error) if error.kind() == ErrorKind::DisplayVersion => return Err(error),
+            Err(_) => definition()
+                .try_get_matches_from(&args)
+                .map_err(|error| suggestion::improved(error, &args))?,
+        };
         let line = Self::from_arg_matches(&matches)?;
         let (common, command) = (&line.common, line.command.command());
         let fetches_modules = command
@@ -261,13 +302,45 @@ mod tests {
         let (program, mut examples) = (definition(), 0);
         check(&program, &mut examples);
         assert!(examples > COMMANDS.len());
-        for (name, _) in COMMANDS {
+        for CommandRow { name, .. } in COMMANDS {
             let command = program.find_subcommand(name).expect("it is defined");
             assert!(
                 command.get_before_help().is_some() || *name == "git-textconv",
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn one_command_is_read_as_among_all() {
+        fn check(line: &str, is_enough: bool) {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let one = definition_of_one(&args).try_get_matches_from(&args);
+            assert_eq!(one.is_ok(), is_enough, "{line}");
+            let among_all = definition()
+                .try_get_matches_from(&args)
+                .ok()
+                .map(|matches| CommandLine::from_arg_matches(&matches).expect("valid"));
+            let read = CommandLine::read(args).ok();
+            assert_eq!(format!("{read:?}"), format!("{among_all:?}"), "{line}");
+        }
+        check("lockctl lock --platform linux_amd64 -r", true);
+        check("lockctl -C verify --format json verify -v", true);
+        check("lockctl cache export --format json x", true);
+        check("lockctl -C lock verify", false);
+        check("lockctl --flavor lock verify", false);
+        check("lockctl verify --since", false);
+        check("lockctl help verify", false);
+        check("lockctl", false);
+        for row in COMMANDS {
+            definition_of_one(&["lockctl".into(), row.name.into()]).debug_assert();
+        }
+        let version = |definition: clap::Command| {
+            let error = definition.try_get_matches_from(["lockctl", "--version"]);
+            error.expect_err("a text").to_string()
+        };
+        let args = ["lockctl", "--version"].map(OsString::from);
+        assert_eq!(version(definition_of_one(&args)), version(definition()));
     }
 
     #[test]
