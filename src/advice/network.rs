@@ -190,7 +190,10 @@ fn oci(error: &OciError) -> Option<String> {
              the operator of the registry"
                 .to_owned()
         }
-        OciError::Challenge { .. } | OciError::TooManyPages { .. } | OciError::BadLink { .. } => {
+        OciError::Challenge { .. }
+        | OciError::TooManyPages { .. }
+        | OciError::TooManyTags { .. }
+        | OciError::BadLink { .. } => {
             "report it to the operator of the registry".to_owned()
         }
         OciError::Artifact { fault, .. } => artifact(fault).to_owned(),

@@ -52,6 +52,8 @@ pub enum OciError {
     BadDocument { url: Url, reason: String },
     #[error("{url} lists tags on more than {limit} pages")]
     TooManyPages { url: Url, limit: usize },
+    #[error("{url} lists tags of more than {limit} MiB")]
+    TooManyTags { url: Url, limit: usize },
     #[error("{url} continues its list of tags elsewhere: {reason}")]
     BadLink { url: Url, reason: String },
     #[error("{url} is no manifest of a provider: {fault}")]

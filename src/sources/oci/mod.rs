@@ -36,6 +36,14 @@ const MAX_TAGS_BYTES: u64 = 4 * 1024 * 1024;
 /// Maximum number of pages in a list of tags; the longest real ones have some hundred.
 const MAX_PAGES: usize = 1000;
 
+/// Maximum size of all pages of a list of tags, in bytes: 1,000 full pages would fill the memory. A tag has
+/// at most 128 bytes, so these are more than 100,000.
+const MAX_ALL_TAGS_BYTES: usize = 16 * 1024 * 1024;
+
+/// Maximum length of the address of a page of tags, in bytes. A relative link may make each address longer
+/// than the one before it.
+const MAX_PAGE_URL_BYTES: usize = 8 * 1024;
+
 /// Maximum size of a manifest, in bytes. OpenTofu refuses 5 MiB and more.
 const MAX_MANIFEST_BYTES: u64 = 5 * 1024 * 1024 - 1;
 
@@ -104,6 +112,7 @@ impl<'a> OciMirror<'a> {
         let first = below(repository, &["tags", "list"]);
         let mut url = first.clone();
         let mut tags = Vec::new();
+        let mut bytes = 0;
         for _ in 0..MAX_PAGES {
             let answer = self.registries.document(DocumentRequest {
                 repository,
@@ -115,6 +124,11 @@ impl<'a> OciMirror<'a> {
                 return Ok(None);
             }
             let answer = success(answer)?;
+            bytes += answer.body.len();
+            if bytes > MAX_ALL_TAGS_BYTES {
+                let limit = MAX_ALL_TAGS_BYTES >> 20;
+                return Err(Arc::new(OciError::TooManyTags { url: first, limit }));
+            }
             let page: TagPage = read(&answer)?;
             tags.extend(page.tags.unwrap_or_default());
             match next(&answer, repository)? {
@@ -309,6 +323,13 @@ fn next(answer: &Answer, repository: &RepositoryAddr) -> Shared<Option<Url>> {
         .url
         .join(link)
         .map_err(|error| bad_link(answer, &error.to_string()))?;
+    if url.secret_text().len() > MAX_PAGE_URL_BYTES {
+        let limit = MAX_PAGE_URL_BYTES >> 10;
+        return Err(bad_link(
+            answer,
+            &format!("the address has more than {limit} KiB"),
+        ));
+    }
     // The request for the next page carries the token of this registry.
     if url.origin() != repository.registry().origin() {
         return Err(bad_link(answer, "it leads to another server"));

@@ -212,7 +212,9 @@ fn a_list_of_tags_ends() {
         assert_eq!(versions(mirror), want);
     });
     assert_eq!(http.asked().len(), 1 + MAX_PAGES);
+    let long = format!("<{}>", "x".repeat(MAX_PAGE_URL_BYTES));
     let links = [
+        (&*long, "the address has more than 8 KiB"),
         ("<https://other.example/v2/x>", "it leads to another server"),
         ("<http://r.example/v2/x>", "it leads to another server"),
         (
@@ -236,6 +238,25 @@ fn a_list_of_tags_ends() {
         });
         assert_eq!(http.asked().len(), 2, "{link}");
     }
+}
+
+#[test]
+fn all_pages_of_tags_together_have_a_limit() {
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let tags = format!("{{\"tags\":[\"{}\"]}}", "x".repeat(MAX_ALL_TAGS_BYTES / 8));
+    let http = MemHttp::new(|request| {
+        let number = asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if request.url.path() == "/v2/" {
+            return Ok(HttpResponse::of(200, &[], "{}"));
+        }
+        let link = format!("<?last={number}>; rel=\"next\"");
+        Ok(HttpResponse::of(200, &[("link", &*link)], &*tags))
+    });
+    with(&http, &MemClock::default(), nothing, |mirror, _| {
+        let want = "https://r.example/v2/acme/demo/tags/list lists tags of more than 16 MiB";
+        assert_eq!(versions(mirror), want);
+    });
+    assert_eq!(http.asked().len(), 1 + 8);
 }
 
 #[test]

@@ -32,7 +32,11 @@ pub fn run(data: &[u8]) {
 }
 
 fn check_provider(text: &str, flavor: Flavor) {
-    if let Ok(addr) = ProviderAddr::parse(text, flavor) {
+    // An address that no lock file can hold is read from its short form alone (`addr` rules 1.5).
+    let lockable = ProviderAddr::parse(text, flavor)
+        .ok()
+        .filter(|addr| addr.unlockable_part(flavor).is_none());
+    if let Some(addr) = lockable {
         let full = addr.to_string();
         let again = ProviderAddr::parse(&full, flavor).expect("what is displayed is read");
         assert_eq!(again, addr);
@@ -43,11 +47,7 @@ fn check_provider(text: &str, flavor: Flavor) {
             Ok(&addr),
             "{short} is short for {full}"
         );
-        let _ = (
-            look_alike(&addr, []),
-            addr.carried_over(flavor),
-            addr.unlockable_part(flavor),
-        );
+        let _ = (look_alike(&addr, []), addr.carried_over(flavor));
     }
     if let Ok(addr) = ProviderAddr::implied(text, flavor) {
         assert_eq!(addr.hostname().ascii(), flavor.default_host());
