@@ -139,8 +139,10 @@ pub fn look_alikes(
     let by_namespace = first_alike(asking, locked, Compared::Namespace);
     let by_both = first_alike(asking, locked, Compared::Both);
     let locked_in = |index: usize| locked[index].addr;
-    let alike = by_namespace.into_iter().zip(by_both).zip(asking);
-    alike
+    by_namespace
+        .into_iter()
+        .zip(by_both)
+        .zip(asking)
         .map(|((namespace, both), RankedProvider { addr, .. })| {
             let is_public = Flavor::ALL
                 .iter()

@@ -35,8 +35,13 @@ pub(super) fn first_near(
         }
     };
     let (whole_asking, whole_known) = (whole(asking), whole(known));
-    let ends = asking.iter().chain(known).map(|name| name.part.end);
-    for at in 0..ends.max().unwrap_or(0) {
+    let longest = asking
+        .iter()
+        .chain(known)
+        .map(|name| name.part.end)
+        .max()
+        .unwrap_or(0);
+    for at in 0..longest {
         for (asks, name) in open(asking, at) {
             let (before, behind) = name.around(at);
             let swapped = behind.split_first().map(|(second, behind)| {

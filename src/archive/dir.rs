@@ -98,6 +98,7 @@ fn walk(
             let limit = limits.depth;
             return Err(ArchiveError::TooDeep { path: dir, limit });
         }
+        // Hidden files count; an empty directory leaves no trace in the hash (rules 2.1, 2.2).
         for entry in files.list(&dir).map_err(at(&dir))? {
             seen += 1;
             if seen > limits.entries {
@@ -117,10 +118,14 @@ fn walk(
                     kind => kind,
                 };
                 match target {
+                    // A link to a file counts with the content of its target, also outside of the package
+                    // (rules 2.1).
                     FileKind::File => {
                         let name = name.into();
                         take(FoundFile { name, path })?;
                     }
+                    // The programs fail on these as well, save for a FIFO, at which Terraform waits for ever
+                    // (rules 2.3).
                     FileKind::Directory => return Err(ArchiveError::LinkToDirectory { path }),
                     FileKind::Symlink | FileKind::Other => {
                         return Err(ArchiveError::NotRegular { path });

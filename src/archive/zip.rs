@@ -185,11 +185,13 @@ fn read_contents(
     for (number, entry) in list.entries.iter().enumerate() {
         let name = || entry.name.clone();
         if entry.kind == EntryKind::Directory {
+            // The member hash has a line for it and the directory hash has none (rules 2.2, 4.1).
             oddities.push(Oddity::DirectoryEntry { name: name() });
         } else if !paths.contains_key(&entry.name) {
             oddities.push(Oddity::UncleanName { name: name() });
         }
         if entry.kind == EntryKind::Symlink {
+            // Unpacked it is a file with the text of its target, for either hash (rules 3.3).
             oddities.push(Oddity::Symlink { name: name() });
         }
         if entry.is_flagged_encrypted() {
@@ -202,6 +204,7 @@ fn read_contents(
             oddities.push(Oddity::HeaderDiffers { name: name() });
         }
         if entry.is_named_directory() {
+            // To the member hash its content is empty, whatever the entry holds (rules 4.1).
             digests.push(Sha256Stream::default().finish());
             continue;
         }

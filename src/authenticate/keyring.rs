@@ -375,6 +375,8 @@ impl<'a> Builder<'a> {
         let subkey = self.subkeys.last_mut().ok_or(Spoiled)?;
         self.own_signatures
             .ensure(|| signature.verify_subkey_binding(&self.primary, &subkey.key))?;
+        // A subkey that only encrypts signs nothing that others could claim, so it need not agree (RFC 4880,
+        // 5.2.1, type 0x19).
         let agreement = if info.may_sign == Some(true) {
             Some(agreement(
                 signature,
@@ -388,6 +390,7 @@ impl<'a> Builder<'a> {
         let older = |(old, _): &(SignatureInfo, _)| old.created < info.created;
         if !is_binding {
             subkey.revocations.push(info);
+        // As with users, the newest one counts (RFC 4880, 5.2.3.3).
         } else if subkey.binding.as_ref().is_none_or(older) {
             subkey.binding = Some((info, agreement));
         }

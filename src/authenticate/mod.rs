@@ -324,12 +324,14 @@ fn finish(
     flavor: Flavor,
 ) -> Result<GoodSignature, AuthError> {
     let class = match flavor.program() {
+        // OpenTofu does not read `trust_signature` and knows no classes (rules 4.2).
         Program::OpenTofu => Class::Signed,
         Program::Terraform => class(&matched, signature)?,
     };
     let signer = Signer {
         class,
         remarks: matched.verified.remarks(),
+        // The `key_id` that the registry states counts for nothing (rules 3.6).
         key_id: matched.verified.key_id,
         fingerprint: matched.verified.fingerprint,
         subkey: matched.verified.subkey,

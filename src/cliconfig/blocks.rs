@@ -169,8 +169,15 @@ impl FileContents {
             let fault = match &service.value {
                 ConfigValue::Text(url) => {
                     services.insert(name.text.clone(), url.reveal().to_owned());
-                    let Err(reason) = service_url(host, url) else {
-                        continue;
+                    // The programs resolve it as a link on the discovery document. The reason shows nothing of
+                    // the text, which may hold a password.
+                    let document = Url::discovery(host);
+                    let reason = match document.and_then(|document| document.join(url.reveal())) {
+                        Ok(_) => continue,
+                        Err(UrlError::Malformed { reason, .. }) => {
+                            format!("this is no URL: {reason}")
+                        }
+                        Err(UrlError::Scheme { .. }) => "the URL must use http or https".to_owned(),
                     };
                     (rules::CLI_CONFIGURATION_INVALID, reason)
                 }
@@ -302,16 +309,4 @@ fn helper_args(block: &ConfigValue) -> Vec<String> {
         }
     }
     args
-}
-
-/// Checks the URL of a service, which is resolved as a link on the discovery document would be.
-///
-/// The reason shows nothing of the text, which may hold a password.
-fn service_url(host: &Hostname, text: &Secret) -> Result<(), String> {
-    let joined = Url::discovery(host).and_then(|document| document.join(text.reveal()));
-    match joined {
-        Ok(_) => Ok(()),
-        Err(UrlError::Malformed { reason, .. }) => Err(format!("this is no URL: {reason}")),
-        Err(UrlError::Scheme { .. }) => Err("the URL must use http or https".to_owned()),
-    }
 }

@@ -53,26 +53,29 @@ fn json(text: &str) -> Result<Vec<ConfigEntry>, Vec<ConfigFault>> {
             if let Some(end) = faults.iter().position(|fault| fault.ends_in.is_some()) {
                 faults.truncate(end + 1);
             }
-            Err(faults.iter().map(|fault| json_fault(fault, text)).collect())
+            // Fixed texts, which show nothing of the file: it may hold tokens.
+            let reported = faults.iter().map(|fault| {
+                let note = match (fault.ends_in, fault.remark) {
+                    (Some(Unfinished::Object), _) => {
+                        "the file ends inside an object: `}` is missing"
+                    }
+                    (Some(Unfinished::Array), _) => "the file ends inside a list: `]` is missing",
+                    (Some(Unfinished::String), _) => {
+                        "the file ends inside a string: `\"` is missing"
+                    }
+                    (Some(Unfinished::Value), _) => "the file ends where a value is expected",
+                    (None, "") => fault.title,
+                    (None, remark) => remark,
+                };
+                let at = match fault.ends_in {
+                    Some(_) => text.len(),
+                    None => fault.span.start,
+                };
+                ConfigFault::new(Span::new(at, at), note)
+            });
+            Err(reported.collect())
         }
     }
-}
-
-/// Says what is wrong with a text in JSON: fixed texts, which show nothing of the file.
-fn json_fault(fault: &json::JsonFault, text: &str) -> ConfigFault {
-    let note = match (fault.ends_in, fault.remark) {
-        (Some(Unfinished::Object), _) => "the file ends inside an object: `}` is missing",
-        (Some(Unfinished::Array), _) => "the file ends inside a list: `]` is missing",
-        (Some(Unfinished::String), _) => "the file ends inside a string: `\"` is missing",
-        (Some(Unfinished::Value), _) => "the file ends where a value is expected",
-        (None, "") => fault.title,
-        (None, remark) => remark,
-    };
-    let at = match fault.ends_in {
-        Some(_) => text.len(),
-        None => fault.span.start,
-    };
-    ConfigFault::new(Span::new(at, at), note)
 }
 
 fn entries(members: Vec<Member>) -> Vec<ConfigEntry> {

@@ -303,8 +303,12 @@ pub(super) fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> Ro
     match state {
         LockState::Nothing(_) => RouteVerdict::new(Outcome::Rewrites, incomplete).unchecked(true),
         LockState::Version { fits: true, .. } => {
+            // OpenTofu takes the version of an entry of Terraform's registry, and none of its hashes: the
+            // package is compared with nothing (rules 2.8).
             RouteVerdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(true)
         }
+        // The locked version is the only candidate, so that this is an error before any request (`resolve`
+        // rules 1.2, 1.4).
         LockState::Version { fits: false, .. } => RouteVerdict::fails(flavor.no_version_title()),
         LockState::EntryState(entry) => match entry.need {
             // `init` removes the entry and compares its hashes with nothing (rules 2.1).
@@ -316,6 +320,7 @@ pub(super) fn init(state: &LockState, source: PackageKind, flavor: Flavor) -> Ro
                 RouteVerdict::fails(flavor.no_version_title())
             }
             EntryNeed::Fits => match install(&entry.hashes, source) {
+                // The file stays as it is, although other providers may be installed by then (rules 2.2).
                 Install::Refused => RouteVerdict::fails(NOT_INSTALLED),
                 Install::Accepted { unchecked, .. } if entry.has_twin => {
                     RouteVerdict::new(Outcome::Rewrites, CARRIED_OVER).unchecked(unchecked)
@@ -359,12 +364,15 @@ fn install(hashes: &EntryHashes, source: PackageKind) -> Install {
     let signed = source == PackageKind::Signed;
     // Only a registry adds hashes that the entry lacks (rules 2.3, 2.4); a mirror adds the `h1:` at most.
     let lists_more = signed && (hashes.zh != Zh::Release || hashes.lacks_stated);
+    // Unknown schemes are dropped, and hashes sorted, as soon as an entry is written (rules 2.3, 2.4).
     let changes = !hashes.own_h1 || hashes.unknown_schemes || !hashes.in_order || lists_more;
     Install::Accepted { unchecked, changes }
 }
 
 fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let changed = match state {
+        // An entry of the other program's registry is one of another address, so that the set of addresses
+        // changes (rules 3.1, 3.4).
         LockState::Nothing(_) | LockState::Version { fits: true, .. } => {
             return RouteVerdict::fails(ENTRIES_CHANGE);
         }
@@ -384,6 +392,8 @@ fn readonly(state: &LockState, flavor: Flavor) -> RouteVerdict {
         Install::Refused => RouteVerdict::fails(NOT_INSTALLED),
         // The verdict on the file comes last (rules 3.1).
         Install::Accepted { .. } if has_twin => RouteVerdict::fails(ENTRIES_CHANGE),
+        // The exit code is 0 all the same: where `zh:` alone let the package pass, the next command fails for want
+        // of the `h1:` (rules 3.1, 3.3).
         Install::Accepted {
             unchecked,
             changes: true,
@@ -420,7 +430,7 @@ pub(super) fn plan(state: &LockState, flavor: Flavor) -> RouteVerdict {
     match (entry.need, flavor.is_opentofu()) {
         // `plan` does not read the modules of tests, so their constraints do not count (rules 4.6).
         (EntryNeed::Fits | EntryNeed::OutsideForInit, _) if entry.by.plan() => package,
-        // Terraform looks at all packages first, OpenTofu when it starts them.
+        // Terraform looks at all packages first, OpenTofu when it starts them (rules 4.4).
         (EntryNeed::Outside, false) if package.outcome == Outcome::Fails => package,
         (EntryNeed::Outside, _) => outside,
         (EntryNeed::NotRequired | EntryNeed::Fits | EntryNeed::OutsideForInit, _) => {
@@ -443,6 +453,7 @@ fn plan_without_entry(by: NeededBy) -> RouteVerdict {
 
 fn validate(state: &LockState, flavor: Flavor) -> RouteVerdict {
     let entry = match state {
+        // Such as a provider that only the state needs (rules 4.6).
         LockState::Nothing(by) if !by.validate() => {
             return RouteVerdict::new(Outcome::Passes, None);
         }

@@ -73,7 +73,20 @@ pub(super) fn unify(types: &[&Type]) -> Fit<Option<Type>> {
         has(|ty| matches!(ty, Type::List(_) | Type::Set(_) | Type::Map(_))),
     );
     match kinds {
-        (true, false, false, false) => Ok(primitive(types)),
+        (true, false, false, false) => {
+            let has = |wanted| types.iter().any(|ty| **ty == wanted);
+            // Null takes the type of the others.
+            Ok(
+                match (has(Type::String), has(Type::Bool), has(Type::Number)) {
+                    // All primitive types convert to strings (rules 2.1).
+                    (true, ..) => Some(Type::String),
+                    // Bools and numbers do not convert to each other (rules 2.1).
+                    (_, true, true) => None,
+                    (_, true, _) => Some(Type::Bool),
+                    _ => Some(Type::Number),
+                },
+            )
+        }
         // The type of a null beside a structure only a value could show.
         (_, _, _, false) if has_null => Ok(Some(Type::Any)),
         (false, true, false, false) if !has_null => tuples(types),
@@ -83,19 +96,6 @@ pub(super) fn unify(types: &[&Type]) -> Fit<Option<Type>> {
         (true, ..) | (_, true, true, false) if !has_null => Ok(None),
         // The others may convert to each other in ways that depend on their order.
         _ => Err(Misfit::Uncertain("elements of different kinds")),
-    }
-}
-
-/// Unifies primitive types: all convert to a string; null takes the type of the others.
-fn primitive(types: &[&Type]) -> Option<Type> {
-    let has = |wanted| types.iter().any(|ty| **ty == wanted);
-    match (has(Type::String), has(Type::Bool), has(Type::Number)) {
-        // All primitive types convert to strings (rules 2.1).
-        (true, ..) => Some(Type::String),
-        // Bools and numbers do not convert to each other (rules 2.1).
-        (_, true, true) => None,
-        (_, true, _) => Some(Type::Bool),
-        _ => Some(Type::Number),
     }
 }
 

@@ -88,6 +88,7 @@ impl Hashes {
 impl FromIterator<Hash> for Hashes {
     fn from_iter<I: IntoIterator<Item = Hash>>(hashes: I) -> Self {
         Self {
+            // Sorted by the bytes of the whole text, so that `h10:` comes before `h1:` (rules 1.3).
             sorted: hashes.into_iter().collect(),
         }
     }

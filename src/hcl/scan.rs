@@ -291,15 +291,13 @@ impl<'t> Scanner<'t> {
         if let Some(len) = ident_end(rest) {
             return self.push(HclTokenKind::Ident, len);
         }
-        let operator = OPERATORS.iter().find(|(text, _)| rest.starts_with(text));
-        let (len, kind) = operator.map_or_else(
-            || {
+        match OPERATORS.iter().find(|(text, _)| rest.starts_with(text)) {
+            Some((text, kind)) => self.push(*kind, text.len()),
+            None => {
                 let len = rest.chars().next().map_or(1, char::len_utf8);
-                (len, HclTokenKind::BadCharacter)
-            },
-            |(text, kind)| (text.len(), *kind),
-        );
-        self.push(kind, len);
+                self.push(HclTokenKind::BadCharacter, len);
+            }
+        }
     }
 
     fn skip_line(&mut self) {

@@ -54,6 +54,7 @@ fn choice(
         .map_err(|cause| LockError::of_versions(&query.provider, cause.clone()))?;
     let candidates = resolve::candidates(&query, &offer.versions)?;
     Ok(Choice {
+        // All of them, since the newest may turn out to be younger than the policy of the root allows.
         candidates: candidates.into_iter().cloned().collect(),
         newest: Constraints::default()
             .newest(offer.versions.iter())

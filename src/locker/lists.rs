@@ -197,6 +197,7 @@ pub(super) fn unite(
             Some(Err(cause)) => errors.push(LockError::unproven(meta, cause.clone())),
         }
     }
+    // OpenTofu would record every line of the unsigned list as well (`authenticate` rules 4.1).
     if proof.is_some() && unsigned.take().is_some() {
         for meta in without_key {
             errors.push(LockError::unproven(meta, AuthError::NoKeys));

@@ -285,7 +285,8 @@ impl<'s> RootWalk<'s, '_> {
             file: self.projects.of(place, self.texts),
             is_top: depth == 0,
             has_lock: holds(entries, LOCK_FILE),
-            // With the file of a stack beside it a directory is no unit (rules 1.4).
+            // With the file of a stack beside it a directory is no unit (rules 1.4). A file that cannot be parsed
+            // makes a unit as well, as for Terragrunt (`terragrunt` rules 1.5).
             is_unit: holds(entries, UNIT_FILE) && !holds(entries, STACK_FILE),
             may_be_configured: entries.iter().any(may_be_configuration),
         });

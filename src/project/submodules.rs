@@ -26,13 +26,14 @@ pub fn missing(files: &dyn Files, top: &ProjectPlace) -> Vec<ProjectPlace> {
         .lines()
         .filter_map(path)
         .filter_map(|path| {
-            let mut parts = Path::new(path).components();
-            parts.try_fold(top.clone(), |place, part| match part {
-                Component::Normal(name) => Some(place.child(name)),
-                Component::CurDir => Some(place),
-                // A path that leads out of the repository was not written by git.
-                _ => None,
-            })
+            Path::new(path)
+                .components()
+                .try_fold(top.clone(), |place, part| match part {
+                    Component::Normal(name) => Some(place.child(name)),
+                    Component::CurDir => Some(place),
+                    // A path that leads out of the repository was not written by git.
+                    _ => None,
+                })
         })
         .filter(|place| is_empty(files, place))
         .collect()

@@ -164,20 +164,16 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
             }
         }
         for line in row.details.iter().flat_map(|details| &details.lines) {
-            writeln!(out, "    {}", detail(line, colors))?;
+            let line = harmless(line);
+            let shown = match line.get(..2) {
+                Some("+ ") => styled(colors, style::plain(Tone::Good), &line),
+                Some("- ") => styled(colors, style::plain(Tone::Bad), &line),
+                _ => line,
+            };
+            writeln!(out, "    {shown}")?;
         }
     }
     Ok(())
-}
-
-/// Colours a line by its sign: additions and removals.
-fn detail(line: &str, colors: Colors) -> String {
-    let line = harmless(line);
-    match line.get(..2) {
-        Some("+ ") => styled(colors, style::plain(Tone::Good), &line),
-        Some("- ") => styled(colors, style::plain(Tone::Bad), &line),
-        _ => line,
-    }
 }
 
 /// Lists the files of a remark, one in a line.

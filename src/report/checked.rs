@@ -30,23 +30,23 @@ impl<'a> Checked<'a> {
     /// Resolves the places of all findings, in files that `naming` names.
     #[must_use]
     pub fn of(result: &'a CommandResult, naming: Naming<'_>) -> Self {
-        let roots = result.roots().iter();
-        let remarks = roots
-            .clone()
-            .flat_map(|root| &root.entries)
-            .filter_map(|entry| match entry {
-                ResultEntry::Remark(remark) | ResultEntry::Detail(remark) => Some(remark),
-                _ => None,
-            })
-            .chain(&result.remarks);
+        let roots = result.roots();
         Self {
             command: result.command,
             exit: result.exit,
-            remarks: remarks
+            remarks: roots
+                .iter()
+                .flat_map(|root| &root.entries)
+                .filter_map(|entry| match entry {
+                    ResultEntry::Remark(remark) | ResultEntry::Detail(remark) => Some(remark),
+                    _ => None,
+                })
+                .chain(&result.remarks)
                 .map(|remark| (remark.tone, remark.text.clone()))
                 .collect(),
             not_locked: result.not_locked.as_ref().map_or(0, Vec::len),
             roots: roots
+                .iter()
                 .map(|root| RootRow::of(root, &result.texts, naming))
                 .collect(),
         }

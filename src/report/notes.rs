@@ -199,10 +199,14 @@ pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool)
 /// then what is not visible.
 fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     let texts = &result.texts;
-    let (packages, faults): (Vec<_>, Vec<_>) = roots
-        .iter()
-        .flat_map(faults)
-        .partition(SeenFault::is_unread);
+    let (packages, faults): (Vec<_>, Vec<_>) =
+        roots
+            .iter()
+            .flat_map(faults)
+            .partition(|fault: &SeenFault<'_>| {
+                let diagnostic = &fault.diagnostic;
+                diagnostic.package.is_some() || diagnostic.code == rules::MODULE_NOT_VISIBLE
+            });
     let (unread, unseen): (Vec<_>, Vec<_>) = packages
         .into_iter()
         .partition(|fault| fault.diagnostic.severity > Severity::Note);
@@ -225,12 +229,7 @@ struct SeenFault<'a> {
     is_asked: bool,
 }
 
-impl SeenFault<'_> {
-    /// Returns whether it is about a module that could not be read.
-    fn is_unread(&self) -> bool {
-        self.diagnostic.package.is_some() || self.diagnostic.code == rules::MODULE_NOT_VISIBLE
-    }
-}
+impl SeenFault<'_> {}
 
 /// Lists the faults of a root that are shown beside its results.
 fn faults(root: &RootResult) -> impl Iterator<Item = SeenFault<'_>> {

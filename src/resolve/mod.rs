@@ -110,6 +110,7 @@ pub fn to_query(
             refused.push((provider, refusal));
         } else if !provider.is_builtin(flavor) {
             let entry = lock.providers.get(&provider);
+            // Only a goal moves a locked version; `providers lock` never does (rules 2.4).
             let goal = goals.of(&provider).clone();
             // Where a version moves, the recorded conditions of modules that cannot be seen count as well; of one
             // that stays they may only name the pre-release (rules 2.6).

@@ -185,8 +185,11 @@ fn add_look_alikes(changes: &mut [ProviderChange], old: &LockFile) {
             .collect();
         look_alikes(&asking, &locked)
     };
-    let changed = changes.iter_mut().filter(|change| is_new(change));
-    for (change, look_alike) in changed.zip(found) {
+    for (change, look_alike) in changes
+        .iter_mut()
+        .filter(|change| is_new(change))
+        .zip(found)
+    {
         change.look_alike = look_alike;
     }
 }
@@ -261,8 +264,11 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     // The packages of another source or version have other hashes: their difference says nothing.
     if old.addr == new.addr && old.lock.version == new.lock.version {
         let lacks = |side: &ProviderSide, other: &ProviderSide| {
-            let mut hashes = other.lock.hashes.iter();
-            hashes.any(|hash| !side.lock.hashes.contains(hash))
+            other
+                .lock
+                .hashes
+                .iter()
+                .any(|hash| !side.lock.hashes.contains(hash))
         };
         kinds.extend(match (lacks(&new, &old), lacks(&old, &new)) {
             (false, false) => None,

@@ -55,8 +55,11 @@ impl Explained {
     /// Returns the causes as one sentence, without a period.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let causes: Vec<String> = self.causes.iter().map(Cause::to_string).collect();
-        causes.join("; ")
+        self.causes
+            .iter()
+            .map(Cause::to_string)
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 }
 

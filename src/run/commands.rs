@@ -38,17 +38,6 @@ fn named(dir: &Path) -> String {
     }
 }
 
-/// Names a directory for a command that takes addresses, too.
-fn named_as_path(dir: &Path) -> String {
-    let text = dir.display().to_string();
-    // Without a slash in front, `update live` would mean the provider `hashicorp/live`.
-    if is_path(&text) {
-        named(dir)
-    } else {
-        named(&Path::new(".").join(dir))
-    }
-}
-
 fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice {
     let names = |name: fn(&Path) -> String| {
         if dirs.len() > MAX_ROOTS {
@@ -59,32 +48,31 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
     };
     // `update` takes addresses as well as directories; the other commands take directories alone.
     let root = format!("{recursive}{}", names(named));
-    let paths = format!("{recursive}{}", names(named_as_path));
-    let options = rules(options);
-    let lock = RootCommand::new(format!("lockctl lock{root}{options}"));
+    let paths = names(|dir| {
+        // Without a slash in front, `update live` would mean the provider `hashicorp/live`.
+        if is_path(&dir.display().to_string()) {
+            named(dir)
+        } else {
+            named(&Path::new(".").join(dir))
+        }
+    });
+    let paths = format!("{recursive}{paths}");
+    let mut rules = String::new();
+    if let FlavorChoice::Stated(stated) = options.flavor {
+        rules += &format!(" --flavor {}", stated.flavor);
+    }
+    if let Some(path) = &options.project_file {
+        let path = options.below(path).display().to_string();
+        rules += &format!(" --config {}", quoted(&path));
+    }
+    let lock = RootCommand::new(format!("lockctl lock{root}{rules}"));
     Advice {
         lock_signed: lock.clone(),
         lock,
-        update: RootCommand::new(format!("lockctl update{paths}{options}")),
-        verify: RootCommand::new(format!("lockctl verify{root}{options}")),
-        fmt: RootCommand::new(format!("lockctl fmt{root}{options}")),
+        update: RootCommand::new(format!("lockctl update{paths}{rules}")),
+        verify: RootCommand::new(format!("lockctl verify{root}{rules}")),
+        fmt: RootCommand::new(format!("lockctl fmt{root}{rules}")),
     }
-}
-
-/// Returns the options that say whose rules apply.
-fn rules(options: &RunOptions) -> String {
-    let mut text = String::new();
-    if let FlavorChoice::Stated(stated) = options.flavor {
-        text += &format!(" --flavor {}", stated.flavor);
-    }
-    if let Some(path) = &options.project_file {
-        text += &option("--config", &options.below(path));
-    }
-    text
-}
-
-fn option(name: &str, path: &Path) -> String {
-    format!(" {name} {}", quoted(&path.display().to_string()))
 }
 
 /// Quotes a word for a shell, where it needs that.

@@ -39,6 +39,8 @@ impl Store<'_> {
                 if origin != FactOrigin::Computed {
                     return Ok(());
                 }
+                // Files are added and never taken away, since a publisher may add packages to a release (rules
+                // 5.2).
                 let mut both = existing.release.clone();
                 both.add(release);
                 if both == existing.release {

@@ -100,7 +100,7 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
 /// Returns the name of the page that a word means: that of a rule or topic, however it is spelled, or of an
 /// alias.
 pub(crate) fn page_named(word: &str) -> Option<&'static str> {
-    let word = normal(word);
+    let word = word.trim().to_lowercase().replace(['_', ' '], "-");
     // Both `mirror` and `mirrors` are typed, and the table has one of them.
     let singular = word.strip_suffix('s').unwrap_or(&word);
     let name = names().find(|name| *name == word);
@@ -117,8 +117,4 @@ pub(crate) fn page_named(word: &str) -> Option<&'static str> {
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     let rules = RULES.iter().map(|rule| rule.name);
     TOPICS.iter().map(|topic| topic.name).chain(rules)
-}
-
-fn normal(word: &str) -> String {
-    word.trim().to_lowercase().replace(['_', ' '], "-")
 }

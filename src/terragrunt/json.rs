@@ -127,14 +127,14 @@ fn expr(value: &JsonValue) -> Expr {
         },
         ValueKind::Array(items) => ExprKind::Tuple(items.iter().map(expr).collect()),
         ValueKind::Object(members) => {
-            let items = members.iter().map(|member| ObjectItem {
+            let item = |member: &Member| ObjectItem {
                 key: ObjectKey::Expr(Expr {
                     kind: template(&member.name),
                     span: member.name_span,
                 }),
                 value: expr(&member.value),
-            });
-            ExprKind::Object(items.collect())
+            };
+            ExprKind::Object(members.iter().map(item).collect())
         }
     };
     Expr { kind, span }

@@ -102,6 +102,8 @@ impl Constraint {
             Operator::PatchOnly => order.is_ge() && self.is_below_next_minor(version),
             Operator::MinorOnly => order.is_ge() && self.is_below_next_major(version),
             Operator::LessOrEqual => order.is_le(),
+            // Plain order, so that `2.0.0-beta1` meets `< 2.0.0` (rules 5.3); whether it may be chosen is for
+            // the whole set.
             Operator::Less => order.is_lt(),
             Operator::NotEqual => *version != self.version,
         }

@@ -67,6 +67,7 @@ fn by_parts(left: &str, right: &str) -> Ordering {
 fn by_part(left: &str, right: &str) -> Ordering {
     let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     match (is_digits(left), is_digits(right)) {
+        // By length and not by value: `02` is above `3` and below `10` in the programs (rules 2.3).
         (true, true) => left.len().cmp(&right.len()).then_with(|| left.cmp(right)),
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,

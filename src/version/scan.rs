@@ -76,6 +76,7 @@ fn number(text: &str) -> Result<Option<(u64, &str)>, VersionFault> {
 
 /// Splits off pre-release and metadata, both without their sign.
 fn suffixes(text: &str) -> (&str, &str, &str) {
+    // Parts are not checked as in SemVer: `1.2.3-01` and `1.2.3-beta..1` are versions (rules 1.1).
     let is_suffix = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'-';
     let (prerelease, rest) = match text.strip_prefix('-') {
         Some(behind) => split_while(behind, is_suffix),

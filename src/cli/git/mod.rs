@@ -163,14 +163,17 @@ fn inaccessible(path: &Path, error: &io::Error) -> Failure {
 fn status(dir: &Path, world: World<'_>, root: &mut RootResult) -> Result<(), Failure> {
     let all = git::effective_settings(world.run, dir)
         .map_err(|error| advice::git::setup_failure(&error))?;
-    let settings = all.iter().map(|setting| json::GitSetting {
-        kind: setting.kind,
-        name: setting.name.to_owned(),
-        wanted: setting.wanted.to_owned(),
-        found: setting.found.clone(),
-        in_force: setting.is_wanted(),
-    });
-    root.detail = RootDetail::GitSettings(settings.collect());
+    root.detail = RootDetail::GitSettings(
+        all.iter()
+            .map(|setting| json::GitSetting {
+                kind: setting.kind,
+                name: setting.name.to_owned(),
+                wanted: setting.wanted.to_owned(),
+                found: setting.found.clone(),
+                in_force: setting.is_wanted(),
+            })
+            .collect(),
+    );
     if all.iter().any(|setting| !setting.is_wanted()) {
         root.status = RootStatus::Findings;
         root.remark("run `lockctl git install`");

@@ -20,8 +20,9 @@ pub(super) fn blocks(result: &CommandResult) -> Vec<TextBlock> {
 fn lines(package: &HashedPackageRow) -> Vec<String> {
     let HashedPackageRow { path, h1, .. } = package;
     let mut lines = Vec::new();
-    let zh = package.zh.iter().flatten();
-    lines.extend(zh.chain(h1).map(|hash| format!("{hash}  {path}")));
+    for hash in package.zh.iter().flatten().chain(h1) {
+        lines.push(format!("{hash}  {path}"));
+    }
     // Both are equal unless the zip is odd (`archive` rules 1.2).
     if let Some(member_h1) = package
         .member_h1

@@ -32,8 +32,15 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sente
         }
         (LockEnding::Written, old) => {
             let verb = if old.is_some() { "updated" } else { "created" };
-            let (versions, hashes) = (moved_versions(locked), provenance::added(locked));
-            format!("{verb} {path}{versions}{hashes}")
+            let moved = locked
+                .providers
+                .iter()
+                .filter(|outcome| outcome.moved_from.is_some());
+            let versions = match moved.count() {
+                0 => String::new(),
+                n => format!("; {}", counted_as(n, "version moved", "versions moved")),
+            };
+            format!("{verb} {path}{versions}{}", provenance::added(locked))
         }
         (LockEnding::WouldWrite, old) => {
             let verb = match old {
@@ -101,17 +108,6 @@ fn changes(old: &LockFile, locked: &Locked) -> String {
         "; layout only".to_owned()
     } else {
         format!("; {}", parts.join(", "))
-    }
-}
-
-fn moved_versions(locked: &Locked) -> String {
-    let moved = locked
-        .providers
-        .iter()
-        .filter(|outcome| outcome.moved_from.is_some());
-    match moved.count() {
-        0 => String::new(),
-        n => format!("; {}", counted_as(n, "version moved", "versions moved")),
     }
 }
 

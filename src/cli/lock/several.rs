@@ -122,7 +122,18 @@ fn changes(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
             }
         }
         for entry in converted {
-            changes.extend(staying(root, entry).map(|text| (text, &*root.path)));
+            // In words that hold for all roots, so that equal lines are one.
+            let reason = match entry.reason {
+                Some(NotConverted::OtherHost) => "it is on another registry",
+                Some(NotConverted::Named) => "the configuration names its registry",
+                Some(NotConverted::State) => "the state names its registry",
+                None => continue,
+            };
+            if let Some(flavor) = root.flavor {
+                let name = entry.provider.short(flavor);
+                let text = format!("{name} {}: stays as it is, {reason},", entry.version);
+                changes.push((text, &*root.path));
+            }
         }
     }
     let changes = shared(changes);
@@ -186,20 +197,6 @@ fn change(
     }
     let name = row.provider.short(root.flavor?);
     (!parts.is_empty()).then(|| format!("{name} {}: {}", version(row), parts.join(", ")))
-}
-
-/// Says why an entry was not converted, in words that hold for all roots.
-fn staying(root: &RootResult, entry: &ConvertedProvider) -> Option<String> {
-    let reason = match entry.reason? {
-        NotConverted::OtherHost => "it is on another registry",
-        NotConverted::Named => "the configuration names its registry",
-        NotConverted::State => "the state names its registry",
-    };
-    let name = entry.provider.short(root.flavor?);
-    Some(format!(
-        "{name} {}: stays as it is, {reason},",
-        entry.version
-    ))
 }
 
 /// Counts the hashes that were added to all lock files, by how they are known.

@@ -36,7 +36,21 @@ impl Command for LogArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         let mut result = run(common, self, world);
         if let (Some(most), ResultSubject::Roots(roots)) = (self.max_count, &mut result.subject) {
-            keep_newest(roots, most);
+            let newer = |row: &Provider| match row {
+                Provider::Changed(change) => change.newer_commits,
+                _ => 0,
+            };
+            // Commits without a change that is shown do not count, so that `-n 1` always shows a change.
+            let commits: BTreeSet<usize> = roots
+                .iter()
+                .flat_map(|root| &root.providers)
+                .map(newer)
+                .collect();
+            if let Some(first_left_out) = commits.into_iter().nth(most) {
+                for root in roots {
+                    root.providers.retain(|row| newer(row) < first_left_out);
+                }
+            }
         }
         result
     }
@@ -100,24 +114,6 @@ fn run(common: &Common, args: &LogArgs, world: World<'_>) -> CommandResult {
         all.results.push(result);
     }
     all.into_result("log")
-}
-
-/// Removes the changes of all commits but the newest of those that have any.
-fn keep_newest(roots: &mut [RootResult], most: usize) {
-    let newer = |row: &Provider| match row {
-        Provider::Changed(change) => change.newer_commits,
-        _ => 0,
-    };
-    let commits: BTreeSet<usize> = roots
-        .iter()
-        .flat_map(|root| &root.providers)
-        .map(newer)
-        .collect();
-    if let Some(first_left_out) = commits.into_iter().nth(most) {
-        for root in roots {
-            root.providers.retain(|row| newer(row) < first_left_out);
-        }
-    }
 }
 
 /// For each commit the number of newer ones.

@@ -6,7 +6,6 @@ use crate::addr::ProviderAddr;
 use crate::cli::Look;
 use crate::cli::session::{holding, provider};
 use crate::diag::counted;
-use crate::flavor::Flavor;
 use crate::report::json::{ComparedProvider, Provider, RootStatus, VersionState};
 use crate::report::reading::{self, Heading};
 use crate::report::shared::{SharedFact, shared};
@@ -223,7 +222,15 @@ fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
         let mut table = vec![TITLES.map(str::to_owned).to_vec()];
         for row in compared(root) {
             if look.verbose || !is_fine(row) {
-                table.push(cells(row, flavor));
+                let places = row.held_by.iter().map(holding::in_words);
+                table.push(vec![
+                    row.provider.short(flavor),
+                    version(row.locked.as_ref(), None, None),
+                    allowed(row),
+                    newest(row),
+                    state(row.state).to_owned(),
+                    some_of(places).join(", "),
+                ]);
             }
         }
         if table.len() > 1 {
@@ -244,18 +251,6 @@ fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
 
 fn is_fine(row: &ComparedProvider) -> bool {
     matches!(row.state, VersionState::UpToDate | VersionState::BuiltIn)
-}
-
-fn cells(row: &ComparedProvider, flavor: Flavor) -> Vec<String> {
-    let places = row.held_by.iter().map(holding::in_words);
-    vec![
-        row.provider.short(flavor),
-        version(row.locked.as_ref(), None, None),
-        allowed(row),
-        newest(row),
-        state(row.state).to_owned(),
-        some_of(places).join(", "),
-    ]
 }
 
 /// Shows a version, what leads there from the locked one, and when it was published.

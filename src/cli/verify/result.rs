@@ -176,7 +176,24 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         parts.push(covered(lock, verdict, wanted));
     }
     if let Some(packages) = &verdict.packages {
-        parts.push(checked_packages(&packages.counts));
+        let kinds: Vec<String> = packages
+            .counts
+            .iter()
+            .map(|(origin, n)| {
+                let kind = match origin {
+                    PackageOrigin::Installed => "installed",
+                    PackageOrigin::Cache => "cached",
+                    PackageOrigin::Mirror => "mirrored",
+                    PackageOrigin::Named => "named",
+                };
+                format!("{n} {kind}")
+            })
+            .collect();
+        parts.push(match packages.counts.values().sum() {
+            0_usize => "no package installed".to_owned(),
+            1 => format!("{} package verified", kinds.join("")),
+            _ => format!("{} packages verified", kinds.join(", ")),
+        });
     }
     if let Some(lists) = verdict.signed_lists.filter(|_| providers > 0) {
         parts.push(format!("{} compared", counted(lists, "signed list")));
@@ -219,27 +236,6 @@ pub(super) fn range(numbers: &[usize]) -> String {
     match (numbers.iter().min(), numbers.iter().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
         (_, most) => most.copied().unwrap_or(0).to_string(),
-    }
-}
-
-/// Says which packages were verified.
-fn checked_packages(packages: &BTreeMap<PackageOrigin, usize>) -> String {
-    let kinds: Vec<String> = packages
-        .iter()
-        .map(|(origin, n)| {
-            let kind = match origin {
-                PackageOrigin::Installed => "installed",
-                PackageOrigin::Cache => "cached",
-                PackageOrigin::Mirror => "mirrored",
-                PackageOrigin::Named => "named",
-            };
-            format!("{n} {kind}")
-        })
-        .collect();
-    match packages.values().sum() {
-        0_usize => "no package installed".to_owned(),
-        1 => format!("{} package verified", kinds.join("")),
-        _ => format!("{} packages verified", kinds.join(", ")),
     }
 }
 

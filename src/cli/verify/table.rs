@@ -103,7 +103,17 @@ pub(in crate::cli) fn blocks(
     if detail == Detail::Full {
         below.extend(routes.map(|route| {
             let command = format!("`{} {}`", flavor.command(), route.command());
-            format!("  {}: {command} {}", column(route), explained(route))
+            // What a route means beyond the words of a sentence.
+            let more = match route {
+                Route::Registry => " that signs its checksums, where nothing is installed",
+                Route::UnpackedMirror => ": a directory of unpacked packages",
+                Route::PackedMirror => ": a directory of zips",
+                Route::PluginCache => " that holds the package, from a registry",
+                Route::Readonly => ", from a registry",
+                Route::Here => ": what is installed, configured and cached",
+                _ => "",
+            };
+            format!("  {}: {command} {}{more}", column(route), route.way())
         }));
     }
     below.push(String::new());
@@ -161,20 +171,6 @@ fn column(route: Route) -> &'static str {
         Route::Here => "init here",
         Route::HerePlan => "plan here",
     }
-}
-
-/// Says more about a route than its name in a sentence does.
-fn explained(route: Route) -> String {
-    let more = match route {
-        Route::Registry => " that signs its checksums, where nothing is installed",
-        Route::UnpackedMirror => ": a directory of unpacked packages",
-        Route::PackedMirror => ": a directory of zips",
-        Route::PluginCache => " that holds the package, from a registry",
-        Route::Readonly => ", from a registry",
-        Route::Here => ": what is installed, configured and cached",
-        _ => "",
-    };
-    format!("{}{more}", route.way())
 }
 
 /// The footnotes of a table.

@@ -27,13 +27,17 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let mut texts = Vec::new();
     if look.verbose {
         texts.extend(roots.iter().map(|root| {
-            let findings = root.entries.iter().filter_map(|entry| match entry {
-                ResultEntry::Finding(finding, FindingDisplay::Result) => {
-                    Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
-                }
-                _ => None,
-            });
-            of_root(root, findings.collect(), look)
+            let findings = root
+                .entries
+                .iter()
+                .filter_map(|entry| match entry {
+                    ResultEntry::Finding(finding, FindingDisplay::Result) => {
+                        Some(TextBlock::Diagnostic(finding.diagnostic.clone()))
+                    }
+                    _ => None,
+                })
+                .collect();
+            of_root(root, findings, look)
         }));
     } else {
         blocks.extend(folded.shared);

@@ -114,9 +114,12 @@ fn local_names<'a>(
     let mut names = LocalNames::new();
     let mut met = BTreeSet::new();
     for module in modules.filter(|module| met.insert(ptr::from_ref(*module))) {
-        let required = module.required.keys().copied();
-        let configured = module.configured.iter().chain(module.empty.keys());
-        for local_name in required.chain(configured.map(|(local_name, _)| *local_name)) {
+        let configured = module
+            .configured
+            .iter()
+            .chain(module.empty.keys())
+            .map(|(local_name, _)| *local_name);
+        for local_name in module.required.keys().copied().chain(configured) {
             let addr = module.addr(local_name, flavor);
             names.entry(local_name).or_default().extend(addr);
         }

@@ -34,6 +34,7 @@ pub fn read_archive(
         return Err(PackageError::ArchiveTooLarge { limit });
     }
     file.rewind().map_err(PackageError::Read)?;
+    // A top directory that all entries share is kept: the address names it behind `//` (rules 3.2).
     match kind {
         ArchiveKind::Zip => read_zip(file),
         ArchiveKind::TarGz | ArchiveKind::TarBz2 | ArchiveKind::TarXz => {

@@ -152,7 +152,21 @@ impl<'a> GitPlace<'a> {
             vars.push(("GIT_PROTOCOL_FROM_USER", "0".to_owned()));
         }
         if let Some(key) = &remote.address.key {
-            vars.push(("GIT_SSH_COMMAND", self.ssh_with_key(key.reveal())?));
+            let name = Path::new("key");
+            self.dir
+                .write(name, key.reveal().as_bytes())
+                .map_err(GitFailure::NotRun)?;
+            let file = text_of(&self.dir.path().join(name)).map_err(GitFailure::NotRun)?;
+            let ssh = self
+                .world
+                .env
+                .var("GIT_SSH_COMMAND")
+                .and_then(|ssh| ssh.into_string().ok())
+                .filter(|ssh| !ssh.is_empty())
+                .unwrap_or_else(|| "ssh".to_owned());
+            // git gives the command to a shell.
+            let command = format!("{ssh} -i '{}'", file.replace('\'', r"'\''"));
+            vars.push(("GIT_SSH_COMMAND", command));
         }
         self.git(repository, args, &vars, stdin, MAX_REFS_BYTES)
             .map_err(|error| self.failure(&error, args, remote.address, MAX_REFS_BYTES))
@@ -256,24 +270,6 @@ impl<'a> GitPlace<'a> {
         } else {
             self.limits.fetch_time
         }
-    }
-
-    /// Writes a private key for ssh; returns the command that uses it.
-    fn ssh_with_key(&self, key: &str) -> Result<String, GitFailure> {
-        let name = Path::new("key");
-        self.dir
-            .write(name, key.as_bytes())
-            .map_err(GitFailure::NotRun)?;
-        let file = text_of(&self.dir.path().join(name)).map_err(GitFailure::NotRun)?;
-        let ssh = self
-            .world
-            .env
-            .var("GIT_SSH_COMMAND")
-            .and_then(|ssh| ssh.into_string().ok())
-            .filter(|ssh| !ssh.is_empty())
-            .unwrap_or_else(|| "ssh".to_owned());
-        // git gives the command to a shell.
-        Ok(format!("{ssh} -i '{}'", file.replace('\'', r"'\''")))
     }
 }
 

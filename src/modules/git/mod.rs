@@ -434,6 +434,8 @@ impl<'a> GitSession<'a> {
         for link in links {
             let tree = plan(&settings, &link, remote.address.secret_url())
                 .and_then(|plan| self.submodule(plan, &link.commit, remote, nesting + 1))
+                // As in the programs a submodule that fails is a failure of the module (rules 7.1), even if no
+                // call needs its files.
                 .map_err(|cause| GitFailure::Submodule {
                     path: String::from_utf8_lossy(&link.path).into_owned(),
                     cause: Box::new(cause),
@@ -453,6 +455,7 @@ impl<'a> GitSession<'a> {
         let SubmodulePlan::Fetch { url } = plan else {
             return Ok(PackageTree::default());
         };
+        // A repository may name itself as a submodule, at another commit each time (rules 7.5).
         self.submodules += 1;
         for (count, limit, is_nesting) in [
             (self.submodules, MAX_SUBMODULES, false),
@@ -467,6 +470,7 @@ impl<'a> GitSession<'a> {
             address: &address,
             origin: AddressOrigin::Repository,
         };
+        // The repository states the commit, so that no branch of the submodule counts (rules 7.1).
         let fetched = self.commit_of(remote, commit, None)?;
         let mut builder = self.files(remote, &fetched, nesting)?;
         // In a checkout it is a file.

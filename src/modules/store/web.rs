@@ -66,6 +66,7 @@ impl ModuleStore<'_> {
         let NamedArchive::Archive(kind) = kind else {
             return Err(single_file());
         };
+        // Only an archive with a checksum stays the same: others are downloaded in each run (rules 4.1, 4.2).
         let kept_as = address.kept_as(kind);
         if let Some(package) = self.kept(kept_as.as_deref()) {
             return Ok(package);
@@ -78,12 +79,15 @@ impl ModuleStore<'_> {
             headers: &[],
             limit: MAX_ARCHIVE_BYTES,
             bytes: None,
+            // A body that its server says to be compressed is decoded, also where that is wrong, as by the
+            // programs (`sources` rules 13.2).
             transfer: Transfer::Encoded,
         };
         let mut file = download(&network.net, self.world.disk, request)
             .map_err(|error| failure::download(&error))?
             .file;
         check(&mut file, checksum.as_ref(), &module.shown())?;
+        // The kind is believed: an archive of another kind under this name is an error (rules 3.3).
         let tree = read_archive(kind, file).map_err(|error| failure::package(&error))?;
         let package = ModulePackage::of(tree);
         Ok(match kept_as {

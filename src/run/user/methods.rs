@@ -102,7 +102,9 @@ impl<'a> Methods<'a> {
             let source = match &method.kind {
                 MethodKind::DevOverrides(_) => continue,
                 MethodKind::Direct => self.direct(),
-                MethodKind::FilesystemMirror(dir) => self.directory(&root.join(dir)),
+                MethodKind::FilesystemMirror(dir) => self
+                    .scan(&root.join(dir))
+                    .map(|mirror| mirror as SharedSource<'a>),
                 MethodKind::NetworkMirror {
                     url,
                     trusts_all_hashes,
@@ -195,10 +197,6 @@ impl<'a> Methods<'a> {
             NetworkUse::Allowed => Ok(()),
             NetworkUse::Forbidden => Err(SourceError::Offline { place: place() }),
         }
-    }
-
-    fn directory(&mut self, dir: &Path) -> Result<SharedSource<'a>, SourceError> {
-        self.scan(dir).map(|mirror| mirror as SharedSource<'a>)
     }
 
     fn scan(&mut self, dir: &Path) -> Result<Arc<FilesystemMirror>, SourceError> {

@@ -63,20 +63,18 @@ impl<'a> RepositoryLogins<'a> {
                 password: password.clone(),
             })),
             Some(OciLogin::Token(token)) => Ok(Some(Credentials::Bearer(token.clone()))),
-            Some(OciLogin::Helper(name)) => self.helped(name, repository.domain()),
+            Some(OciLogin::Helper(name)) => {
+                let domain = repository.domain();
+                // Others wait here until it has answered, since it would be asked the same.
+                let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+                let known = answers.entry((name.to_owned(), domain.to_owned()));
+                known.or_insert_with(|| self.ask(name, domain)).clone()
+            }
             None => match logins.faults().first() {
                 Some(fault) => Err(fault.clone()),
                 None => Ok(None),
             },
         }
-    }
-
-    /// Returns the answer of a helper about a domain.
-    fn helped(&self, name: &str, domain: &str) -> Answer {
-        // Others wait here until it has answered, since it would be asked the same.
-        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = answers.entry((name.to_owned(), domain.to_owned()));
-        known.or_insert_with(|| self.ask(name, domain)).clone()
     }
 
     fn ask(&self, name: &str, domain: &str) -> Answer {

@@ -119,7 +119,17 @@ impl<'a> Sources<'a> {
         let number = if is_needed {
             self.source(root, texts)?
         } else {
-            self.not_needed(root)
+            self.setups.push(SourceSetup {
+                flavor: root.flavor,
+                choice: self.choice(root),
+                dirs: Vec::new(),
+                net: self.user.net(root.flavor),
+                packages: PackageSupply::NotNeeded,
+                statements: StatementSource::None,
+                diagnostics: Vec::new(),
+                is_reported: false,
+            });
+            self.setups.len() - 1
         };
         let setup = &self.setups[number];
         if matches!(setup.packages, PackageSupply::Unknown) {
@@ -155,21 +165,6 @@ impl<'a> Sources<'a> {
             .clone()
             .or_else(|| PackageChoice::of_project(root))
             .unwrap_or(PackageChoice::Registry)
-    }
-
-    /// Returns the number of a source for a root that needs no package.
-    fn not_needed(&mut self, root: &Root) -> usize {
-        self.setups.push(SourceSetup {
-            flavor: root.flavor,
-            choice: self.choice(root),
-            dirs: Vec::new(),
-            net: self.user.net(root.flavor),
-            packages: PackageSupply::NotNeeded,
-            statements: StatementSource::None,
-            diagnostics: Vec::new(),
-            is_reported: false,
-        });
-        self.setups.len() - 1
     }
 
     /// Returns the number of the source for a root; the first root that needs it sets it up.

@@ -204,6 +204,8 @@ impl<'a> Registry<'a> {
         let (namespace, type_name) = (provider.namespace(), provider.type_name());
         let path = [namespace, type_name, &version, "download", os, arch];
         let answer = self.ask(provider.hostname(), &path, MAX_PACKAGE_DOCUMENT_BYTES)?;
+        // The version is there and lacks the platform: no other version is tried (rules 3.1, `resolve` rules
+        // 2.3).
         if answer.status == 404 {
             return Err(Arc::new(RegistryError::NoSuchPackage {
                 id: id.clone(),
@@ -232,6 +234,7 @@ impl<'a> Registry<'a> {
             let reason = format!("filename has more than {MAX_FILENAME_BYTES} bytes");
             return Err(Arc::new(RegistryError::BadDocument { url, reason }));
         }
+        // Relative to where the document came from in the end, behind all redirects (rules 3.4).
         let zip = link(&url, "download_url", &document.download_url)?;
         // The spelling is kept: OpenTofu compares it with stated hashes as text (`authenticate` rules 4.4).
         let shasum_text = text(&document.shasum);
@@ -264,6 +267,7 @@ impl<'a> Registry<'a> {
                     .into_iter()
                     .map(|key| SigningKey {
                         ascii_armor: key.ascii_armor.unwrap_or_default(),
+                        // All else that is stated of a key counts for nothing (rules 3.6).
                         trust_signature: key.trust_signature.unwrap_or_default(),
                     })
                     .collect(),

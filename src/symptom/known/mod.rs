@@ -87,18 +87,15 @@ pub(crate) fn all() -> impl Iterator<Item = &'static KnownError> {
 
 /// Finds the error that has a title, and a text in one line, in which the title stands as well.
 pub(super) fn find(title: &str, text: &str) -> Option<&'static KnownError> {
-    all().find(|known| known.fits(title, text))
+    all().find(|known| {
+        // A terminal wraps long titles, so the text is looked at as well.
+        let starts = |start: &&str| title.starts_with(start) || text.starts_with(start);
+        (known.titles.is_empty() || known.titles.iter().any(starts))
+            && (known.says.is_empty() || known.says.iter().any(|phrase| says(text, phrase)))
+    })
 }
 
 impl KnownError {
-    fn fits(&self, title: &str, text: &str) -> bool {
-        // A terminal wraps long titles, so the text is looked at as well.
-        let starts = |known: &&str| title.starts_with(known) || text.starts_with(known);
-        let says = |phrase: &&str| says(text, phrase);
-        (self.titles.is_empty() || self.titles.iter().any(starts))
-            && (self.says.is_empty() || self.says.iter().any(says))
-    }
-
     /// Returns the texts that the programs print with it.
     pub(crate) fn printed(&self) -> impl Iterator<Item = &'static str> {
         let titles = if self.says.is_empty() {

@@ -42,8 +42,10 @@ impl Assembled<'_> {
             let is_below = |(file, bytes): (&PathBuf, &Option<Vec<u8>>)| {
                 bytes.is_some() && file != path && file.starts_with(path)
             };
-            let has_generated = self.generated.iter().any(is_below);
-            has_generated.then_some(CacheEntry::Directory)
+            self.generated
+                .iter()
+                .any(is_below)
+                .then_some(CacheEntry::Directory)
         })
     }
 
@@ -122,6 +124,7 @@ impl Assembled<'_> {
             let path = joined(inside, name);
             let kind = match entry.kind {
                 // Links become what they lead to.
+                // A link that leads nowhere stays a link, and stops the copy (rules 7.5).
                 FileKind::Symlink => self.files.kind(&dir.join(name)).unwrap_or(entry.kind),
                 kind => kind,
             };

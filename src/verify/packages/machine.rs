@@ -155,12 +155,13 @@ pub(super) fn add_stray_files(
         .iter()
         .any(|place| place.origin == PackageOrigin::Cache);
     for ((provider, platform), facts) in machines {
-        let is_installed = |id: &&PackageId| id.provider == *provider && id.platform == *platform;
         facts.machine.keeps_stray_files = if has_cache {
             Some(false)
         } else {
-            let id = have_stray_files.keys().find(is_installed);
-            id.map(|id| have_stray_files[id])
+            have_stray_files
+                .iter()
+                .find(|(id, _)| id.provider == *provider && id.platform == *platform)
+                .map(|(_, has_stray_files)| *has_stray_files)
         };
     }
 }

@@ -163,9 +163,9 @@ impl<'a> PackageMemo<'a> {
         let hashed = parallel::map(self.jobs, &new, |(_, _, place)| {
             hash(self.files, place, within)
         });
-        let known = new.into_iter().map(|(_, key, _)| key.clone());
-        self.packages
-            .extend(known.zip(hashed.into_iter().map(Arc::new)));
+        for ((_, key, _), outcome) in new.iter().zip(hashed) {
+            self.packages.insert((*key).clone(), Arc::new(outcome));
+        }
         keys.iter()
             .map(|key| Arc::clone(&self.packages[key]))
             .collect()
