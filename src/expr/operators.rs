@@ -120,6 +120,8 @@ pub(super) fn decided(
             };
             Some((truth, marks))
         }
+        // The fault of an operand that does not count is none of the expression. What is only uncertain could
+        // turn out to be no bool.
         Err(problems) if problems.uncertain.is_empty() => Some((None, Marks::default())),
         Err(_) => None,
     };

@@ -174,12 +174,14 @@ impl<'e> Evaluator<'e> {
         if value.value == Value::Unknown || index.value == Value::Unknown {
             let item = match value.ty {
                 Type::List(item) | Type::Map(item) => *item,
+                // The index decides which item it is, so that its type is not known either.
                 Type::Any | Type::Tuple(_) | Type::Object(_) => Type::Any,
                 _ => return self.wrong(span, "Invalid index"),
             };
             return Ok(Typed::unknown(item).marked(marks));
         }
         let item = match (&value.ty, &value.value) {
+            // The items of a set have no order that the programs promise (rules 2.5).
             (Type::Set(_), _) => None,
             (_, Value::Tuple(_)) => match to_number(&index.value) {
                 Ok(number) => number.to_index().and_then(|at| {
@@ -190,6 +192,7 @@ impl<'e> Evaluator<'e> {
                 Err(failure) => return self.fail(span, failure),
             },
             (_, Value::Object(_)) => {
+                // A number is a key as well: primitive values convert to strings (rules 2.1).
                 let key = index.value.to_text();
                 key.and_then(|key| value.into_attributes()?.remove(&key))
             }

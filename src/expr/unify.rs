@@ -113,6 +113,7 @@ fn tuples(types: &[&Type]) -> Fit<Option<Type>> {
         return Ok(unify(&all)?.map(|item| Type::List(Box::new(item))));
     }
     let columns = rows.first().map_or(0, |row| row.len());
+    // A tuple type takes its exact length only, so each position has a type of its own (rules 2.3).
     let mut common = Vec::new();
     for at in 0..columns {
         let column: Vec<&Type> = rows.iter().map(|row| &row[at]).collect();

@@ -186,6 +186,8 @@ pub(super) fn change<'b>(
     let mut words = header.split(' ');
     let (old_mode, new_mode) = (words.next()?, words.next()?);
     let (old_id, new_id) = (words.next()?, words.next()?);
+    // A number may stand behind the letter, as in `R086`; `T` is a change of type, as from a file to a link
+    // (`git-diff(1)`, raw output format).
     let status = match words.next()?.as_bytes().first()? {
         b'A' => Status::Added,
         b'D' => Status::Deleted,

@@ -145,10 +145,12 @@ fn merged<'b>(
     let header = std::str::from_utf8(header).ok()?;
     let parents = header.bytes().take_while(|byte| *byte == b':').count();
     let words: Vec<&str> = header.trim_start_matches(':').split(' ').collect();
+    // Those of all parents come first, that of the result is the last (`git-diff(1)`, combined diff format).
     let modes = words.get(..=parents)?;
     let ids = words.get(parents + 1..2 * parents + 2)?;
     let path = path_of(fields.next()?);
     let entry = |index: usize| {
+        // A mode of zeros stands for a file that is not there.
         let exists = modes[index].bytes().any(|digit| digit != b'0');
         exists.then(|| TreeEntry {
             path: path.clone(),

@@ -201,6 +201,7 @@ impl<'a> Tree<'a> {
                 .extend(content.map(|content| (id.clone(), content)));
         }
         match objects.contents.get(id) {
+            // An earlier reader may have had a higher limit, too.
             Some(BlobContent::Bytes(bytes)) if bytes.len() as u64 <= limit => Ok(bytes.clone()),
             Some(BlobContent::Bytes(_) | BlobContent::TooLarge { .. }) => {
                 Err(ErrorKind::FileTooLarge.into())

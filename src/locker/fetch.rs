@@ -336,6 +336,8 @@ impl Hasher<'_> {
             }
             WantedLocation::Local(Local::Archive(path)) => {
                 let _turn = self.gate.enter();
+                // No fact is kept of it: a fact needs a zip that was downloaded from where its signed list is
+                // (`store` rules 1.1).
                 let reader = self.disk.open(path)?;
                 let zip = zip::hash_zip(reader, &Limits::PACKAGE)?;
                 wanted.check_executable(zip.files.iter().map(|file| &*file.name))?;

@@ -371,6 +371,7 @@ impl Planned {
                 }
             }
         }
+        // An entry without a hash would make the next `init` trust any package (`hash` rules 3.1).
         if metas.is_empty() && self.known.is_empty() && !failed {
             errors.push(LockError::NoPlatform {
                 provider: Box::new(self.selected.provider.clone()),

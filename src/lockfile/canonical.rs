@@ -61,6 +61,7 @@ fn entry(text: &mut Cursor<'_>, flavor: Flavor) -> Option<(ProviderAddr, Provide
     };
     let (listed, hashes_place) = hashes(text)?;
     text.pass("}\n")?;
+    // A version or constraints in another form are left to the grammar, which reports them.
     let entry = ProviderLock {
         version: version
             .parse()

@@ -171,6 +171,7 @@ impl Store<'_> {
         for key in self.keys(FACTS)? {
             let (is_wanted, count) = match self.load(&key) {
                 Ok(None) => continue,
+                // Every reader ignores a broken object (rules 2.1), so that it only takes space.
                 Err(_) => (true, &mut removed.broken),
                 Ok(Some((fact, _))) if self.is_old(&fact) => (true, &mut removed.old),
                 Ok(Some((fact, _))) => match fact.origin {

@@ -153,6 +153,7 @@ pub(super) fn backend(state: &RemoteState) -> UnitResult<Option<GeneratedFile>> 
         Some(Ok(config)) => (body(&config.value, &backend), true),
         Some(Err(_)) => (String::new(), false),
     };
+    // A `backend` block names no provider, so nothing else depends on it (rules 8.10).
     let name = quoted(&backend);
     let signature = format!("# {SIGNATURE}\n");
     let contents = format!("{signature}terraform {{\n  backend {name} {{\n{lines}  }}\n}}\n");

@@ -100,6 +100,7 @@ fn reaches(levels: &[GlobLevel], parts: &[&str]) -> bool {
 fn is_name(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
+    // Row by row: with backtracking, each further `*` would multiply the time for a name that does not match.
     let mut row = vec![false; pattern.len() + 1];
     row[0] = true;
     for at in 0..pattern.len() {

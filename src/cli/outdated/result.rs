@@ -271,6 +271,7 @@ fn state(compared: &ComparedVersions) -> VersionState {
         newest, allowed, ..
     } = outlook;
     match (&compared.locked, allowed) {
+        // This comes first: where no version is allowed, none could be locked either.
         (_, Err(_)) => VersionState::Conflict,
         (None, Ok(_)) => VersionState::NotLocked,
         (Some(locked), Ok(_)) if !compared.constraints.allows(locked) => VersionState::NotAllowed,

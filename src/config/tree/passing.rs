@@ -196,6 +196,8 @@ impl<'a> Declared<'a> {
         }
         for block in &contents.provider_blocks {
             let name = (&*block.local_name, block.alias.as_deref());
+            // In a child it stands for the configuration that the caller passes, and configures nothing (rules
+            // 5.6).
             if block.is_empty && block.version.is_none() {
                 declared.empty.insert(name, block.place);
             } else {

@@ -208,6 +208,7 @@ impl PatternTranslator<'_> {
             self.out.push(c);
             match c {
                 ':' | ')' => return Some(()),
+                // The `regex` crate has `x`, `u` and `R` as well, which are errors in RE2 (rules 6.8).
                 'i' | 'm' | 's' | 'U' | '-' if flags.insert(c) => {}
                 _ => return None,
             }

@@ -50,6 +50,7 @@ fn decoded(value: &json::JsonValue) -> CallResult {
         json::ValueKind::Object(members) => {
             let mut attributes = BTreeMap::new();
             for member in members {
+                // Unlike in a configuration in JSON, a repeated name is no fault here (`config` rules 2.4).
                 attributes.insert(member.name.clone(), decoded(&member.value)?);
             }
             Typed::object(attributes)

@@ -46,6 +46,7 @@ impl PackageTree {
                 TreeNode::Link(target) => (LINK, target),
             };
             out.push(kind);
+            // Lengths instead of end marks: names may hold any byte but zero, and contents any byte.
             put_number(&mut out, path.len() as u64);
             out.extend_from_slice(&path);
             match node {

@@ -104,6 +104,7 @@ impl PackageTree {
                             return Err(io::ErrorKind::IsADirectory.into());
                         }
                     },
+                    // To follow it is the error, not to have it (rules 1.2): the module may never refer to it.
                     Err(error) if is_leaving(&error) => TreeNode::Link(LEADS_OUT.into()),
                     Err(error) => return Err(error),
                 },

@@ -161,6 +161,7 @@ pub(super) fn git(error: &GitFailure) -> ModuleFailure {
         | GitFailure::TooSlow { .. }
         | GitFailure::NotInstalled
         | GitFailure::NotRun(_)
+        // These say nothing of the module: on another machine, or later, the same call may work.
         | GitFailure::Unexpected { .. } => Kind::Unreachable,
         _ => Kind::Missing,
     };
