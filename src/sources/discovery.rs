@@ -216,6 +216,7 @@ impl<'a> Discovery<'a> {
         let answer = self.net.document(&ask, self.net.policy.discovery())?;
         match answer.status {
             200 => DiscoveryDocument::parse(answer),
+            // Only this status says that the host has no services at all (rules 1.2).
             404 => Err(DiscoveryError::NoServices { url: answer.url }),
             _ => Err(DiscoveryError::Fetch(answer.refusal())),
         }

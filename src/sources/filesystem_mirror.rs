@@ -158,6 +158,7 @@ impl Source for FilesystemMirror {
                 id: id.clone(),
                 location: Location::Local(place.clone()),
                 evidence: None,
+                // A mirror of files states nothing: what is recorded is computed (rules 7.7).
                 stated: Hashes::default(),
                 claims: None,
                 download_retries: None,
@@ -224,6 +225,7 @@ impl Scan<'_> {
                     self.add(provider, version, platform, Local::Archive(path));
                 }
             } else if entry.kind == FileKind::Directory
+                // `1.0` means 1.0.0 here, too; a name that is no version means nothing (rules 7.3).
                 && let Ok(version) = name.parse::<Version>()
             {
                 self.version(provider, &version, &path)?;
@@ -275,7 +277,7 @@ impl Scan<'_> {
         let platforms = versions.entry(version).or_default();
         let places = platforms.entry(platform).or_default();
         let is_directory = |place: &Local| matches!(place, Local::Directory(_));
-        // Directories come first (rules 7.3), else it is the order of the names.
+        // Directories come first (rules 7.5), else it is the order of the names.
         let index = if is_directory(&place) {
             places.partition_point(is_directory)
         } else {

@@ -203,6 +203,7 @@ impl Verb {
             }
             'q' => {
                 let text = text.ok_or_else(|| unsuitable("a string"))?;
+                // Which other characters are escaped depends on the Unicode tables of the program (rules 6.5).
                 if !text.chars().all(|c| (' '..='~').contains(&c)) {
                     return Err(THIS_VERB);
                 }

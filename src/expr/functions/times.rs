@@ -95,6 +95,7 @@ fn duration(text: &str) -> CallResult<Option<TimeDelta>> {
         let (unit, behind) = behind.split_at(end);
         let nanoseconds_each = match unit {
             "ns" => 1,
+            // The micro sign and the Greek letter look alike; Go takes both.
             "us" | "µs" | "μs" => 1_000,
             "ms" => 1_000_000,
             "s" => 1_000_000_000,

@@ -168,6 +168,7 @@ impl<'a> GitSession<'a> {
             });
         };
         let choice = if self.address.is_shallow {
+            // A shallow fetch can ask for a branch or tag only (rules 6.6).
             refs.choose_by_name(&text)
         } else {
             refs.choose(&text, self.flavor)

@@ -56,6 +56,7 @@ impl ModuleStore<'_> {
             };
             let named = directory(&self.network(flavor)?.net, &address.url)
                 .map_err(|error| failure::directory(&error))?;
+            // Over plain http anyone on the way could have written the document that names the package.
             let named_by = if address.url.origin().encrypted {
                 NamedBy::Server
             } else {

@@ -158,6 +158,7 @@ impl Assembled<'_> {
                 }
             }
         }
+        // Terragrunt copies the unit behind the package, so its files take the place of those (rules 7.1).
         if let Some(below) = below_text(&self.module_dir, dir) {
             self.copied(
                 &self.unit_dir.join(&below),
@@ -166,6 +167,7 @@ impl Assembled<'_> {
                 &mut names,
             );
         }
+        // `if_disabled` removes a file wherever it came from (rules 8.6).
         let mut removed = BTreeSet::new();
         for (path, bytes) in &self.generated {
             let Ok(rest) = path.strip_prefix(dir) else {
