@@ -42,6 +42,9 @@ pub struct Settings {
     pub values: GivenValues,
     /// The absolute path of the root, if it is known: functions may ask for it.
     pub absolute_root: Option<PathBuf>,
+    /// The top of the repository that the root is in, as files are read there: functions look at no file
+    /// outside of it, and without one at none outside of the root.
+    pub repository: Option<PathBuf>,
     /// Traces are kept of computed sources and versions.
     pub traces_values: bool,
     /// The treatment of remote modules that could not be fetched.
@@ -104,6 +107,7 @@ impl Settings {
             submodules: Submodules::default(),
             values: GivenValues::default(),
             absolute_root: None,
+            repository: None,
             traces_values: false,
             unreached: Unreached::Unseen,
         }

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::documents::ParsedFile;
+use super::file_names::{AUTOINCLUDE_FILE, VALUES_FILE};
 use super::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_READ_DEPTH, MAX_REASONS, MAX_TOTAL_BYTES};
 use super::outcome::{FilePlace, Outcome, Stop, Traced, UnknownCause};
-use super::surroundings::UnitSurroundings;
+use super::surroundings::{UnitRepository, UnitSurroundings};
 use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
 use crate::expr::{Budget, DemandChain, OnDemand, Typed};
 use crate::hcl::tree::{Attribute, Block};
-use crate::world::Files;
+use crate::world::{Files, Within, is_beyond_top, is_outside};
 
 /// Levels of nesting that count for a file that is read from inside of an expression: the evaluation of a file
 /// recurses through many functions, and the stack is limited.
@@ -23,6 +24,8 @@ pub(super) struct Evaluation<'a> {
     pub(super) files: &'a dyn Files,
     pub(super) texts: &'a mut Texts,
     pub(super) around: &'a UnitSurroundings<'a>,
+    /// The files that values are computed from.
+    pub(super) readable: Within<'a>,
     /// The files in their roles; the unit comes first.
     pub(super) instances: Vec<FileInstance>,
     ids: BTreeMap<PathBuf, FileId>,
@@ -124,6 +127,11 @@ impl<'a> Evaluation<'a> {
             files,
             texts,
             around,
+            readable: match &around.repository {
+                UnitRepository::At(top) => Within::new(files, top, &|_| false),
+                // Parents of a unit lie above it, and no directory is known that holds all of them.
+                UnitRepository::None | UnitRepository::Unknown => Within::anywhere(files),
+            },
             instances: Vec::new(),
             ids: BTreeMap::new(),
             locals: OnDemand::default(),
@@ -155,13 +163,25 @@ impl<'a> Evaluation<'a> {
         }
         // A unit may read many files just below the limit of one file.
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
-        let bytes = self
-            .files
+        // The files that Terragrunt looks for itself are its configuration; expressions name others.
+        let is_configuration = self.around.is_unit_file(path)
+            || path.ends_with(VALUES_FILE)
+            || path.ends_with(AUTOINCLUDE_FILE);
+        let is_beside_unit = self
+            .instances
+            .first()
+            .is_none_or(|unit| directory(path) == unit.unit_dir);
+        let files: &dyn Files = if is_configuration && is_beside_unit {
+            self.files
+        } else {
+            &self.readable
+        };
+        let bytes = files
             .read(path, limit)
             .map_err(|error| match error.kind() {
                 ErrorKind::FileTooLarge => ReadFailure::TooMuch,
                 ErrorKind::NotFound | ErrorKind::NotADirectory => ReadFailure::Missing,
-                _ if crate::world::is_outside(&error) => ReadFailure::Outside,
+                _ if is_outside(&error) || is_beyond_top(&error) => ReadFailure::Outside,
                 _ => ReadFailure::Failed(error.to_string()),
             })?;
         self.bytes_left -= bytes.len() as u64;

@@ -29,14 +29,14 @@ impl Evaluation<'_> {
         let (file, is_json) = (instance.file, instance.document.is_json);
         let dir = directory(&instance.document.path).to_owned();
         let place = self.place(at, expr.span);
-        let (files, around, depth) = (self.files, self.around, self.depth);
+        let (files, around, depth) = (self.readable.clone(), self.around, self.depth);
         let given_work = self.budget.work_left();
         let calls = Calls {
             evaluation: RefCell::new(self),
             at,
         };
         let surroundings = Surroundings {
-            files,
+            files: &files,
             // File functions are relative to the file, `abspath` to the shell (rules 5.11).
             dir: &dir,
             absolute_dir: around.working_dir.as_ref(),

@@ -9,5 +9,8 @@ pub const UNIT_FILE_JSON: &str = "terragrunt.hcl.json";
 /// The name of a stack file.
 pub const STACK_FILE: &str = "terragrunt.stack.hcl";
 
+/// The name of a file that is merged over the unit beside it.
+pub(super) const AUTOINCLUDE_FILE: &str = "terragrunt.autoinclude.hcl";
+
 /// The name of a file of values, beside a unit or a stack.
 pub const VALUES_FILE: &str = "terragrunt.values.hcl";

@@ -5,12 +5,10 @@ use std::sync::Arc;
 
 use super::evaluation::{Evaluation, FileRole, MergeStrategy, ReadFailure, Sharing};
 use super::file_config::{Arguments, FileConfig, Wanted, same_name};
+use super::file_names::AUTOINCLUDE_FILE;
 use super::outcome::{Outcome, Slot};
 use super::values::{deep, shallow};
 use crate::expr::{Type, Typed, Value};
-
-/// The file beside a unit that is merged over it.
-const AUTOINCLUDE: &str = "terragrunt.autoinclude.hcl";
 
 impl Evaluation<'_> {
     /// Evaluates the wanted part of a unit and its parents, and merges them.
@@ -31,7 +29,7 @@ impl Evaluation<'_> {
         if !self.around.is_unit_file(&instance.document.path) {
             return Ok(config);
         }
-        let path = instance.unit_dir.join(AUTOINCLUDE);
+        let path = instance.unit_dir.join(AUTOINCLUDE_FILE);
         match self.document(&path, Sharing::Own) {
             Ok((document, file)) => {
                 let upper = self.add(document, file, FileRole::Autoinclude);

@@ -345,6 +345,7 @@ impl<'a> Workspace<'a> {
             lock,
             is_alone,
             unit,
+            repository: repository.map(|top| top.shown().to_owned()),
             submodules,
             file,
         }))

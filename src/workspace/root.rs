@@ -40,6 +40,8 @@ pub struct Root {
     pub is_alone: bool,
     /// The unit file of Terragrunt, if the root is a unit.
     pub unit: Option<UnitFile>,
+    /// The top of the repository that the root is in, as seen from the working directory.
+    pub(super) repository: Option<PathBuf>,
     /// The git submodules of the repository that are not checked out.
     pub(super) submodules: Submodules,
     /// The project file that governs it, without any error.
@@ -230,6 +232,7 @@ impl Root {
             arguments: values.to_vec(),
         };
         let current = env.current_dir().ok();
+        settings.repository.clone_from(&self.repository);
         settings.absolute_root = current.map(|current| clean(&current.join(&self.dir)));
         settings
     }

@@ -39,6 +39,13 @@ pub struct UnitFile {
     pub(super) evaluated: Arc<OnceLock<EvaluatedUnit>>,
 }
 
+impl UnitFile {
+    /// Returns the directory outside of which functions look at no file.
+    fn top<'u>(&'u self, unit: &'u EvaluatedUnit) -> &'u Path {
+        self.repository.as_deref().unwrap_or(&unit.dir)
+    }
+}
+
 /// The use that a run of Terragrunt makes of the lock file beside a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UnitLockUse {
@@ -81,7 +88,7 @@ pub(super) fn load(
         is_relative: dir.is_relative(),
     };
     let (evaluated, notes) = evaluate(dir, unit, &files, &reading, texts);
-    let mut loaded = match put_together(&evaluated, &files, &reading, texts) {
+    let mut loaded = match put_together(unit, &evaluated, &files, &reading, texts) {
         Ok(loaded) => loaded,
         Err(unseen) => unseen.loaded(&evaluated, unit, &files, texts),
     };
@@ -157,6 +164,7 @@ enum UnseenUnit {
 
 /// Reads the configuration that Terragrunt would put together.
 fn put_together(
+    file: &UnitFile,
     unit: &EvaluatedUnit,
     files: &ShownFrom<'_>,
     reading: &UnitReading<'_>,
@@ -186,12 +194,13 @@ fn put_together(
     let settings = Settings {
         // Paths in the module start from the copy in the cache, not from the unit.
         absolute_root: Some(module.to_owned()),
+        repository: Some(file.top(unit).to_owned()),
         ..reading.settings.clone()
     };
     let mut loaded = config::load_with(outside, texts, module, &settings);
     // Terragrunt before 1.0 runs a unit without a source in its own directory, later ones in a copy.
     if unit.runs_itself() == Some(true)
-        && let Some(in_place) = load_in_place(&loaded, unit, files, reading, texts)
+        && let Some(in_place) = load_in_place(&loaded, file, unit, files, reading, texts)
     {
         loaded = in_place;
     }
@@ -212,6 +221,7 @@ fn put_together(
 /// Reads a unit in its own directory, where a call that leads out of it can be followed there only.
 fn load_in_place(
     loaded: &Loaded,
+    file: &UnitFile,
     unit: &EvaluatedUnit,
     files: &ShownFrom<'_>,
     reading: &UnitReading<'_>,
@@ -228,6 +238,7 @@ fn load_in_place(
     };
     let settings = Settings {
         absolute_root: Some(unit.dir.clone()),
+        repository: Some(file.top(unit).to_owned()),
         ..reading.settings.clone()
     };
     let module = assembled.module_dir();

@@ -14,12 +14,14 @@ pub mod mem;
 mod net;
 mod objects;
 mod run;
+mod within;
 
 pub use cached::CachedDisk;
 pub use confined::{Confined, Outside, is_outside};
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{NotedObjects, ObjectSize, Objects, is_key_word};
 pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
+pub use within::{BeyondTop, Within, is_beyond_top};
 
 /// The kind of a directory entry or of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

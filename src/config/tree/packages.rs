@@ -78,6 +78,13 @@ impl<'a> Packages<'a> {
         Ok(real)
     }
 
+    /// Returns true for a path in a package that was fetched, whose paths do not lead out of it. A directory of this
+    /// machine may be anywhere.
+    pub(in crate::config) fn is_contained(&self, path: &Path) -> bool {
+        self.package(path)
+            .is_some_and(|(package, _)| package.place.is_none())
+    }
+
     /// Returns the package that a path leads into, with the path inside.
     fn package(&self, path: &Path) -> Option<(Mounted, PathBuf)> {
         let mounted = self.mounted.read().unwrap_or_else(PoisonError::into_inner);
@@ -127,11 +134,9 @@ impl Files for Packages<'_> {
         match self.package(path) {
             Some((package, inside)) => {
                 let resolved = package.files.resolve(&inside)?;
-                let top = path
-                    .ancestors()
-                    .nth(inside.components().count())
-                    .unwrap_or(Path::new(""));
-                Ok(top.join(resolved))
+                let above = path.ancestors().nth(inside.components().count());
+                let top = package.place.as_deref().or(above);
+                Ok(top.unwrap_or(Path::new("")).join(resolved))
             }
             None => self.disk.resolve(path),
         }

@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the file system with the path of the root in it.
-    pub(in crate::config) fn around(&self) -> (&'a dyn Files, PathBuf) {
+    pub(in crate::config) fn around(&self) -> (&'a Packages<'a>, PathBuf) {
         (self.files, self.path(Path::new("")))
     }
 

@@ -6,7 +6,11 @@ use std::path::Path;
 use super::arguments::{CallArguments, CallFault, CallResult};
 use crate::expr::scope::Surroundings;
 use crate::expr::typed::Typed;
-use crate::world::{FileKind, clean, is_outside};
+use crate::world::{FileKind, clean, is_beyond_top, is_outside};
+
+/// The fault of a path that leads out of the repository.
+const BEYOND_TOP: CallFault =
+    CallFault::Uncertain("values of files outside of the repository are not computed");
 
 pub(super) fn abspath(args: &CallArguments<'_>) -> CallResult {
     let Some(dir) = args.around.absolute_dir else {
@@ -63,6 +67,7 @@ pub(super) fn fileexists(args: &CallArguments<'_>) -> CallResult {
         Ok(FileKind::File) => Ok(Typed::bool(true)),
         Ok(_) => Err(CallFault::call("this is no regular file")),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(Typed::bool(false)),
+        Err(error) if is_beyond_top(&error) => Err(BEYOND_TOP),
         Err(error) => Err(CallFault::Call(error.to_string())),
     }
 }
@@ -91,6 +96,7 @@ pub(super) fn read(around: &Surroundings<'_>, path: &str, limit: usize) -> CallR
     let bytes = around.files.read(&around.dir.join(Path::new(path)), limit);
     bytes.map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => CallFault::Uncertain("this file is too large"),
+        _ if is_beyond_top(&error) => BEYOND_TOP,
         _ if is_outside(&error) => CallFault::Uncertain("this file may not be read"),
         _ => CallFault::Argument(0, format!("{path:?} could not be read: {error}")),
     })

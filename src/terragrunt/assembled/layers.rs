@@ -25,6 +25,25 @@ pub(super) enum CacheEntry<'a> {
 }
 
 impl Assembled<'_> {
+    /// Returns true for a copied file that is a link out of the directories that are copied: its bytes are not
+    /// those of the package.
+    fn is_linked_elsewhere(&self, origin: &Path) -> bool {
+        let base = match &self.base {
+            Base::Local(dir) => dir.as_path(),
+            Base::File(file) => file.as_path(),
+            // The files of a fetched package are not those of the disk.
+            Base::Fetched(_) if !origin.starts_with(&self.unit_dir) => return false,
+            Base::Fetched(_) => self.unit_dir.as_path(),
+        };
+        let Ok(real) = self.files.resolve(origin) else {
+            return true;
+        };
+        ![base, &self.unit_dir].into_iter().any(|dir| {
+            let dir = self.files.resolve(dir);
+            dir.is_ok_and(|dir| real.starts_with(dir))
+        })
+    }
+
     fn is_void(&self, path: &Path) -> bool {
         path.starts_with(self.unit_dir.join(".terragrunt-cache"))
     }
@@ -243,7 +262,19 @@ impl Files for Assembled<'_> {
     fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
         let path = self.whole(path);
         match self.find(&path) {
-            Some(_) => Ok(path),
+            Some(CacheEntry::File(files, origin, FileKind::File))
+                if self.is_linked_elsewhere(&origin) =>
+            {
+                files.resolve(&origin)
+            }
+            Some(_) => {
+                let unit_dir = self.files.resolve(&self.unit_dir);
+                let below = path.strip_prefix(&self.unit_dir);
+                Ok(match (unit_dir, below) {
+                    (Ok(unit_dir), Ok(below)) => unit_dir.join(below),
+                    _ => path,
+                })
+            }
             None if self.is_void(&path) => Err(ErrorKind::NotFound.into()),
             None => self.files.resolve(&path),
         }

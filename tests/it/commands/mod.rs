@@ -27,6 +27,7 @@ mod explain;
 mod facts;
 mod facts_explain;
 mod facts_release;
+mod file_values;
 mod files;
 mod fix;
 mod folds;

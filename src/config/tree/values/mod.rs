@@ -37,6 +37,7 @@ use crate::module_config::file::{SourcePlace, Syntax};
 use crate::module_config::flood;
 use crate::module_config::syntax::references;
 use crate::requirement::ValueErrors;
+use crate::world::Within;
 
 /// The node of the root.
 const ROOT: usize = 0;
@@ -107,9 +108,10 @@ pub(in crate::config) struct Values {
     flavor: Flavor,
     workspace: String,
     absolute_root: Option<PathBuf>,
+    repository: Option<PathBuf>,
     given: BTreeMap<String, RootValue>,
-    /// The names of the values of the command line.
-    arguments: Vec<String>,
+    /// The values of the command line by the names of their variables.
+    arguments: Vec<(String, String)>,
     /// The modules from the root to the one that is being read, by their nodes.
     modules: BTreeMap<usize, ModuleValues>,
     budget: Budget,
@@ -135,7 +137,7 @@ impl Values {
             .arguments
             .iter()
             .filter_map(|argument| match argument {
-                ValueArgument::Value { name, .. } => Some(name.clone()),
+                ValueArgument::Value { name, text } => Some((name.clone(), text.clone())),
                 ValueArgument::File(_) => None,
             })
             .collect();
@@ -143,6 +145,7 @@ impl Values {
             flavor: settings.flavor,
             workspace,
             absolute_root: settings.absolute_root.clone(),
+            repository: settings.repository.clone(),
             given,
             arguments,
             modules: BTreeMap::new(),
@@ -360,8 +363,21 @@ impl Values {
         reader: &mut Reader<'_>,
     ) -> Outcome {
         let (files, dir) = reader.around();
-        let around = Surroundings {
+        // Whoever types a path with `--var` wants that file to be read.
+        let is_exempt = |path: &Path| {
+            files.is_contained(path)
+                || self
+                    .arguments
+                    .iter()
+                    .any(|(_, text)| dir.join(text) == path)
+        };
+        let within = Within::new(
             files,
+            self.repository.as_deref().unwrap_or(&dir),
+            &is_exempt,
+        );
+        let around = Surroundings {
+            files: &within,
             dir: &dir,
             absolute_dir: self.absolute_root.as_ref(),
             has_volatile: self.flavor.is_opentofu(),

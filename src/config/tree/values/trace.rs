@@ -287,7 +287,9 @@ impl Values {
                     entry(ValueOrigin::ValuesFile, Some(late.place()))
                 }
                 // Values of the command line replace those of the environment.
-                Some(RootValue::Text(_)) if self.arguments.iter().any(|given| given == name) => {
+                Some(RootValue::Text(_))
+                    if self.arguments.iter().any(|(given, _)| given == name) =>
+                {
                     entry(ValueOrigin::CommandLine, None)
                 }
                 Some(RootValue::Text(_)) => entry(ValueOrigin::Environment, None),

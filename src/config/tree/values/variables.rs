@@ -26,7 +26,7 @@ impl Values {
         if self.flavor.is_opentofu() {
             return;
         }
-        for name in &self.arguments {
+        for (name, _) in &self.arguments {
             let variables = &root.contents.variables;
             if variables.iter().any(|variable| variable.name == *name) {
                 continue;

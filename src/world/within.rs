@@ -1,0 +1,164 @@
+//! Files below one directory, for values that a configuration computes from files.
+
+use std::ffi::OsStr;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::{DirEntry, FileKind, Files, ReadSeek};
+
+/// The name of the directory in which git keeps credentials of remotes beside its objects.
+const GIT_DIRECTORY: &str = ".git";
+
+/// Files of which only those below a directory can be looked at.
+///
+/// A configuration from a pull request may make the address of a module out of
+/// `file("/proc/self/environ")`: the address is shown in messages and sent to the host that it names. So paths that
+/// lead out of the directory, by `..`, by a link or because they are absolute, are refused before
+/// anything is read, and so is the directory of git.
+#[derive(Clone)]
+pub struct Within<'a> {
+    files: &'a dyn Files,
+    top: TopDirectory,
+    /// Returns true for paths that are allowed wherever they lead.
+    is_exempt: &'a (dyn Fn(&Path) -> bool + Sync),
+}
+
+/// The directory below which files can be looked at.
+#[derive(Clone)]
+enum TopDirectory {
+    /// A directory, and its path without links once something was asked for; `None` if it cannot be determined, and
+    /// then no file can be looked at.
+    At(PathBuf, Arc<OnceLock<Option<PathBuf>>>),
+    /// Files can be looked at everywhere.
+    Anywhere,
+}
+
+/// A path leads out of the directory below which values are computed from files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is outside of the repository")]
+pub struct BeyondTop;
+
+/// Returns true for the error of a path that [`Within`] refuses.
+#[must_use]
+pub fn is_beyond_top(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<BeyondTop>())
+}
+
+impl<'a> Within<'a> {
+    /// Limits files to those below a directory, besides paths that `is_exempt` accepts.
+    #[must_use]
+    pub fn new(
+        files: &'a dyn Files,
+        top: &Path,
+        is_exempt: &'a (dyn Fn(&Path) -> bool + Sync),
+    ) -> Self {
+        Self {
+            files,
+            top: TopDirectory::At(top.to_owned(), Arc::default()),
+            is_exempt,
+        }
+    }
+
+    /// Sets no limit.
+    #[must_use]
+    pub fn anywhere(files: &'a dyn Files) -> Self {
+        Self {
+            files,
+            top: TopDirectory::Anywhere,
+            is_exempt: &|_| true,
+        }
+    }
+
+    fn check(&self, path: &Path) -> io::Result<()> {
+        if (self.is_exempt)(path) || self.holds(path) {
+            return Ok(());
+        }
+        Err(io::Error::new(ErrorKind::PermissionDenied, BeyondTop))
+    }
+
+    /// Returns true if a path, with all of its links followed, stays below the directory.
+    fn holds(&self, path: &Path) -> bool {
+        let TopDirectory::At(named, real) = &self.top else {
+            return true;
+        };
+        let Some(top) = real.get_or_init(|| self.files.resolve(named).ok()) else {
+            return false;
+        };
+        // Of a missing path the nearest directory that exists counts: whether something exists outside must not
+        // be told, either.
+        for above in path.ancestors() {
+            let above = some_path(above);
+            match self.files.resolve(above) {
+                Ok(real) => {
+                    return real.strip_prefix(top).is_ok_and(|below| {
+                        let mut names = below.components().map(|part| part.as_os_str());
+                        !names.any(|name| name.eq_ignore_ascii_case(GIT_DIRECTORY))
+                    });
+                }
+                Err(error)
+                    if [ErrorKind::NotFound, ErrorKind::NotADirectory].contains(&error.kind())
+                        && !self.is_link(above) => {}
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    /// Returns true for a link; one that leads nowhere may lead out as well.
+    fn is_link(&self, path: &Path) -> bool {
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+            return false;
+        };
+        let is_it = |entry: &DirEntry| entry.name == *OsStr::new(name);
+        let entries = self.files.list(some_path(dir)).unwrap_or_default();
+        let entry = entries.iter().find(|entry| is_it(entry));
+        entry.is_some_and(|entry| entry.kind == FileKind::Symlink)
+    }
+}
+
+/// Returns a path that the system knows: the empty one names no directory.
+fn some_path(path: &Path) -> &Path {
+    if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    }
+}
+
+impl std::fmt::Debug for Within<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Within").finish_non_exhaustive()
+    }
+}
+
+impl Files for Within<'_> {
+    fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+        self.check(path)?;
+        self.files.read(path, limit)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadSeek>> {
+        self.check(path)?;
+        self.files.open(path)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {
+        self.check(dir)?;
+        self.files.list(dir)
+    }
+
+    fn kind(&self, path: &Path) -> io::Result<FileKind> {
+        self.check(path)?;
+        self.files.kind(path)
+    }
+
+    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
+        self.check(path)?;
+        self.files.resolve(path)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        self.files.shown(path)
+    }
+}
