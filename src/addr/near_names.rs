@@ -16,6 +16,10 @@ pub(super) struct NearName {
     pub(super) part: Range<usize>,
     /// A name may be mistaken only for names of a smaller rank.
     pub(super) rank: usize,
+    /// The name in UTF-8: hashing it takes a fraction of what hashing the letters takes.
+    text: String,
+    /// The beginnings of the letters in the text, and its end.
+    starts: Vec<usize>,
 }
 
 /// Returns for each of `asking` the first of `known` that it is one error away from.
@@ -34,7 +38,9 @@ pub(super) fn first_near(
             found[asks] = Some(other);
         }
     };
-    let (whole_asking, whole_known) = (whole(asking), whole(known));
+    let mut hashed = LetterHasher::default();
+    let whole_asking = hashed.whole(asking);
+    let whole_known = hashed.whole(known);
     let longest = asking
         .iter()
         .chain(known)
@@ -42,34 +48,49 @@ pub(super) fn first_near(
         .max()
         .unwrap_or(0);
     for at in 0..longest {
+        // Hashes without the letter serve both for a letter that is missing and for one that was replaced.
+        let mut shorter = Vec::new();
         for (asks, name) in open(asking, at) {
-            let (before, behind) = name.around(at);
-            let swapped = behind.split_first().map(|(second, behind)| {
-                let letters = [*second, name.letters[at]];
-                hash([before, letters.as_slice(), behind])
-            });
-            let shorter = hash([before, behind]);
-            for key in [Some(shorter), swapped].into_iter().flatten() {
+            let without = hashed.without(name, at);
+            shorter.push((without, name.rank, false, asks));
+            for key in [Some(without), hashed.swapped(name, at)]
+                .into_iter()
+                .flatten()
+            {
                 if let Some(other) = whole_known.get(&key) {
                     pair(asks, *other);
                 }
             }
         }
         for (other, name) in open(known, at) {
-            let (before, behind) = name.around(at);
-            if let Some(asks) = whole_asking.get(&hash([before, behind])) {
+            let without = hashed.without(name, at);
+            shorter.push((without, name.rank, true, other));
+            if let Some(asks) = whole_asking.get(&without) {
                 pair(*asks, other);
             }
         }
-        replaced(asking, known, at, &mut pair);
+        replaced(asking, known, at, shorter, &mut pair);
     }
     found
 }
 
 impl NearName {
-    /// Returns the letters before and behind a letter.
-    fn around(&self, at: usize) -> (&[char], &[char]) {
-        (&self.letters[..at], &self.letters[at + 1..])
+    /// Makes a name with the letters of a text.
+    pub(super) fn new(text: String, part: Range<usize>, rank: usize) -> Self {
+        let (mut starts, letters): (Vec<usize>, Vec<char>) = text.char_indices().unzip();
+        starts.push(text.len());
+        Self {
+            letters,
+            part,
+            rank,
+            text,
+            starts,
+        }
+    }
+
+    /// Returns the text of some letters.
+    fn text_of(&self, letters: Range<usize>) -> &str {
+        &self.text[self.starts[letters.start]..self.starts[letters.end]]
     }
 }
 
@@ -81,36 +102,63 @@ fn open(names: &[NearName], at: usize) -> impl Iterator<Item = (usize, &NearName
         .filter(move |(_, name)| name.part.contains(&at))
 }
 
-fn whole(names: &[NearName]) -> BTreeMap<u64, usize> {
-    let whole = |(index, name): (usize, &NearName)| (hash([name.letters.as_slice()]), index);
-    names.iter().enumerate().map(whole).collect()
+/// Hashes of names, made in one buffer.
+#[derive(Default)]
+struct LetterHasher {
+    text: String,
 }
 
-fn hash<const N: usize>(parts: [&[char]; N]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    // One by one: the hash of a slice depends on its length, and so on where the parts meet.
-    for letter in parts.into_iter().flatten() {
-        letter.hash(&mut hasher);
+impl LetterHasher {
+    fn whole(&mut self, names: &[NearName]) -> BTreeMap<u64, usize> {
+        names
+            .iter()
+            .enumerate()
+            .map(|(index, name)| (self.hash([&name.text]), index))
+            .collect()
     }
-    hasher.finish()
+
+    /// Returns the hash of a name without a letter.
+    fn without(&mut self, name: &NearName, at: usize) -> u64 {
+        let behind = name.text_of(at + 1..name.letters.len());
+        self.hash([name.text_of(0..at), behind])
+    }
+
+    /// Returns the hash of a name whose letter changed places with the next one, if there is one.
+    fn swapped(&mut self, name: &NearName, at: usize) -> Option<u64> {
+        let end = name.letters.len();
+        (at + 2 <= end).then(|| {
+            self.hash([
+                name.text_of(0..at),
+                name.text_of(at + 1..at + 2),
+                name.text_of(at..at + 1),
+                name.text_of(at + 2..end),
+            ])
+        })
+    }
+
+    /// Returns the hash of a text in parts, wherever these meet. A lock file is hostile input, so the hash is one for
+    /// which nobody can make names whose hashes are equal.
+    fn hash<const N: usize>(&mut self, parts: [&str; N]) -> u64 {
+        self.text.clear();
+        self.text.extend(parts);
+        let mut hasher = DefaultHasher::new();
+        self.text.hash(&mut hasher);
+        hasher.finish()
+    }
 }
+
+/// A name without a letter: the hash, the rank, whether the name is known rather than asking, and its index.
+type ShorterName = (u64, usize, bool, usize);
 
 /// Finds pairs that differ in one letter.
 fn replaced(
     asking: &[NearName],
     known: &[NearName],
     at: usize,
+    mut names: Vec<ShorterName>,
     pair: &mut impl FnMut(usize, usize),
 ) {
-    let key = |name: &NearName| {
-        let (before, behind) = name.around(at);
-        hash([before, behind])
-    };
     // Of one rank those that ask come first, so that they do not see each other.
-    let mut names: Vec<(u64, usize, bool, usize)> = open(asking, at)
-        .map(|(index, name)| (key(name), name.rank, false, index))
-        .chain(open(known, at).map(|(index, name)| (key(name), name.rank, true, index)))
-        .collect();
     names.sort_unstable();
     for alike in names.chunk_by(|a, b| a.0 == b.0) {
         let mut firsts = FirstLetters::default();
@@ -158,12 +206,11 @@ mod tests {
 
     /// Names as a lock file may hold them: many, of few letters, so that many are near each other.
     fn names(count: usize, letters: &[char]) -> Vec<NearName> {
-        let name = |number: usize| NearName {
-            letters: (0..6)
+        let name = |number: usize| {
+            let text = (0..6)
                 .map(|digit| letters[number / letters.len().pow(digit) % letters.len()])
-                .collect(),
-            part: 0..6,
-            rank: number,
+                .collect();
+            NearName::new(text, 0..6, number)
         };
         (0..count).map(name).collect()
     }

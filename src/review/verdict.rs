@@ -191,23 +191,21 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
     let mut text = String::new();
     for risk in [Risk::Danger, Risk::Warning] {
         // Providers, each with its files, and files themselves.
-        let mut alarms: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut alarms = NamedAlarms::default();
         for (path, review) in files {
             for explained in &review.providers {
                 if explained.explained.risk != risk {
                     continue;
                 }
                 let name = name(explained.change.addr());
-                match alarms.iter_mut().find(|(other, _)| *other == name) {
-                    Some((_, paths)) => paths.push(path),
-                    None => alarms.push((name, vec![path])),
-                }
+                alarms.add(name, path);
             }
             if review.causes.iter().any(|cause| cause.risk() == risk) {
                 let of_file = if several { path } else { "the file itself" };
-                alarms.push((of_file.to_owned(), Vec::new()));
+                alarms.list.push((of_file.to_owned(), Vec::new()));
             }
         }
+        let mut alarms = alarms.list;
         if alarms.is_empty() {
             continue;
         }
@@ -232,8 +230,39 @@ fn alarming(files: &[(&str, &FileReview)], name: impl Fn(&ProviderAddr) -> Strin
     text
 }
 
+/// Names with the files of each, in the order in which they were first added.
+struct NamedAlarms<'a, N> {
+    list: Vec<(N, Vec<&'a str>)>,
+    /// The places of the names in the list: two lock files may have thousands of entries, none of which is in both.
+    places: BTreeMap<N, usize>,
+}
+
+impl<N> Default for NamedAlarms<'_, N> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            places: BTreeMap::new(),
+        }
+    }
+}
+
+impl<'a, N: Ord + Clone> NamedAlarms<'a, N> {
+    fn add(&mut self, name: N, path: &'a str) {
+        match self.places.get(&name) {
+            Some(place) => self.list[*place].1.push(path),
+            None => {
+                self.places.insert(name.clone(), self.list.len());
+                self.list.push((name, vec![path]));
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::cmp::Ordering;
+
     use super::*;
     use crate::diag::Texts;
     use crate::flavor::Flavor;
@@ -322,5 +351,41 @@ mod tests {
             &["a 1.1.0 ~> 1.0 | y"],
             "1 provider with other hashes under the same version; danger: a",
         );
+    }
+
+    /// A name that counts how often it is compared.
+    #[derive(Clone)]
+    struct CountingName<'a>(usize, &'a Cell<usize>);
+
+    impl PartialEq for CountingName<'_> {
+        fn eq(&self, other: &Self) -> bool {
+            self.cmp(other).is_eq()
+        }
+    }
+
+    impl Eq for CountingName<'_> {}
+
+    impl PartialOrd for CountingName<'_> {
+        fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+            Some(self.cmp(other))
+        }
+    }
+
+    impl Ord for CountingName<'_> {
+        fn cmp(&self, other: &Self) -> Ordering {
+            self.1.set(self.1.get() + 1);
+            self.0.cmp(&other.0)
+        }
+    }
+
+    #[test]
+    fn many_alarming_names_are_compared_few_times() {
+        let compared = Cell::new(0);
+        let mut alarms = NamedAlarms::default();
+        for name in (0..16_000).chain(0..16_000) {
+            alarms.add(CountingName(name, &compared), "a");
+        }
+        assert_eq!(alarms.list.len(), 16_000);
+        assert!(compared.get() < 50 * 32_000, "{}", compared.get());
     }
 }
