@@ -123,6 +123,28 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
     out
 }
 
+/// Prints two whole texts as one conflict, with the base between them if the markers have one.
+#[must_use]
+pub fn write_whole(ours: &[u8], base: &[u8], theirs: &[u8], markers: &Markers) -> Vec<u8> {
+    let mut out = Vec::with_capacity(ours.len() + theirs.len());
+    let base = markers.base.as_deref().map(|label| ("|", label, base));
+    let sections = [("<", markers.ours.as_str(), ours)]
+        .into_iter()
+        .chain(base)
+        .chain([("=", "", theirs), (">", markers.theirs.as_str(), &[])]);
+    for (sign, label, text) in sections {
+        let line = format!("{} {label}", sign.repeat(markers.size));
+        out.extend_from_slice(line.trim_end().as_bytes());
+        out.push(b'\n');
+        out.extend_from_slice(text);
+        // A marker is one only at the beginning of a line.
+        if text.last().is_some_and(|byte| *byte != b'\n') {
+            out.push(b'\n');
+        }
+    }
+    out
+}
+
 /// Takes a text with conflict markers apart; `None` if it has none.
 ///
 /// The first marker says how long all are; longer and shorter ones are text.

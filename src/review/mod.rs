@@ -52,7 +52,9 @@ pub use explain::{Explained, ExplainedChange, explain};
 pub use file::{FileCause, FileReview, LockSide, review};
 pub use folded::{FoldedCause, FoldedChange, FoldedChanges, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
-pub use markers::{MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged};
+pub use markers::{
+    MARKER_SIZE, MarkerError, MarkerFault, Markers, Parted, part, write_merged, write_whole,
+};
 pub use merge::{
     MergeBase, MergeConflict, MergePreference, Merged, UnfinishedReason, UnknownEntries, merge,
 };

@@ -182,6 +182,32 @@ fn a_side_that_cannot_be_read_loses_nothing() {
     assert!(said.contains("line by line"), "{said}");
 }
 
+/// git compares lines of noise in a time that grows with the square of their number.
+#[test]
+fn too_many_lines_are_not_merged_line_by_line() {
+    let side = |letters: &str, lines: usize| {
+        let letters = letters.chars().cycle().take(lines);
+        letters
+            .flat_map(|letter| [letter, '\n'])
+            .collect::<String>()
+    };
+    let [base, ours, theirs] = [("ab", 33_334), ("abc", 33_334), ("acb", 33_335)]
+        .map(|(letters, lines)| side(letters, lines));
+    let ours = ours.trim_end();
+    let (code, text, said) = merge([&base, ours, &theirs], &["--conflict-style", "diff3"]);
+    assert_eq!(code, 1, "{said}");
+    let wanted =
+        format!("<<<<<<< ours\n{ours}\n||||||| base\n{base}=======\n{theirs}>>>>>>> theirs\n");
+    assert!(text == wanted, "{} bytes", text.len());
+    assert!(said.contains("more than 100000 lines"), "{said}");
+    let few = ["ab", "abc", "acb"].map(|letters| side(letters, 100));
+    let (_, _, said) = merge(
+        few.each_ref().map(String::as_str),
+        &["--conflict-style", "merge"],
+    );
+    assert!(!has_git() || said.contains("line by line"), "{said}");
+}
+
 /// Returns whether git is installed, and prints it if it is not.
 pub(super) fn has_git() -> bool {
     let found = std::process::Command::new("git").arg("--version").output();
