@@ -282,6 +282,12 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             "replace the package with an intact copy".to_owned()
         }
         LockError::Contradiction { remedy, .. } => contradiction_advice(*remedy, flavor),
+        // Deleting a recorded `zh:` would be no way out: the next run would record that of the mirror again.
+        LockError::Unlisted { .. } => {
+            "nothing was written: the mirror may have a changed package; replace it there by that of the \
+             registry, or take no package from it (`--installation registry`)"
+                .to_owned()
+        }
         LockError::ListsDiffer { .. } => {
             "nothing was written or downloaded; report it to the operator of the registry".to_owned()
         }

@@ -69,6 +69,22 @@ pub(super) fn compare(
             });
         }
     }
+    if is_signed {
+        for package in &hashed.packages {
+            // A mirror may have a package that the list does not have. Its `zh:` would be recorded again, so that
+            // no repair helps, and the next run would refuse what this one wrote.
+            if let Some(zh) = package.content.zh()
+                && let Some(at) = unvouched.unlisted.iter().position(|other| other == zh)
+            {
+                unvouched.unlisted.remove(at);
+                errors.push(LockError::Unlisted {
+                    id: Box::new(hashed.selected.package(&package.platform)),
+                    place: package.location().unwrap_or_default(),
+                    zh: zh.clone(),
+                });
+            }
+        }
+    }
     // A list without a signature shows that something is wrong, but not what.
     let is_repair = is_signed && contradicted == Contradicted::Replaced;
     let (mut replaced, mut not_compared) = (Vec::new(), 0);
@@ -148,15 +164,12 @@ struct Unvouched {
     unlisted: Vec<Hash>,
     /// The `h1:` of no package that was hashed.
     unattributed: UnattributedH1,
-    /// The zips that were hashed. A mirror may have one that the list does not have: its `zh:` would
-    /// be recorded again.
-    hashed: Hashes,
 }
 
 impl Unvouched {
     /// Compares recorded hashes, and those that this run would add, with the list.
     ///
-    /// A recorded `zh:` must be in the list. A recorded `h1:` may be that of a package that was not
+    /// A `zh:` that is recorded, or that a mirror adds, must be in the list. A recorded `h1:` may be that of a package that was not
     /// hashed; there are as many of these as the list has zips beside those that were, and beside
     /// those whose `h1:` is known. What a registry states of these takes part: written beside the recorded
     /// ones, it would be an alarm in the next run.
@@ -200,11 +213,17 @@ impl Unvouched {
                 None => packages_left += 1,
             }
         }
+        // OpenTofu records the `zh:` of a mirror's zip, in the list or not (`sources` rules 8.5).
+        let added: Vec<&Hash> = new
+            .of(Scheme::Zh)
+            .filter(|zh| list.is_signed && hashed.contains(zh) && !recorded.contains(zh))
+            .collect();
         let (recorded_h1, stated): (Vec<Hash>, Vec<Hash>) =
             unknown.into_iter().partition(|h1| recorded.contains(h1));
         Self {
             unlisted: recorded
                 .of(Scheme::Zh)
+                .chain(added.iter().copied())
                 .filter(|zh| !list.hashes.contains(zh))
                 .cloned()
                 .collect(),
@@ -213,22 +232,17 @@ impl Unvouched {
                 stated: stated.len(),
                 packages_left,
             },
-            hashed,
         }
     }
 
     /// Takes out the hashes that are shown to be wrong; those stay of which some are, and it is unknown which.
     fn replace(&mut self) -> Vec<ContradictedHash> {
         let mut replaced = Vec::new();
-        for zh in std::mem::take(&mut self.unlisted) {
-            if self.hashed.contains(&zh) {
-                self.unlisted.push(zh);
-            } else {
-                replaced.push(ContradictedHash {
-                    hash: zh,
-                    against: Against::SignedList,
-                });
-            }
+        for zh in self.unlisted.drain(..) {
+            replaced.push(ContradictedHash {
+                hash: zh,
+                against: Against::SignedList,
+            });
         }
         if self.unattributed.packages_left == 0 {
             for h1 in self.unattributed.recorded.drain(..) {
@@ -252,8 +266,7 @@ impl Unvouched {
             return None;
         }
         let is_signed = list.is_some_and(|list| list.is_signed);
-        let would_stay = self.unlisted.iter().any(|zh| self.hashed.contains(zh));
-        let remedy = if !is_signed || would_stay {
+        let remedy = if !is_signed {
             Remedy::ByHand
         } else if surplus.as_ref().is_none_or(|h1| h1.packages_left == 0) {
             Remedy::Repair

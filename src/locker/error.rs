@@ -213,6 +213,17 @@ pub enum LockError {
         /// The way to a lock file that holds.
         remedy: Remedy,
     },
+    /// A package of a mirror is none of those that the signed list of its release names, and its `zh:` is recorded
+    /// or would be.
+    #[error("the signed checksums of the release lack the package of {id}: {place} has {zh}")]
+    Unlisted {
+        /// The package that is to be hashed.
+        id: Box<PackageId>,
+        /// Its URL or path.
+        place: String,
+        /// The `zh:` of its bytes.
+        zh: Hash,
+    },
     /// A package has no signature, and the root demands one.
     #[error("the package of {id} is not signed: {place}")]
     Unsigned {
@@ -412,7 +423,7 @@ impl LockError {
     #[must_use]
     pub fn alarm(&self) -> Option<Alarm<'_>> {
         let (rule, provider, platform) = match self {
-            Self::Contradiction { id, .. } => {
+            Self::Contradiction { id, .. } | Self::Unlisted { id, .. } => {
                 (rules::PACKAGE_MISMATCH, &id.provider, Some(&id.platform))
             }
             Self::Unvouched { provider, .. } => (rules::HASHES_CONTRADICTED, &**provider, None),

@@ -88,7 +88,8 @@ impl LockError {
             | Self::Checksum { id, .. }
             | Self::Unsigned { id, .. }
             | Self::StatedSize { id, .. }
-            | Self::Contradiction { id, .. } => Some(id),
+            | Self::Contradiction { id, .. }
+            | Self::Unlisted { id, .. } => Some(id),
             Self::Asking { package, .. } => package.as_deref(),
             Self::Source(cause) => cause.unusable_package(),
             Self::Select(_)

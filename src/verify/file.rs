@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::subject::CheckedLock;
-use crate::diag::{Diagnostic, Finding, Span, counted, rules};
+use crate::diag::{Diagnostic, Finding, Help, Span, counted, rules};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile;
 
@@ -173,16 +173,22 @@ fn malformed_hashes(subject: CheckedLock<'_>) -> impl Iterator<Item = Finding> {
                     Scheme::Zh => "zh: needs 64 lower-case hex digits",
                     Scheme::Other => "unknown scheme",
                 };
+                let is_upper_case = hash.scheme() == Scheme::Zh
+                    && format!("zh:{}", hash.value().to_ascii_lowercase())
+                        .parse::<Hash>()
+                        .is_ok_and(|lower| lower.is_well_formed());
+                let lock = &subject.advice.lock;
+                // Whoever deletes the only hash of a package here could not lock any more.
+                let help = if is_upper_case {
+                    Help::from("write its digits in lower case")
+                } else {
+                    lock.named_in(|lock| format!("delete this hash, then run `{lock}`"))
+                };
                 Finding::about(
                     provider,
                     Diagnostic::warning(rules::HASH_NOT_WELL_FORMED, "Hash that can never match")
                         .at(subject.file, *span, note)
-                        .help(
-                            subject
-                                .advice
-                                .lock
-                                .named_in(|lock| format!("delete this hash, then run `{lock}`")),
-                        ),
+                        .help(help),
                 )
             })
         })

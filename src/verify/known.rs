@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attributions, MachinePackages};
-use crate::hash::Hash;
+use crate::hash::{Hash, Scheme};
+use crate::lockfile::LockFile;
 use crate::package::ReleaseFact;
 use crate::platform::Platform;
 
@@ -97,6 +98,30 @@ impl PackageFacts {
                     .entry(platform.clone())
                     .or_insert_with(|| fact.h1.clone());
                 zips.insert(platform.clone(), fact.zh.clone());
+            }
+        }
+    }
+
+    /// Adds the `h1:` of packages of known releases to entries without any `zh:`, of which no fact about a zip
+    /// can say whose their `h1:` are.
+    pub(super) fn complete_by_releases(&mut self, lock: &LockFile, releases: &LockedReleases) {
+        for (provider, release) in &releases.releases {
+            let Some(entry) = lock.providers.get(provider) else {
+                continue;
+            };
+            if entry.hashes.of(Scheme::Zh).next().is_some() {
+                continue;
+            }
+            let known = self.known.entry(provider.clone()).or_default();
+            let mut h1s: Vec<(&Platform, &Hash)> = release
+                .packages
+                .values()
+                .filter_map(|package| Some((&package.platform, package.h1.as_ref()?)))
+                .collect();
+            // A release that was published again has two packages for a platform, either of which may be locked.
+            h1s.sort_by_key(|(_, h1)| !entry.hashes.contains(h1));
+            for (platform, h1) in h1s {
+                known.entry(platform.clone()).or_insert_with(|| h1.clone());
             }
         }
     }

@@ -197,6 +197,7 @@ fn check_lock(
     // Packages at hand come first: they were hashed now, and a fact only says what was hashed once.
     facts.complete(&attributions);
     let releases = known_releases(root, checks);
+    facts.complete_by_releases(&lock.document.lock, &releases);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {
         let known = &facts.known;

@@ -82,8 +82,10 @@ pub enum Upstream<'a, 'm> {
 /// The packages that were checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackagesVerdict {
-    /// The number of packages of each origin.
-    pub counts: BTreeMap<PackageOrigin, usize>,
+    /// The number of packages of each origin that match a recorded hash.
+    pub verified: BTreeMap<PackageOrigin, usize>,
+    /// The number of packages that do not, or that cannot be hashed.
+    pub not_verified: usize,
     /// Those that the user named and that belong to no entry of this lock file.
     pub unplaced: Vec<PathBuf>,
 }
@@ -177,7 +179,8 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             .failures
             .extend(checked.failures.into_iter().map(CheckError::Packages));
         verdict.packages = Some(PackagesVerdict {
-            counts: checked.counts,
+            verified: checked.verified,
+            not_verified: checked.not_verified,
             unplaced,
         });
         PackageFacts {

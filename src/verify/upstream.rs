@@ -232,7 +232,7 @@ impl UpstreamEntry<'_> {
         if known == 0 && !recorded.is_empty() {
             findings.push(self.contradicted(list));
         } else if known < recorded.len() {
-            findings.push(self.unknown(signed));
+            findings.push(self.unknown(list));
         }
         let all = signed.of(Scheme::Zh).count();
         if known < all && (known > 0 || recorded.is_empty()) {
@@ -288,7 +288,7 @@ impl UpstreamEntry<'_> {
     }
 
     /// Reports hashes that are not covered by a valid signature, beside others that are.
-    fn unknown(&self, signed: &Hashes) -> Finding {
+    fn unknown(&self, list: &ReleaseList) -> Finding {
         let (provider, version) = (self.provider, &self.entry.version);
         let mut seen = Hashes::default();
         let mut places: Vec<Span> = Vec::new();
@@ -299,7 +299,7 @@ impl UpstreamEntry<'_> {
             .flat_map(|places| &places.listed)
         {
             // A hash that is listed twice counts once, in its first place: the group *file* reports the second.
-            let is_unknown = hash.scheme() == Scheme::Zh && !signed.contains(hash);
+            let is_unknown = hash.scheme() == Scheme::Zh && !list.hashes.contains(hash);
             if is_unknown && seen.insert(hash.clone()) {
                 places.push(*span);
             }
@@ -308,27 +308,43 @@ impl UpstreamEntry<'_> {
             0 | 1 => "a zh: hash".to_owned(),
             count => format!("{count} zh: hashes"),
         };
-        let title = format!("{provider} {version} is locked with {count} that no signed list has");
+        let is_signed = !list.signers.is_empty();
+        let (no_list, not_in) = if is_signed {
+            (
+                "no signed list has",
+                "not in the signed list of the release",
+            )
+        } else {
+            (
+                "the list of its registry lacks",
+                "not in the list of the release, which no key signs",
+            )
+        };
+        let title = format!("{provider} {version} is locked with {count} that {no_list}");
         let file = self.subject.file;
         let first = places
             .first()
             .copied()
             .unwrap_or_else(|| self.subject.hashes(provider));
         // A warning: beside a right hash the programs pass over a wrong one (`hash` rules 3.2).
-        let mut diagnostic = Diagnostic::warning(rules::HASH_UNKNOWN_UPSTREAM, title).at(
-            file,
-            first,
-            "not in the signed list of the release",
-        );
+        let mut diagnostic =
+            Diagnostic::warning(rules::HASH_UNKNOWN_UPSTREAM, title).at(file, first, not_in);
         for span in places.into_iter().take(MAX_SHOWN).skip(1) {
             diagnostic = diagnostic.see(file, span, "nor is this");
         }
-        let help = self.subject.advice.lock.named_in(|lock| {
-            format!(
-                "it accepts a package that no signature covers: find out where it came from, then \
-                 delete it and run `{lock}`"
-            )
-        });
+        let advice = self.subject.advice;
+        let origin = "it accepts a package that no signature covers: find out where it came from";
+        // Without the hash the entry may match no package any more, so that `lock` alone would refuse it.
+        let help = if is_signed {
+            let repair = advice.lock_signed.with("--repair");
+            repair.named_in(|repair| format!("{origin}, then run `{repair}`, which takes it out"))
+        } else {
+            advice.lock.named_in(|lock| {
+                format!(
+                    "{origin}, then delete `hashes` from the entry and run `{lock}`, which keeps the version"
+                )
+            })
+        };
         Finding::about(provider, diagnostic.help(help))
     }
 

@@ -61,5 +61,7 @@ mod schema;
 mod servers;
 #[path = "../support/temp.rs"]
 mod temp;
+#[path = "../support/unset_values.rs"]
+mod unset_values;
 #[path = "../support/zips.rs"]
 mod zips;

@@ -44,7 +44,10 @@ mod signatures;
 mod temp;
 mod terraform;
 mod trees;
+#[path = "../support/unset_values.rs"]
+mod unset_values;
 mod updates;
+mod values;
 #[path = "../support/zips.rs"]
 mod zips;
 

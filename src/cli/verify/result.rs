@@ -16,7 +16,7 @@ use crate::report::{
 };
 use crate::run::root::LockText;
 use crate::verify::packages::PackageOrigin;
-use crate::verify::{RootVerdict, UncheckedPolicy};
+use crate::verify::{PackagesVerdict, RootVerdict, UncheckedPolicy};
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
@@ -176,24 +176,7 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         parts.push(covered(lock, verdict, wanted));
     }
     if let Some(packages) = &verdict.packages {
-        let kinds: Vec<String> = packages
-            .counts
-            .iter()
-            .map(|(origin, n)| {
-                let kind = match origin {
-                    PackageOrigin::Installed => "installed",
-                    PackageOrigin::Cache => "cached",
-                    PackageOrigin::Mirror => "mirrored",
-                    PackageOrigin::Named => "named",
-                };
-                format!("{n} {kind}")
-            })
-            .collect();
-        parts.push(match packages.counts.values().sum() {
-            0_usize => "no package installed".to_owned(),
-            1 => format!("{} package verified", kinds.join("")),
-            _ => format!("{} packages verified", kinds.join(", ")),
-        });
+        parts.push(checked_packages(packages));
     }
     if let Some(lists) = verdict.signed_lists.filter(|_| providers > 0) {
         parts.push(format!("{} compared", counted(lists, "signed list")));
@@ -236,6 +219,34 @@ pub(super) fn range(numbers: &[usize]) -> String {
     match (numbers.iter().min(), numbers.iter().max()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
         (_, most) => most.copied().unwrap_or(0).to_string(),
+    }
+}
+
+/// Says which packages were verified.
+fn checked_packages(packages: &PackagesVerdict) -> String {
+    let kinds: Vec<String> = packages
+        .verified
+        .iter()
+        .map(|(origin, n)| {
+            let kind = match origin {
+                PackageOrigin::Installed => "installed",
+                PackageOrigin::Cache => "cached",
+                PackageOrigin::Mirror => "mirrored",
+                PackageOrigin::Named => "named",
+            };
+            format!("{n} {kind}")
+        })
+        .collect();
+    let noun = match packages.verified.values().sum() {
+        0_usize if packages.not_verified == 0 => return "no package installed".to_owned(),
+        0 => return format!("{} not verified", counted(packages.not_verified, "package")),
+        1 => "package",
+        _ => "packages",
+    };
+    let verified = format!("{} {noun} verified", kinds.join(", "));
+    match packages.not_verified {
+        0 => verified,
+        others => format!("{verified}, {others} not"),
     }
 }
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::differences::{Differences, strays};
 use super::facts::{Doubt, MismatchEvidence, Twin};
 use super::findings;
-use super::memo::{Outcome, PackageHashes, PackageMemo, UseMoment};
+use super::memo::{Outcome, PackageHashes, PackageMemo};
 use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
 use crate::archive::FileDigest;
-use crate::coverage::{self, Attributions};
+use crate::coverage::{self, Attributions, Coverage};
 use crate::diag::Finding;
 use crate::hash::{Digest, Match};
 use crate::package::{Local, PackageId, PlatformsOrigin, WantedPlatforms};
@@ -40,25 +40,21 @@ impl<'a> PackageComparison<'a, '_> {
         let hashed = match outcome {
             Ok(hashed) => hashed,
             Err(error) => {
-                let doubt = self.unwanted(candidate);
+                let doubt = match self.unwanted(candidate) {
+                    Doubt::None if self.is_of_default_only(candidate) => Doubt::Unwanted,
+                    doubt => doubt,
+                };
                 return vec![findings::unreadable(self.subject, candidate, error, doubt)];
             }
         };
         let recorded = self.subject.recorded(&candidate.id);
-        // What is installed must match an `h1:`; before an installation a `zh:` counts as well (`hash` rules 3.5).
-        let moment = match candidate.origin {
-            PackageOrigin::Installed => UseMoment::Plan,
-            PackageOrigin::Cache | PackageOrigin::Mirror | PackageOrigin::Named => {
-                UseMoment::Install
-            }
-        };
         let about = findings::PackageReport {
             subject: self.subject,
             candidate,
             hashed,
             link: self.memo.leads_to(candidate.place.path()),
         };
-        let matched = hashed.judge(recorded, moment);
+        let matched = hashed.judge(recorded, candidate.origin.use_moment());
         match matched {
             Match::Matched(_) => about.remarks(recorded),
             // `lock` recorded what the zip unpacks to, and `init` compares its members: it refuses a package
@@ -196,6 +192,20 @@ impl<'a> PackageComparison<'a, '_> {
         if unwanted != Doubt::None {
             return unwanted;
         }
+        let coverage = self.coverage(candidate);
+        if self.is_default(candidate) && (coverage.unexplained == 0 || is_incomplete(&coverage)) {
+            Doubt::Unwanted
+        } else if coverage.unexplained == 0 {
+            Doubt::Uncovered
+        } else if is_incomplete(&coverage) {
+            Doubt::Incomplete
+        } else {
+            Doubt::None
+        }
+    }
+
+    /// Compares the recorded `h1:` with the wanted platforms and that of a package.
+    fn coverage(&self, candidate: &PackageCandidate) -> Coverage {
         let PackageId {
             provider, platform, ..
         } = &candidate.id;
@@ -205,24 +215,31 @@ impl<'a> PackageComparison<'a, '_> {
             .wanted
             .map_or_else(Vec::new, |wanted| wanted.known(provider));
         wanted.push(platform.clone());
-        let coverage = coverage::coverage(recorded, &wanted, known);
-        let is_incomplete = coverage.recorded == 1 || coverage.lacking() > 0;
-        // Nobody asked for a default platform, so what the lock file lacks for it is a note, as in `platforms`.
-        let is_default = self
-            .wanted
-            .is_some_and(|wanted| wanted.origin_of(provider) == PlatformsOrigin::Default);
-        if is_default
-            && candidate.origin.is_shared()
-            && (coverage.unexplained == 0 || is_incomplete)
-        {
-            Doubt::Unwanted
-        } else if coverage.unexplained == 0 {
-            Doubt::Uncovered
-        } else if is_incomplete {
-            Doubt::Incomplete
-        } else {
-            Doubt::None
-        }
+        coverage::coverage(self.subject.recorded(&candidate.id), &wanted, known)
+    }
+
+    /// Returns true for a shared package of a provider whose platforms nobody stated: what the lock file lacks
+    /// for them is a note, as in `platforms`.
+    fn is_default(&self, candidate: &PackageCandidate) -> bool {
+        let is_default = self.wanted.is_some_and(|wanted| {
+            wanted.origin_of(&candidate.id.provider) == PlatformsOrigin::Default
+        });
+        is_default && candidate.origin.is_shared()
+    }
+
+    /// Returns true for a package that only a platform of the default list would use, if the lock file does not
+    /// hold the hashes of all of them, and nothing shows that it holds that of this one.
+    fn is_of_default_only(&self, candidate: &PackageCandidate) -> bool {
+        let PackageId {
+            provider, platform, ..
+        } = &candidate.id;
+        let coverage = self.coverage(candidate);
+        let is_covered = coverage.known.contains_key(platform)
+            || self
+                .facts
+                .get(provider)
+                .is_some_and(|facts| facts.covered().contains(platform));
+        self.is_default(candidate) && !is_covered && is_incomplete(&coverage)
     }
 
     /// Returns a doubt about a shared package for a platform that is not wanted.
@@ -237,6 +254,11 @@ impl<'a> PackageComparison<'a, '_> {
             _ => Doubt::None,
         }
     }
+}
+
+/// Returns true if some wanted platform has no `h1:`, or a single one may be that of any of them.
+fn is_incomplete(coverage: &Coverage) -> bool {
+    coverage.recorded == 1 || coverage.lacking() > 0
 }
 
 /// Returns the digests of files by their names.

@@ -78,8 +78,10 @@ pub struct PackageFindings {
     pub refused: RefusedPackages,
     /// The packages on this machine for each entry.
     pub machines: Machines,
-    /// The number of packages that were hashed, by their origin.
-    pub counts: BTreeMap<PackageOrigin, usize>,
+    /// The number of packages that match a recorded hash, by their origin.
+    pub verified: BTreeMap<PackageOrigin, usize>,
+    /// The number of packages that do not, or that cannot be hashed.
+    pub not_verified: usize,
     /// Directories that cannot be looked into.
     pub failures: Vec<Unscanned>,
     /// Single packages that belong to no entry of this lock file, each with the finding that says
@@ -114,8 +116,13 @@ pub fn check(
     checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
     checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
-    for candidate in &gathered.used {
-        *checked.counts.entry(candidate.origin).or_default() += 1;
+    for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
+        let is_verified = outcome.as_ref().as_ref().is_ok_and(|hashed| {
+            let recorded = subject.recorded(&candidate.id);
+            let matched = hashed.judge(recorded, candidate.origin.use_moment());
+            matches!(matched, Match::Matched(_))
+        });
+        checked.count(candidate.origin, is_verified);
     }
     let mut comparison = PackageComparison {
         subject,
@@ -246,6 +253,14 @@ fn refused(
 }
 
 impl PackageFindings {
+    fn count(&mut self, origin: PackageOrigin, is_verified: bool) {
+        if is_verified {
+            *self.verified.entry(origin).or_default() += 1;
+        } else {
+            self.not_verified += 1;
+        }
+    }
+
     /// Sorts the packages that the user named: adds those of locked versions to the gathered ones, and
     /// returns those that only a hash can identify, each with the packages that it may be.
     fn take_named<'s>(
@@ -303,7 +318,6 @@ impl PackageFindings {
                 return;
             }
         };
-        *self.counts.entry(PackageOrigin::Named).or_default() += 1;
         let may_be = |provider: &ProviderAddr| {
             ids.is_none_or(|ids| ids.iter().any(|id| id.provider == *provider))
         };
@@ -319,6 +333,7 @@ impl PackageFindings {
             .providers
             .iter()
             .any(|(provider, entry)| may_be(provider) && is_match(&entry.hashes));
+        self.count(PackageOrigin::Named, is_recorded);
         if !is_recorded {
             let finding = findings::not_recorded(subject, path, hashed);
             self.unplaced.push((path.to_owned(), finding));

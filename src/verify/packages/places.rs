@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::memo::PackageMemo;
+use super::memo::{PackageMemo, UseMoment};
 use crate::addr::ProviderFilter;
 use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
@@ -115,6 +115,15 @@ impl PackageOrigin {
         match self {
             Self::Cache | Self::Mirror => true,
             Self::Installed | Self::Named => false,
+        }
+    }
+
+    /// Returns the moment for which a package is compared: what is installed must match an `h1:`; before an
+    /// installation a `zh:` counts as well (`hash` rules 3.5).
+    pub(super) fn use_moment(self) -> UseMoment {
+        match self {
+            Self::Installed => UseMoment::Plan,
+            Self::Cache | Self::Mirror | Self::Named => UseMoment::Install,
         }
     }
 }

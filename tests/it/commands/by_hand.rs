@@ -1,10 +1,11 @@
-//! Advice of `lock` where nothing signed shows which hashes are right: each test does what the advice says.
+//! Advice of `lock` and `verify` about recorded hashes that are wrong: each test does what the advice says.
 
 use serde_json::json;
 
 use super::registry::{DEMO, with_registry};
 use super::{LOCK, ONE_PROVIDER, assert_exit, lock};
 use crate::lab::Lab;
+use crate::registry::Registry;
 
 const ADVICE: &str = "delete `hashes` from the entry and lock again, which keeps the version";
 
@@ -69,4 +70,83 @@ fn more_h1_than_an_unsigned_list_has_packages() {
     let hashes = |text: &str| text.lines().filter(|line| line.contains("\"h1:")).count();
     assert_eq!(hashes(&lab.read(LOCK)), hashes(&good));
     assert_exit(&lab.run(&[&args[..], &["--check"]].concat()), 0);
+}
+
+/// The entry of a release with a signed list, without any `h1:`.
+fn listed_only(flavor: &str) -> (Registry, Lab, String) {
+    let (registry, lab) = with_registry(DEMO);
+    let args = ["lock", "--flavor", flavor, "--platform", "linux_amd64"];
+    assert_exit(&lab.run(&args), 0);
+    let good = lab.read(LOCK);
+    let listed = good.lines().filter(|line| !line.contains("\"h1:"));
+    lab.write(
+        LOCK,
+        listed.map(|line| format!("{line}\n")).collect::<String>(),
+    );
+    (registry, lab, good)
+}
+
+/// The `zh:` of the package for `linux_amd64`.
+const LINUX: &str = "d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5";
+
+#[test]
+fn a_zh_in_upper_case_is_written_in_lower_case() {
+    let (_registry, lab, good) = listed_only("terraform@1.11");
+    let listed = lab.read(LOCK);
+    let lock = ["lock", "--platform", "linux_amd64"];
+    // Without the hash nothing accepts the package any more.
+    lab.write(LOCK, listed.replace(&format!("    \"zh:{LINUX}\",\n"), ""));
+    assert_exit(&lab.run(&lock), 1);
+    lab.write(LOCK, listed.replace(LINUX, &LINUX.to_ascii_uppercase()));
+    let outcome = lab.run(&["verify", "--only", "file"]);
+    assert_exit(&outcome, 1);
+    let advice = "= help: write its digits in lower case\n";
+    assert!(outcome.stdout.contains(advice), "{}", outcome.stdout);
+    lab.write(LOCK, listed);
+    assert_exit(&lab.run(&lock), 0);
+    assert_eq!(lab.read(LOCK), good);
+}
+
+#[test]
+fn a_zh_that_a_registry_does_not_list_is_taken_out() {
+    for (flavor, knobs, said, more) in [
+        (
+            "terraform@1.11",
+            json!({}),
+            "a zh: hash that no signed list has",
+            &["--repair"][..],
+        ),
+        (
+            "opentofu@1.12",
+            json!({"no_keys": true}),
+            "a zh: hash that the list of its registry lacks",
+            &[],
+        ),
+    ] {
+        let (registry, lab, good) = listed_only(flavor);
+        registry.reset(&knobs);
+        let other = format!("{}b", &LINUX[..63]);
+        let bad = lab.read(LOCK).replace(LINUX, &other);
+        lab.write(LOCK, &bad);
+        let platform = ["--platform", "linux_amd64", "--no-cache"];
+        let outcome = lab.run(&[&["verify", "--upstream"], &platform[..]].concat());
+        assert_exit(&outcome, 1);
+        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+        let lock = [&["lock"], &platform[..], more].concat();
+        if more.is_empty() {
+            let advice =
+                "delete `hashes` from the entry and run `lockctl lock .`, which keeps the version";
+            assert!(outcome.stdout.contains(advice), "{}", outcome.stdout);
+            lab.write(LOCK, cleared(&bad));
+        } else {
+            let advice = "run `lockctl lock . --repair`, which takes it out";
+            assert!(outcome.stdout.contains(advice), "{}", outcome.stdout);
+            // Without the hash `lock` refuses the package.
+            lab.write(LOCK, bad.replace(&format!("    \"zh:{other}\",\n"), ""));
+            assert_exit(&lab.run(&[&["lock"], &platform[..]].concat()), 1);
+            lab.write(LOCK, &bad);
+        }
+        assert_exit(&lab.run(&lock), 0);
+        assert_eq!(lab.read(LOCK), good);
+    }
 }

@@ -113,3 +113,52 @@ fn a_package_of_a_mirror_for_a_default_platform_is_a_note() {
         ["error package-mismatch linux_amd64"]
     );
 }
+
+/// Such a zip keeps nobody from working whose lock file does not hold the platform; `providers lock` for that
+/// platform fails on it.
+#[test]
+fn an_unreadable_zip_for_a_default_platform_is_a_note() {
+    let lab = simple();
+    assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
+    lab.write(LOCK, listed(&lab.read(LOCK)));
+    for (platform, content) in [("darwin_arm64", "garbage"), ("freebsd_amd64", "")] {
+        let zip = format!("zips/example.com/t/x/terraform-provider-x_1.1.0_{platform}.zip");
+        lab.write(&zip, content);
+    }
+    let mirror = ["--fs-mirror", "zips"];
+    assert_eq!(
+        of_packages(&lab, &mirror),
+        [
+            "note package-unreadable darwin_arm64",
+            "note package-unreadable freebsd_amd64"
+        ]
+    );
+    let outcome = lab.run(&[&["verify", "--no-cache"], &mirror[..]].concat());
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stdout.ends_with(", 2 packages not verified\n"),
+        "{}",
+        outcome.stdout
+    );
+    let stated = [&mirror[..], &["--platform", "linux_amd64,darwin_arm64"]].concat();
+    assert_eq!(
+        of_packages(&lab, &stated),
+        [
+            "error package-unreadable darwin_arm64",
+            "note package-unreadable freebsd_amd64"
+        ]
+    );
+    // A lock file with an `h1:` for each default platform is meant for all of them.
+    let h1 = ["A", "E", "I", "M"].map(|letter| format!("    \"h1:{}=\",\n", letter.repeat(43)));
+    let text = lab
+        .read(LOCK)
+        .replace("  hashes = [\n", &format!("  hashes = [\n{}", h1.concat()));
+    lab.write(LOCK, text);
+    assert_eq!(
+        of_packages(&lab, &mirror),
+        [
+            "error package-unreadable darwin_arm64",
+            "note package-unreadable freebsd_amd64"
+        ]
+    );
+}

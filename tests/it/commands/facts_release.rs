@@ -125,6 +125,54 @@ fn what_may_be_of_the_release_is_not_reported() {
     );
 }
 
+/// An entry from a mirror, or of a small file, has no `zh:`; the `h1:` of the packages that this machine hashed are
+/// known by release.
+#[test]
+fn an_entry_without_zh_is_judged_by_the_h1_of_its_release() {
+    let (registry, lab) = locked();
+    let good = without(&lab.read(LOCK), "zh");
+    registry.reset(&serde_json::json!({}));
+    let check = |text: &str, code: u8, proof: &str, finding: Option<&str>| {
+        lab.write(LOCK, text);
+        let outcome = verify(&lab, &["--format", "json"]);
+        assert_exit(&outcome, code);
+        let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let root = &json["roots"][0];
+        assert_eq!(root["proof"], proof, "{}", outcome.stdout);
+        let titles: Vec<&str> = root["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|finding| finding["title"].as_str())
+            .filter(|title| title.contains("wanted platform"))
+            .collect();
+        assert_eq!(titles, Vec::from_iter(finding), "{}", outcome.stdout);
+    };
+    check(&good, 0, "proven", None);
+    let lacking = "wanted platforms of registry.terraform.io/acme/demo lack an h1: hash";
+    // Both may be of packages that nobody hashed, but they are not those that are wanted.
+    let both = format!("2 of 2 {lacking}");
+    check(&altered(&good, &["h1"]), 1, "none", Some(&both));
+    let one = altered(&good, &["h1"]).lines().zip(good.lines()).fold(
+        (String::new(), false),
+        |(text, seen), (altered, line)| {
+            let line = if seen { line } else { altered };
+            (format!("{text}{line}\n"), seen || line.contains("h1:"))
+        },
+    );
+    let title = format!("1 of 2 {}", lacking.replace(" lack ", " lacks "));
+    check(&one.0, 1, "none", Some(&title));
+    assert!(registry.entries().is_empty());
+    // Without facts they are counted.
+    let counted = verify(&lab, &["--no-cache"]);
+    assert_exit(&counted, 0);
+    assert!(
+        counted.stdout.contains("complete by count"),
+        "{}",
+        counted.stdout
+    );
+}
+
 /// A root with a policy, locked for two platforms; the release was signed so many days ago.
 fn with_policy(policy: &str, days_ago: i64) -> (Registry, Lab) {
     let (registry, lab) = with_registry(DEMO);

@@ -1,5 +1,6 @@
 //! `lock --installation cli`: which sources are asked for which roots.
 
+use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
 use super::registry::{DEMO, steady, with_registry};
@@ -301,4 +302,46 @@ error: the versions of registry.terraform.io/acme/demo could not be fetched
 
 "#]]
     );
+}
+
+/// OpenTofu records the `zh:` of a mirror's zip. Beside the signed list of the release, which comes with the package
+/// of another platform, the next run would refuse it, and deleting it would not help.
+#[test]
+fn a_package_of_a_mirror_that_the_signed_list_lacks_is_an_alarm_at_once() {
+    let (registry, lab) = with_registry(DEMO);
+    let url = registry.url(Origin::Lab);
+    let methods = format!("  network_mirror {{ url = \"{url}/mirror/\" }}\n  direct {{}}\n");
+    install(&lab, &methods);
+    let others = ["darwin_arm64", "linux_arm64", "windows_amd64"]
+        .map(|platform| (format!("archives/{platform}"), Value::Null));
+    let others = Value::Object(others.into_iter().collect());
+    registry.reset(&json!({
+        "sums": ["no:linux_amd64"],
+        "rules": [{"kind": "mirror_version", "action": "patch", "times": -1, "set": others}],
+    }));
+    let outcome = lock(
+        &lab,
+        "opentofu",
+        &["--platform", "linux_amd64,darwin_arm64"],
+    );
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the signed checksums of the release lack the package of registry.opentofu.org/acme/demo 1.0.0 for linux_amd64: https://REGISTRY/mirror/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip has zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5
+  help: nothing was written: the mirror may have a changed package; replace it there by that of the registry, or take no package from it (`--installation registry`)
+
+"#]]
+    );
+    assert!(!lab.path(LOCK).exists());
+    // The way out: all packages from one source.
+    for args in [
+        &["--installation", "registry", "--platform", "darwin_arm64"][..],
+        &["--installation", "cli", "--platform", "linux_amd64"],
+    ] {
+        let args = [&["lock", "--flavor", "opentofu"], args].concat();
+        assert_exit(&lab.run(&args), 0);
+        assert_exit(&lab.run(&[&args[..], &["--check"]].concat()), 0);
+        std::fs::remove_file(lab.path(LOCK)).unwrap();
+    }
 }

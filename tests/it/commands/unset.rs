@@ -1,11 +1,15 @@
 //! Variables without a value: no provider depends on them, or a module does.
 
+use std::path::Path;
+
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
-use super::registry::{DEMO, TWO, with_registry};
+use super::registry::{DEMO, TWO, point_at, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::registry::Registry;
+use crate::unset_values;
 
 /// Blocks of OpenTofu that need a value early, and no variable of which has one.
 const EARLY: &str = "\
@@ -85,6 +89,24 @@ note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
 "#]]
     );
+}
+
+/// What OpenTofu 1.12.6 wrote for such roots (`tests/parity` asks it again, where it is at hand).
+#[test]
+fn the_recorded_lock_files_of_opentofu_are_written() {
+    let registry = Registry::start();
+    unset_values::publish(&registry);
+    let mut lab = Lab::new();
+    point_at(&mut lab, &registry);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(unset_values::RECORDED);
+    let recorded = std::fs::read_to_string(path).unwrap();
+    for (name, block, _) in unset_values::BLOCKS {
+        unset_values::write(&lab, name, block);
+        let platforms = ["--platform", unset_values::PLATFORMS];
+        let args = [&["lock", name, "--no-cache"], OPENTOFU, &platforms].concat();
+        assert_exit(&lab.run(&args), 0);
+        assert_eq!(lab.read(&format!("{name}/{LOCK}")), recorded, "{name}");
+    }
 }
 
 #[test]

@@ -72,7 +72,7 @@ warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked 
 8 |     "zh:0000000000000000000000000000000000000000000000000000000000000000",
   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not in the signed list of the release
   |
-  = help: it accepts a package that no signature covers: find out where it came from, then delete it and run `lockctl lock . --flavor terraform@1.11`
+  = help: it accepts a package that no signature covers: find out where it came from, then run `lockctl lock . --flavor terraform@1.11 --repair`, which takes it out
 
 .terraform.lock.hcl: 1 warning
 
