@@ -282,12 +282,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             "replace the package with an intact copy".to_owned()
         }
         LockError::Contradiction { remedy, .. } => contradiction_advice(*remedy, flavor),
-        // Deleting a recorded `zh:` would be no way out: the next run would record that of the mirror again.
-        LockError::Unlisted { .. } => {
-            "nothing was written: the mirror may have a changed package; replace it there by that of the \
-             registry, or take no package from it (`--installation registry`)"
-                .to_owned()
-        }
+        LockError::Unlisted { .. } => MIRROR_DIFFERS.to_owned(),
         LockError::ListsDiffer { .. } => {
             "nothing was written or downloaded; report it to the operator of the registry".to_owned()
         }
@@ -315,6 +310,11 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
 /// The way out where nothing shows which of the recorded hashes are right. Without the whole entry `lock` would
 /// select the newest version.
 const CLEARED: &str = "delete `hashes` from the entry and lock again, which keeps the version";
+
+/// The way out where a mirror has a package that the signed list lacks. Deleting a recorded `zh:` is none: the next
+/// run would record it again.
+const MIRROR_DIFFERS: &str = "nothing was written: the mirror may have a changed package; replace it there by \
+     that of the registry, or take no package from it (`--installation registry`)";
 
 /// Says what to do about a package that the recorded list of its release does not have.
 fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {

@@ -70,20 +70,7 @@ pub(super) fn compare(
         }
     }
     if is_signed {
-        for package in &hashed.packages {
-            // A mirror may have a package that the list does not have. Its `zh:` would be recorded again, so that
-            // no repair helps, and the next run would refuse what this one wrote.
-            if let Some(zh) = package.content.zh()
-                && let Some(at) = unvouched.unlisted.iter().position(|other| other == zh)
-            {
-                unvouched.unlisted.remove(at);
-                errors.push(LockError::Unlisted {
-                    id: Box::new(hashed.selected.package(&package.platform)),
-                    place: package.location().unwrap_or_default(),
-                    zh: zh.clone(),
-                });
-            }
-        }
+        errors.extend(unvouched.take_mirrored(hashed));
     }
     // A list without a signature shows that something is wrong, but not what.
     let is_repair = is_signed && contradicted == Contradicted::Replaced;
@@ -214,16 +201,14 @@ impl Unvouched {
             }
         }
         // OpenTofu records the `zh:` of a mirror's zip, in the list or not (`sources` rules 8.5).
-        let added: Vec<&Hash> = new
-            .of(Scheme::Zh)
-            .filter(|zh| list.is_signed && hashed.contains(zh) && !recorded.contains(zh))
-            .collect();
+        let would_be_added =
+            |zh: &&Hash| list.is_signed && hashed.contains(zh) && !recorded.contains(zh);
         let (recorded_h1, stated): (Vec<Hash>, Vec<Hash>) =
             unknown.into_iter().partition(|h1| recorded.contains(h1));
         Self {
             unlisted: recorded
                 .of(Scheme::Zh)
-                .chain(added.iter().copied())
+                .chain(new.of(Scheme::Zh).filter(would_be_added))
                 .filter(|zh| !list.hashes.contains(zh))
                 .cloned()
                 .collect(),
@@ -233,6 +218,24 @@ impl Unvouched {
                 packages_left,
             },
         }
+    }
+
+    /// Takes out the `zh:` of packages that were hashed. A mirror may have one that the list does not have: it would
+    /// be recorded again, so that no repair helps, and the next run would refuse what this one wrote.
+    fn take_mirrored(&mut self, hashed: &HashedProvider) -> Vec<LockError> {
+        let mut errors = Vec::new();
+        for package in &hashed.packages {
+            let is_of_package = |zh: &&Hash| package.content.zh() == Some(*zh);
+            if let Some(zh) = self.unlisted.iter().find(is_of_package).cloned() {
+                self.unlisted.retain(|other| *other != zh);
+                errors.push(LockError::Unlisted {
+                    id: Box::new(hashed.selected.package(&package.platform)),
+                    place: package.location().unwrap_or_default(),
+                    zh,
+                });
+            }
+        }
+        errors
     }
 
     /// Takes out the hashes that are shown to be wrong; those stay of which some are, and it is unknown which.

@@ -116,14 +116,7 @@ pub fn check(
     checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
     checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
-    for (candidate, outcome) in gathered.used.iter().zip(&outcomes) {
-        let is_verified = outcome.as_ref().as_ref().is_ok_and(|hashed| {
-            let recorded = subject.recorded(&candidate.id);
-            let matched = hashed.judge(recorded, candidate.origin.use_moment());
-            matches!(matched, Match::Matched(_))
-        });
-        checked.count(candidate.origin, is_verified);
-    }
+    checked.count_all(subject, &gathered.used, &outcomes);
     let mut comparison = PackageComparison {
         subject,
         memo,
@@ -253,6 +246,23 @@ fn refused(
 }
 
 impl PackageFindings {
+    /// Counts packages that are compared with recorded hashes.
+    fn count_all(
+        &mut self,
+        subject: CheckedLock<'_>,
+        used: &[PackageCandidate],
+        outcomes: &[Arc<Outcome>],
+    ) {
+        for (candidate, outcome) in used.iter().zip(outcomes) {
+            let recorded = subject.recorded(&candidate.id);
+            let is_verified = outcome.as_ref().as_ref().is_ok_and(|hashed| {
+                let matched = hashed.judge(recorded, candidate.origin.use_moment());
+                matches!(matched, Match::Matched(_))
+            });
+            self.count(candidate.origin, is_verified);
+        }
+    }
+
     fn count(&mut self, origin: PackageOrigin, is_verified: bool) {
         if is_verified {
             *self.verified.entry(origin).or_default() += 1;
