@@ -87,7 +87,7 @@ macro_rules! commands {
             }
         }
 
-        /// Every command.
+        /// Every command, in the order of the help text.
         const COMMANDS: &[CommandRow] = &[$(CommandRow {
             name: $typed,
             formats: &[$(FormatKind::$kind),*],

@@ -95,7 +95,7 @@ impl OpenFrame {
 enum ItemState {
     /// Nothing of it yet.
     Start,
-    /// Its first word.
+    /// The first word of the item.
     Key,
     /// A label as well.
     Label,

@@ -54,7 +54,7 @@ pub struct Edge {
 /// The line of an arrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stroke {
-    /// A solid line.
+    /// A solid line, for what is direct.
     Solid,
     /// A broken line, for what is indirect.
     Dashed,
@@ -230,7 +230,7 @@ fn dot(graph: &Graph) -> String {
     text + "}\n"
 }
 
-/// Adds a line.
+/// Appends an indented line of DOT.
 fn put(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "  {line}").expect("a string takes everything");
 }
