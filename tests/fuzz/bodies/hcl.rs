@@ -74,7 +74,9 @@ fn check_each(text: &[u8], body: &Body) {
             .iter()
             .enumerate()
             .map(|(at, byte)| {
-                if (start..end).contains(&at) || matches!(byte, b'\n' | b'\r') {
+                // A carriage return alone may stand in a comment, and nowhere else.
+                let ends_line = text[at..].starts_with(b"\r\n") || *byte == b'\n';
+                if (start..end).contains(&at) || ends_line {
                     *byte
                 } else {
                     b' '

@@ -5,6 +5,7 @@
 
 mod diagnostics;
 mod locks;
+mod program;
 mod reference;
 mod tree;
 
@@ -18,6 +19,7 @@ pub mod expressions;
 pub mod facts;
 pub mod hcl;
 pub mod json;
+pub mod lock;
 pub mod lock_file;
 pub mod merge;
 pub mod modules_json;
@@ -50,6 +52,7 @@ pub const TARGETS: &[Target] = &[
     target("facts", facts::run),
     target("hcl", hcl::run),
     target("json", json::run),
+    target("lock", lock::run),
     target("lock_file", lock_file::run),
     target("merge", merge::run),
     target("mirror", servers::mirror::run),

@@ -1,11 +1,12 @@
 //! Commands over a root in memory: whatever its files hold, every format stays what it is.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use lockctl::cli::{self, Io, World};
 use lockctl::world::Disk;
-use lockctl::world::mem::{MemClock, MemEnv, MemFiles, MemHttp, MemRun};
+use lockctl::world::mem::MemFiles;
 use serde_json::Value;
+
+use super::program::{ROOT, Run, lock_file, run as call};
 
 /// Stands between the parts of an input: configuration, lock file, project file, another lock file.
 const CUT: &[u8] = b"\n--8<--\n";
@@ -58,11 +59,15 @@ pub fn run(data: &[u8]) {
     // The first one has the sign `a`.
     let command = COMMANDS[usize::from(choice.wrapping_sub(b'a')) % COMMANDS.len()];
     let files = MemFiles::default();
-    let objects = files.objects(Path::new("/top/root"));
+    let objects = files.objects(Path::new(ROOT));
     for (name, text) in FILES.into_iter().zip(parts(rest)) {
         objects.put(name, text).expect("memory");
     }
-    let (code, stdout, stderr) = run_command(&files, command);
+    let Run {
+        code,
+        stdout,
+        stderr,
+    } = call(&files, &[], command);
     assert!(code <= 2, "{command:?} ends with {code}");
     for text in [&stdout, &stderr] {
         let text = std::str::from_utf8(text).expect("output is UTF-8");
@@ -91,8 +96,15 @@ pub fn run(data: &[u8]) {
             assert!(is_ours || !command.starts_with("::"), "{line:?}");
         }
     }
-    let again = run_command(&files, command);
-    assert_eq!(again, (code, stdout, stderr), "the same again");
+    let again = call(&files, &[], command);
+    assert_eq!(
+        (again.code, again.stdout, again.stderr),
+        (code, stdout, stderr),
+        "the same again"
+    );
+    if command == ["fmt", "--check"] {
+        check_fmt(&files, code);
+    }
 }
 
 fn parts(data: &[u8]) -> Vec<&[u8]> {
@@ -106,27 +118,20 @@ fn parts(data: &[u8]) -> Vec<&[u8]> {
     parts
 }
 
-fn run_command(files: &MemFiles, command: &[&str]) -> (u8, Vec<u8>, Vec<u8>) {
-    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
-    let env = MemEnv {
-        current_dir: PathBuf::from("/top/root"),
-        ..MemEnv::default()
-    };
-    let world = World {
-        disk: files,
-        env: &env,
-        http: &MemHttp::unreachable(),
-        clock: &MemClock::default(),
-        run: &MemRun::nothing(),
-        project_files: None,
-    };
-    let mut io = Io {
-        stdout: &mut stdout,
-        stderr: &mut stderr,
-    };
-    let line = ["lockctl"].iter().chain(command).map(Into::into);
-    let code = cli::run(line, world, &mut io);
-    (code, stdout, stderr)
+/// Checks that what `fmt` writes is canonical to it.
+fn check_fmt(files: &MemFiles, code: u8) {
+    let old = lock_file(files);
+    let run = call(files, &[], &["fmt"]);
+    assert!(run.code == 2 || run.code == 0, "{run:?}");
+    assert_eq!(run.code == 2, code == 2, "as with --check");
+    let written = lock_file(files);
+    assert_eq!(written == old, code != 1, "changed as --check says");
+    if run.code == 0 {
+        let check = call(files, &[], &["fmt", "--check"]);
+        assert_eq!(check.code, 0, "{check:?}");
+        let again = call(files, &[], &["fmt"]);
+        assert_eq!((again.code, lock_file(files)), (0, written), "fmt of fmt");
+    }
 }
 
 /// Control characters but the tab and the line end, and characters by Unicode's property
