@@ -11,6 +11,8 @@ pub struct Help {
     text_for_all: Option<String>,
     /// The command that alone is the next step; `None` if there is anything to find out or decide first.
     pub command: Option<RootCommand>,
+    /// Only an edit of the configuration helps: no command does.
+    pub by_hand: bool,
 }
 
 /// A command line for one root of a run, with the one that does the same for all of them.
@@ -23,6 +25,14 @@ pub struct RootCommand {
 }
 
 impl Help {
+    /// Makes advice to edit the configuration, where no command helps.
+    pub fn by_hand(text: impl Into<String>) -> Self {
+        Self {
+            by_hand: true,
+            ..text.into().into()
+        }
+    }
+
     /// Returns the text as it is for all roots of the run.
     #[must_use]
     pub fn for_all(&self) -> &str {
@@ -78,6 +88,7 @@ impl RootCommand {
             text: text(&self.for_root),
             text_for_all: Some(text(&self.for_all)),
             command: None,
+            by_hand: false,
         }
     }
 }
@@ -94,6 +105,7 @@ impl From<String> for Help {
             text,
             text_for_all: None,
             command: None,
+            by_hand: false,
         }
     }
 }

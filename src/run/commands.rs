@@ -57,14 +57,15 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
         }
     });
     let paths = format!("{recursive}{paths}");
-    let mut rules = String::new();
-    if let FlavorChoice::Stated(stated) = options.flavor {
-        rules += &format!(" --flavor {}", stated.flavor);
-    }
+    let mut project_file = String::new();
     if let Some(path) = &options.project_file {
         let path = options.below(path).display().to_string();
-        rules += &format!(" --config {}", quoted(&path));
+        project_file += &format!(" --config {}", quoted(&path));
     }
+    let rules = match options.flavor {
+        FlavorChoice::Stated(stated) => format!(" --flavor {}{project_file}", stated.flavor),
+        FlavorChoice::Auto => project_file.clone(),
+    };
     let lock = RootCommand::new(format!("lockctl lock{root}{rules}"));
     Advice {
         lock_signed: lock.clone(),
@@ -72,6 +73,8 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
         update: RootCommand::new(format!("lockctl update{paths}{rules}")),
         verify: RootCommand::new(format!("lockctl verify{root}{rules}")),
         fmt: RootCommand::new(format!("lockctl fmt{root}{rules}")),
+        // `--to` says whose rules apply.
+        convert: RootCommand::new(format!("lockctl convert{root}{project_file}")),
     }
 }
 

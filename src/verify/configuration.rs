@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::hosts;
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding, rules};
+use crate::diag::{Diagnostic, Finding, Help, RootCommand, rules};
 use crate::lockfile::ProviderLock;
 use crate::requirement::{Requirement, Requirements, StateSeen};
 use crate::resolve::{self, Goals};
@@ -40,9 +40,11 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
                 let provider = &query.provider;
                 let title = format!("{provider} is required but not locked");
                 let place = &places[0];
+                let help = exclusion(&requirements.clash(provider))
+                    .unwrap_or_else(|| how_to_lock(subject, provider));
                 let mut diagnostic = Diagnostic::error(rules::PROVIDER_NOT_LOCKED, title)
                     .at(place.file, place.span, "required here")
-                    .help(subject.advice.lock.run(""));
+                    .help(help);
                 for other in written(places).into_iter().skip(1).take(MAX_RELATED) {
                     diagnostic = diagnostic.see(other.file, other.span, "and here");
                 }
@@ -65,6 +67,29 @@ pub fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Advises to lock a provider, or to convert the lock file where the other program locked it: that keeps its version
+/// (`locker` rules 5.1).
+fn how_to_lock(subject: CheckedLock<'_>, provider: &ProviderAddr) -> Help {
+    let locked = &subject.document.lock.providers;
+    let twin = locked
+        .keys()
+        .find(|other| other.on_registry_of(subject.flavor).as_ref() == Some(provider));
+    match twin {
+        Some(twin) => conversion(subject).run(&format!(", which keeps the version of {twin}")),
+        None => subject.advice.lock.run(""),
+    }
+}
+
+/// Returns the command that rewrites the lock file for the program at hand.
+fn conversion(subject: CheckedLock<'_>) -> RootCommand {
+    let program = if subject.flavor.is_opentofu() {
+        "opentofu"
+    } else {
+        "terraform"
+    };
+    subject.advice.convert.with(format_args!("--to {program}"))
+}
+
 /// Reports an entry that nothing requires.
 ///
 /// It is a warning: `init` drops it, and with `-lockfile=readonly` that is an error (`coverage`
@@ -83,15 +108,18 @@ fn not_required(
     let twin = provider
         .on_registry_of(subject.flavor)
         .filter(|twin| requirements.providers.contains_key(twin));
-    let is_taken = provider.carried_over(subject.flavor).is_some();
-    let taken = match twin {
-        None => String::new(),
-        Some(twin) if is_taken => format!("; {program} takes its version for {twin}"),
-        // Each program selects the version of the other one's entry anew.
-        Some(twin) if !subject.document.lock.providers.contains_key(&twin) => {
-            format!(", or see `lockctl explain convert` to keep its version for {twin}")
-        }
-        Some(_) => String::new(),
+    let until_then = format!(
+        "until then `{program} init -lockfile=readonly` fails: Provider dependency changes detected"
+    );
+    let help = match twin {
+        // `lock` and `init` drop the entry, and select the version for the other address anew.
+        Some(twin) if !subject.document.lock.providers.contains_key(&twin) => conversion(subject)
+            .run(&format!(
+                ", which keeps the version for {twin}; {until_then}"
+            )),
+        Some(_) | None => subject.advice.lock.run(&format!(
+            " to drop the entry, as `{program} init` does; {until_then}"
+        )),
     };
     Finding::about(
         provider,
@@ -100,10 +128,7 @@ fn not_required(
             format!("{provider} is locked but not required"),
         )
         .at(subject.file, subject.header(provider), remark)
-        .help(subject.advice.lock.run(&format!(
-            " to drop the entry, as `{program} init` does{taken}; until then `{program} init \
-             -lockfile=readonly` fails: Provider dependency changes detected"
-        ))),
+        .help(help),
     )
 }
 
@@ -133,6 +158,8 @@ fn outside<'a>(
     }
     let is_prerelease =
         all.why_not(version) == Some(crate::version::VersionRefusal::PrereleaseNotNamed);
+    let clash = requirements.clash(provider);
+    let exclusion = exclusion(&clash);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {
             format!("{provider} is locked at the pre-release {version}, which no constraint names")
@@ -149,20 +176,54 @@ fn outside<'a>(
             };
             format!("{} is required here{in_module}", place.constraints)
         };
-        Finding::about(
-            provider,
-            Diagnostic::error(rules::VERSION_OUTSIDE_CONSTRAINT, title)
-                .at(place.file, place.span, wanted)
-                .see(
-                    subject.file,
-                    subject.version(provider),
-                    format!("locked at {version} here"),
-                )
-                .help(subject.advice.update.named_in(|update| {
-                    format!("change the constraint, or move the version with `{update} ADDR`")
-                })),
-        )
+        let help = exclusion.clone().unwrap_or_else(|| {
+            subject.advice.update.named_in(|update| {
+                format!("change the constraint, or move the version with `{update} ADDR`")
+            })
+        });
+        let mut diagnostic = Diagnostic::error(rules::VERSION_OUTSIDE_CONSTRAINT, title)
+            .at(place.file, place.span, wanted)
+            .see(
+                subject.file,
+                subject.version(provider),
+                format!("locked at {version} here"),
+            )
+            .help(help);
+        for other in clash.iter().take(MAX_RELATED) {
+            if (other.file, other.span) != (place.file, place.span) {
+                let remark = format!("{} is required here", other.constraints);
+                diagnostic = diagnostic.see(other.file, other.span, remark);
+            }
+        }
+        Finding::about(provider, diagnostic)
     })
+}
+
+/// Returns the advice on places that no version can satisfy together; `None` if there are none.
+///
+/// `update` and `lock` fail until one of the constraints changes.
+fn exclusion(clash: &[&Requirement]) -> Option<Help> {
+    let names: Vec<String> = clash
+        .iter()
+        .take(MAX_RELATED)
+        .map(|place| {
+            if place.module.is_root() {
+                format!("\"{}\" in the root module", place.constraints)
+            } else {
+                format!("\"{}\" in {}", place.constraints, place.module)
+            }
+        })
+        .collect();
+    match &*names {
+        [] => None,
+        [name] => Some(Help::by_hand(format!(
+            "change the constraint {name}: it excludes every version"
+        ))),
+        names => Some(Help::by_hand(format!(
+            "change one of the constraints, which exclude each other: {}",
+            names.join(" and ")
+        ))),
+    }
 }
 
 /// Returns each place once that is written: a module that is called twice requires twice.

@@ -38,6 +38,8 @@ pub struct Advice {
     pub verify: RootCommand,
     /// The one that brings its lock file into canonical form.
     pub fmt: RootCommand,
+    /// The one that rewrites its lock file for the other program; `--to` and its name belong behind it.
+    pub convert: RootCommand,
 }
 
 /// The help for an entry that nothing visible requires.
@@ -58,6 +60,7 @@ impl Advice {
             update: RootCommand::new("lockctl update"),
             verify: RootCommand::new("lockctl verify"),
             fmt: RootCommand::new("lockctl fmt"),
+            convert: RootCommand::new("lockctl convert"),
         }
     }
 
@@ -84,6 +87,7 @@ impl Advice {
             update: among(&self.update, &all.update),
             verify: among(&self.verify, &all.verify),
             fmt: among(&self.fmt, &all.fmt),
+            convert: among(&self.convert, &all.convert),
         }
     }
 }

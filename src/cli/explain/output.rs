@@ -160,7 +160,7 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
     row.symptom = Some(known.name);
     row.meaning = Some(known.meaning);
     row.page = Some(known.page);
-    let mut command = explained.command(known, flavor);
+    let mut command = Some(explained.command(known, flavor));
     if let Some(here) = here {
         let entry = subject
             .provider
@@ -185,7 +185,11 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
             row.page = Some(diagnostic.code);
             let help = diagnostic.help.as_ref();
             let fix = help.and_then(|help| help.command.as_ref());
-            command = fix.map_or(command, |fix| fix.for_root.clone());
+            command = if help.is_some_and(|help| help.by_hand) {
+                None
+            } else {
+                fix.map_or(command, |fix| Some(fix.for_root.clone()))
+            };
         }
         let texts = &here.0.texts;
         row.findings = findings
@@ -193,6 +197,6 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
             .map(|finding| FindingRow::of(finding, texts, &str::to_owned))
             .collect();
     }
-    row.command = Some(command);
+    row.command = command;
     row
 }

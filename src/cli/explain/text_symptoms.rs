@@ -79,7 +79,7 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
         }
         _ => {}
     }
-    for finding in findings {
+    for finding in &findings {
         let severity = match finding.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
@@ -98,11 +98,23 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
     }
     if let Some(command) = &row.command {
         lines.push(format!("{INDENT}fix: {command}"));
+    } else if let Some(help) = edit(&findings) {
+        let below = format!("{INDENT}  ");
+        lines.extend(wrapped(help, &format!("{INDENT}fix: "), &below, columns));
     }
     if let Some(page) = row.page {
         lines.push(format!("{INDENT}more: lockctl explain {page}"));
     }
     lines
+}
+
+/// Returns the advice to edit the configuration, which the first error among the findings gives where no command
+/// helps.
+fn edit<'f>(findings: &[&'f FindingRow]) -> Option<&'f str> {
+    findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .find_map(|finding| Some(&*finding.help.as_ref()?.text))
 }
 
 /// Wraps a text behind its beginning; later lines begin with `below`.

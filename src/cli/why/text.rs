@@ -123,7 +123,13 @@ pub(super) fn verdict(explained: &ExplainedProvider, flavor: Flavor) -> (Tone, S
             .iter()
             .map(|place| format!("\"{}\" in {}", place.constraints, named(place)))
             .collect();
-        let text = format!("no version of {name} can meet {}", clash.join(" and "));
+        let change = if clash.len() == 1 {
+            "change that constraint"
+        } else {
+            "change one of these constraints"
+        };
+        let clash = clash.join(" and ");
+        let text = format!("no version of {name} can meet {clash}: {change}");
         return (Tone::Bad, text);
     }
     if explained.provider.is_builtin(flavor) {

@@ -34,7 +34,7 @@ pub struct SymptomRow {
     /// The rule or topic whose page explains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<&'static str>,
-    /// The command that fixes it.
+    /// The command that fixes it; absent where none does, and a finding says what to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// The entry of the provider in the lock file of the working directory; absent without a lock file or a

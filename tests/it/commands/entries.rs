@@ -92,21 +92,21 @@ fn an_entry_that_only_the_state_requires_is_required() {
 }
 
 #[test]
-fn an_entry_that_opentofu_takes_for_its_own_says_so() {
+fn an_entry_that_opentofu_takes_for_its_own_is_converted_too() {
     let lab = Lab::new();
     lab.write("main.tf", requiring(&["hashicorp/null"]));
     let old = "registry.terraform.io/hashicorp/null";
     lab.write(LOCK, entries(&[(old, &[])]));
     let verify = ["verify", "--only", "configuration", "--flavor", "opentofu"];
     let outcome = lab.run(&verify);
-    let taken =
-        "`tofu init` does; tofu takes its version for registry.opentofu.org/hashicorp/null;";
+    let taken = "run `lockctl convert . --to opentofu`, which keeps the version for \
+                 registry.opentofu.org/hashicorp/null;";
     assert!(outcome.stdout.contains(taken), "{outcome:#?}");
 }
 
 #[test]
 fn an_entry_that_would_be_selected_anew_can_be_converted() {
-    let keeps = "see `lockctl explain convert` to keep its version for ";
+    let keeps = "`, which keeps the version for ";
     let check = |flavor: &str, locked: &[&str], wanted: Option<&str>| {
         let lab = Lab::new();
         lab.write("main.tf", requiring(&["acme/x"]));
@@ -127,6 +127,54 @@ fn an_entry_that_would_be_selected_anew_can_be_converted() {
     check("terraform", &[new], Some(old));
     check("opentofu", &[old, new], None);
     check("opentofu", &["registry.terraform.io/acme/y"], None);
+}
+
+#[test]
+fn a_lock_file_of_the_other_program_is_converted() {
+    let lab = Lab::new();
+    let help = |flavor: &str, options: &[&str]| -> Vec<String> {
+        let outcome = lab.run(
+            &[
+                &["verify", "--only", "configuration", "--format", "json"][..],
+                &["--flavor", flavor],
+                options,
+            ]
+            .concat(),
+        );
+        let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let findings = said["roots"][0]["findings"].as_array().unwrap();
+        findings
+            .iter()
+            .map(|finding| {
+                let help = finding["help"].as_str().unwrap();
+                help.split('`').nth(1).unwrap_or_default().to_owned()
+            })
+            .collect()
+    };
+    for name in ["hashicorp/null", "acme/x"] {
+        lab.write("main.tf", requiring(&[name]));
+        lab.write(
+            LOCK,
+            entries(&[(&format!("registry.terraform.io/{name}"), &[])]),
+        );
+        let convert = ["lockctl convert . --to opentofu"; 2];
+        assert_eq!(help("opentofu", &[]), convert);
+        lab.write("p.hcl", "");
+        let with_config = ["lockctl convert . --config p.hcl --to opentofu"; 2];
+        assert_eq!(help("opentofu", &["--config", "p.hcl"]), with_config);
+        lab.write(
+            LOCK,
+            entries(&[(&format!("registry.opentofu.org/{name}"), &[])]),
+        );
+        let convert = ["lockctl convert . --to terraform"; 2];
+        assert_eq!(help("terraform", &[]), convert);
+    }
+    // A provider of another name, or on another host, is none of the other program.
+    lab.write(LOCK, entries(&[("registry.terraform.io/acme/y", &[])]));
+    let lock = ["lockctl lock . --flavor opentofu@1.12"; 2];
+    assert_eq!(help("opentofu", &[]), lock);
+    lab.write(LOCK, entries(&[("example.com/acme/x", &[])]));
+    assert_eq!(help("opentofu", &[]), lock);
 }
 
 const MIXED: &[&str] = &["hosts-mixed", "provider-not-required"];

@@ -412,6 +412,19 @@ fn the_lock_file_of_the_working_directory_is_looked_at() {
     assert!(rules.contains("version-outside-constraint"), "{rules:?}");
     let command = rows[0]["command"].as_str().unwrap();
     assert!(command.starts_with("lockctl update"), "{command}");
+    // No update helps where constraints exclude each other.
+    let root = lab.read("main.tf");
+    let child = "module \"m\" {\n  source = \"./m\"\n}\n";
+    lab.write("main.tf", format!("{root}{child}"));
+    lab.write("m/main.tf", root.replace("~> 2.0", "~> 3.0"));
+    let rows = explained(&mut lab, &conflict.boxed());
+    assert!(rows[0]["command"].is_null(), "{rows:#?}");
+    let outcome = lab.run(&["explain", "-"]);
+    let words: Vec<&str> = outcome.stdout.split_whitespace().collect();
+    let fix = "fix: change one of the constraints, which exclude each other: \"~> 2.0\" in the root module and \
+               \"~> 3.0\" in module.m";
+    assert!(words.join(" ").contains(fix), "{}", outcome.stdout);
+    lab.write("main.tf", root);
 
     let missing = Recorded {
         severity: "error".into(),

@@ -80,7 +80,7 @@ fn places_that_clash_are_named_in_one_sentence() {
         str![[r#"
 main.tf:5:17        ~> 1.2    root module   required_providers
 child/main.tf:3:43  >= 2.0.0  module.child  required_providers
-no version of acme/x can meet "~> 1.2" in main.tf:5:17 and ">= 2.0.0" in child/main.tf:3:43
+no version of acme/x can meet "~> 1.2" in main.tf:5:17 and ">= 2.0.0" in child/main.tf:3:43: change one of these constraints
 
 "#]]
     );
@@ -92,6 +92,48 @@ no version of acme/x can meet "~> 1.2" in main.tf:5:17 and ">= 2.0.0" in child/m
     let clash = provider["clash"].as_array().unwrap();
     let clash: Vec<&Value> = clash.iter().map(|place| &place["module"]).collect();
     assert_eq!(clash, ["", "module.child"]);
+}
+
+/// Locks one version of the provider that [`nested`] requires.
+fn lock_x(lab: &Lab, version: &str) {
+    let text =
+        format!("provider \"registry.terraform.io/acme/x\" {{\n  version = \"{version}\"\n}}\n");
+    lab.write(LOCK, text);
+}
+
+#[test]
+fn no_update_is_advised_where_constraints_exclude_each_other() {
+    const CHANGE: &str = "change one of the constraints, which exclude each other: \"~> 1.2\" in the root \
+                          module and \">= 2.0.0\" in module.child";
+    let lab = nested();
+    let child = lab.read("child/main.tf").replace(">= 1.3", ">= 2.0");
+    lab.write("child/main.tf", child);
+    lock_x(&lab, "2.0.0");
+    let verify = ["verify", "--only", "configuration"];
+    let outcome = lab.run(&verify);
+    assert_exit(&outcome, 1);
+    let text = &outcome.stdout;
+    assert!(text.contains(&format!("= help: {CHANGE}\n")), "{text}");
+    assert!(text.contains("------- >= 2.0.0 is required here"), "{text}");
+    assert!(!text.contains("lockctl update"), "{text}");
+    // A version that neither allows, and none at all.
+    lock_x(&lab, "1.0.0");
+    let outcome = lab.run(&verify);
+    assert!(outcome.stdout.contains(CHANGE), "{outcome:?}");
+    assert!(!outcome.stdout.contains("lockctl update"), "{outcome:?}");
+    lab.write(LOCK, "");
+    let outcome = lab.run(&verify);
+    assert!(outcome.stdout.contains(CHANGE), "{outcome:?}");
+    // A constraint may exclude every version by itself.
+    let own = lab.read("main.tf").replace("~> 1.2", "> 2.0, < 1.0");
+    lab.write("main.tf", own);
+    let outcome = lab.run(&verify);
+    let help =
+        "change the constraint \"< 1.0.0, > 2.0.0\" in the root module: it excludes every version";
+    assert!(outcome.stdout.contains(help), "{outcome:?}");
+    let outcome = lab.run(&["why", "acme/x"]);
+    let verdict = "in main.tf:5:17: change that constraint\n";
+    assert!(outcome.stdout.ends_with(verdict), "{outcome:?}");
 }
 
 #[test]
