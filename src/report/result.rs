@@ -410,11 +410,16 @@ impl RootResult {
 
     /// Adds findings because of which nothing is done: they are the answer.
     pub fn refuse(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        self.found_beside(findings);
+        self.status = self.status.max(RootStatus::Findings);
+    }
+
+    /// Adds findings that keep nothing from being done: they change no status.
+    pub fn found_beside(&mut self, findings: impl IntoIterator<Item = Finding>) {
         let entries = findings
             .into_iter()
             .map(|finding| ResultEntry::Finding(Box::new(finding), FindingDisplay::Note));
         self.entries.extend(entries);
-        self.status = self.status.max(RootStatus::Findings);
     }
 
     /// Adds a sentence that is worth knowing.

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::levels;
 use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span, rules};
@@ -67,9 +68,9 @@ fn refused<'p>(
         .collect()
 }
 
-/// Refuses providers that are about to be locked and that the project file of that name does not allow.
+/// Reports providers that are about to be locked and that the project file of that name does not allow.
 ///
-/// A rule that is turned off, or no error, refuses nothing: `verify` reports its findings.
+/// Each has the level that the project file states for the rule, and only an error forbids to lock.
 #[must_use]
 pub fn not_lockable<'p>(
     project: &Project,
@@ -87,9 +88,6 @@ pub fn not_lockable<'p>(
     };
     let mut findings = Vec::new();
     for provider in refused(allow, providers, flavor) {
-        if !is_error(project, rules::PROVIDER_NOT_ALLOWED, provider, flavor) {
-            continue;
-        }
         let mut diagnostic = not_allowed(provider, project_file);
         let required = requirements.providers.get(provider);
         if let Some(place) = required.and_then(|places| places.first()) {
@@ -99,7 +97,8 @@ pub fn not_lockable<'p>(
         let diagnostic = diagnostic.at(file, span, "only these are allowed");
         findings.push(Finding::about(provider, diagnostic));
     }
-    findings
+    let (reported, _) = levels::apply(findings, &[], project, flavor);
+    reported
 }
 
 /// Returns the demands of a project file on the signatures of providers that are about to be locked.

@@ -15,7 +15,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::args::job_count;
 use crate::cli::session::ignored::ignoring_line;
 use crate::config::Loaded;
-use crate::diag::Texts;
+use crate::diag::{Severity, Texts};
 use crate::locker::{self, Contradicted, DOWNLOADS, LockSettings, Locked, RootRequest};
 use crate::lockfile;
 use crate::report::json::RootStatus;
@@ -147,17 +147,21 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         }
         // Before any request: a provider that the project file forbids is not even asked about.
-        let refused = policy::not_lockable(
+        let not_allowed = policy::not_lockable(
             root.project(),
             &root.project_name(),
             needed.iter().copied().filter(|addr| needs_package(addr)),
             requirements,
             root.flavor,
         );
-        if !refused.is_empty() {
-            result.refuse(refused);
+        let is_refused = not_allowed
+            .iter()
+            .any(|finding| finding.diagnostic.severity == Severity::Error);
+        if is_refused {
+            result.refuse(not_allowed);
             return Ok(OpenResult::Finished);
         }
+        result.found_beside(not_allowed);
         // With `--offline`, recorded hashes and facts alone complete the entries; no source is needed for that.
         let asks = needs_packages && !self.sources.are_closed(&root);
         let Some(source) = self.sources.of_root(&root, asks, texts, result)? else {

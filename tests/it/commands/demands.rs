@@ -130,7 +130,29 @@ error[provider-not-allowed]: registry.terraform.io/acme/demo is not a provider t
     let off = "rule \"provider-not-allowed\" {\n  level = \"off\"\n  provider = \"acme/demo\"\n  \
                reason = \"soon removed\"\n}\n";
     lab.write(".lockctl.hcl", lab.read(".lockctl.hcl") + off);
-    assert_exit(&lock(&lab, &ONE), 0);
+    let outcome = lock(&lab, &ONE);
+    assert_exit(&outcome, 0);
+    assert!(
+        !outcome.stderr.contains("provider-not-allowed"),
+        "{outcome:?}"
+    );
     lab.write(".lockctl.hcl", "policy {\n  allow = [\"acme/*\"]\n}\n");
     assert_exit(&lock(&lab, &ONE), 0);
+}
+
+#[test]
+fn a_provider_that_is_not_allowed_is_locked_with_a_warning_if_that_is_its_level() {
+    let (_registry, lab) = with_registry(DEMO);
+    let policy = "policy {\n  allow = [\"hashicorp/*\"]\n}\n";
+    for level in ["warning", "note"] {
+        let rule = format!("rule \"provider-not-allowed\" {{\n  level = \"{level}\"\n}}\n");
+        lab.write(".lockctl.hcl", format!("{policy}{rule}"));
+        let outcome = lock(&lab, &ONE);
+        assert_exit(&outcome, 0);
+        let title = format!(
+            "{level}[provider-not-allowed]: registry.terraform.io/acme/demo is not a provider that the policy allows\n"
+        );
+        assert!(outcome.stderr.contains(&title), "{}", outcome.stderr);
+        assert!(lab.path(LOCK).exists());
+    }
 }
