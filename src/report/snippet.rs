@@ -59,7 +59,35 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         Colors::Off => Renderer::plain(),
         Colors::On => Renderer::styled(),
     };
-    renderer.term_width(MAX_WIDTH).render(&[group])
+    let rendered = renderer.term_width(MAX_WIDTH).render(&[group]);
+    if diagnostic.primary.is_none() && diagnostic.related.is_empty() {
+        return without_gutter(&rendered);
+    }
+    rendered
+}
+
+/// Leaves out the line behind the title that only a snippet needs: it holds the gutter alone.
+fn without_gutter(rendered: &str) -> String {
+    let mut lines: Vec<&str> = rendered.split('\n').collect();
+    if lines.get(1).is_some_and(|line| is_gutter(line)) {
+        lines.remove(1);
+    }
+    lines.join("\n")
+}
+
+/// Returns true for a line that shows nothing but the gutter, in whatever colour.
+fn is_gutter(line: &str) -> bool {
+    let mut shown = String::new();
+    for (index, part) in line.split('\u{1b}').enumerate() {
+        // An escape sequence of a colour ends with `m`.
+        let text = if index == 0 {
+            Some(part)
+        } else {
+            part.split_once('m').map(|(_, text)| text)
+        };
+        shown.push_str(text.unwrap_or(part));
+    }
+    shown.trim() == "|"
 }
 
 /// A label with the part that it plays.
@@ -186,6 +214,22 @@ mod tests {
         let file = texts.add(".terraform.lock.hcl", text.to_vec());
         let rendered = render(&make(file), &texts, Colors::Off);
         snapbox::assert_data_eq!(rendered, wanted);
+    }
+
+    #[test]
+    fn without_a_place_there_is_no_gutter() {
+        check(
+            b"",
+            |_| Diagnostic::error("lock-missing", "There is none").help("run it\nor not"),
+            snapbox::str![[r#"
+error[lock-missing]: There is none
+ = help: run it
+         or not
+"#]],
+        );
+        let diagnostic = Diagnostic::error("lock-missing", "There is none").help("run it");
+        let colored = render(&diagnostic, &Texts::default(), Colors::On);
+        assert_eq!(colored.lines().count(), 2, "{colored:?}");
     }
 
     #[test]
