@@ -161,13 +161,13 @@ pub(crate) fn grouped<'e>(
             if let LockError::TooYoung { search, .. } = error {
                 failure.causes.extend(advice::age::causes(search));
             }
-            failure.causes.extend(not_asked(error));
+            failure.causes.extend(not_asked(error, required.has_lock));
             failure.causes.extend(
                 error
                     .required_provider()
                     .and_then(|provider| required.places(provider)),
             );
-            failure.help = meant_instead(error, required, flavor)
+            failure.help = meant_instead(error, &errors, required, flavor)
                 .or_else(|| required.narrowed(error, &errors, flavor))
                 .or_else(|| advice(error, flavor));
         }
@@ -198,16 +198,25 @@ pub(crate) fn grouped<'e>(
 /// Names the provider that is probably meant by one that a source does not have.
 ///
 /// Terraform suggests the provider of another namespace that the configuration requires with the same type, too.
-fn meant_instead(error: &LockError, required: &Required<'_>, flavor: Flavor) -> Option<String> {
-    let (LockError::Source(cause) | LockError::Asking { cause, .. }) = error else {
-        return None;
-    };
-    let unknown = cause.unknown_provider()?;
-    let others = required.requirements.providers.keys();
+fn meant_instead(
+    error: &LockError,
+    all: &[&LockError],
+    required: &Required<'_>,
+    flavor: Flavor,
+) -> Option<String> {
+    let unknown = unknown_provider(error)?;
+    // Two unknown providers of one type would be named for each other.
+    let also_unknown: Vec<&ProviderAddr> = all
+        .iter()
+        .filter_map(|error| unknown_provider(error))
+        .collect();
+    let others = required
+        .requirements
+        .providers
+        .keys()
+        .filter(|other| !also_unknown.contains(other));
     let same_type = others.clone().find(|other| {
-        *other != unknown
-            && other.type_name() == unknown.type_name()
-            && other.hostname() == unknown.hostname()
+        other.type_name() == unknown.type_name() && other.hostname() == unknown.hostname()
     });
     if let Some(meant) = same_type {
         let place = required.places(meant)?;
@@ -226,11 +235,26 @@ fn meant_instead(error: &LockError, required: &Required<'_>, flavor: Flavor) -> 
     Some(format!("did you mean {name}? correct the source address"))
 }
 
-/// Says why something is not known that a source would have been asked for.
-fn not_asked(error: &LockError) -> Vec<String> {
+/// Returns the provider that a source does not have, if that is the error.
+fn unknown_provider(error: &LockError) -> Option<&ProviderAddr> {
     match error {
-        LockError::VersionsNotAsked { .. } => {
-            vec!["none is locked that may stay, and --offline forbids network requests".to_owned()]
+        LockError::Source(cause) | LockError::Asking { cause, .. } => cause.unknown_provider(),
+        _ => None,
+    }
+}
+
+/// Says why something is not known that a source would have been asked for.
+fn not_asked(error: &LockError, has_lock: bool) -> Vec<String> {
+    match error {
+        LockError::VersionsNotAsked { is_locked, .. } => {
+            let gap = if *is_locked {
+                "the locked version is to be moved"
+            } else if has_lock {
+                "the lock file has no entry for it"
+            } else {
+                "there is no lock file"
+            };
+            vec![format!("{gap}, and --offline forbids network requests")]
         }
         LockError::PackagesNotAsked { unexplained, .. } => {
             let count = counted_as(*unexplained, "recorded h1:", "recorded h1:");

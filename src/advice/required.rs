@@ -13,6 +13,8 @@ pub(crate) struct Required<'a> {
     pub(crate) requirements: &'a Requirements,
     pub(crate) project: &'a Project,
     pub(crate) texts: &'a Texts,
+    /// The root has a lock file.
+    pub(crate) has_lock: bool,
     /// The name of the project file, where the wanted platforms are those that it states.
     pub(crate) platforms_from: Option<String>,
 }

@@ -58,6 +58,8 @@ pub enum LockError {
     VersionsNotAsked {
         /// The provider that is to be locked.
         provider: Box<ProviderAddr>,
+        /// A version is locked, and is to be moved.
+        is_locked: bool,
     },
     /// Hashes of wanted platforms are neither recorded nor known, and no source may be asked.
     #[error(
@@ -325,7 +327,7 @@ impl LockError {
     pub fn absent(&self) -> Option<&ProviderAddr> {
         match self {
             Self::NoPlatform { provider, .. }
-            | Self::VersionsNotAsked { provider }
+            | Self::VersionsNotAsked { provider, .. }
             | Self::PackagesNotAsked { provider, .. } => Some(provider),
             Self::Select(error) => match &**error {
                 SelectError::LockedGone { provider, .. } => Some(provider),

@@ -22,7 +22,12 @@ impl LockError {
             (Self::Download { cause, .. }, Self::Download { cause: other, .. }) => {
                 cause.is_like(other)
             }
-            (Self::VersionsNotAsked { .. }, Self::VersionsNotAsked { .. }) => true,
+            (
+                Self::VersionsNotAsked { is_locked, .. },
+                Self::VersionsNotAsked {
+                    is_locked: other, ..
+                },
+            ) => is_locked == other,
             (
                 Self::PackagesNotAsked { unexplained, .. },
                 Self::PackagesNotAsked {
@@ -47,7 +52,7 @@ impl LockError {
             (Some(first), Some(id)) if is_same_release(first, id) => id.platform.to_string(),
             (_, Some(id)) => id.to_string(),
             (_, None) => match error {
-                Self::Asking { provider, .. } | Self::VersionsNotAsked { provider } => {
+                Self::Asking { provider, .. } | Self::VersionsNotAsked { provider, .. } => {
                     provider.to_string()
                 }
                 Self::PackagesNotAsked {

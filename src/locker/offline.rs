@@ -123,6 +123,7 @@ fn version_without_source(query: &ProviderQuery) -> Result<Version, LockError> {
         Some(locked) => Ok(locked.clone()),
         None => Err(LockError::VersionsNotAsked {
             provider: Box::new(query.provider.clone()),
+            is_locked: query.locked.is_some(),
         }),
     }
 }

@@ -48,6 +48,7 @@ impl LockJob<'_> {
             requirements: &opened.loaded.requirements,
             project: opened.root.project(),
             texts,
+            has_lock: opened.root.lock.is_some(),
             platforms_from: opened
                 .platforms
                 .are_usual

@@ -195,6 +195,7 @@ impl OutdatedRun<'_> {
                 requirements: &loaded.requirements,
                 project: root.project(),
                 texts,
+                has_lock: root.lock.is_some(),
                 platforms_from: None,
             },
             now: self.world.clock.now(),

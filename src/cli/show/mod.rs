@@ -85,6 +85,7 @@ fn run(
                 requirements: &nothing,
                 project: root.project(),
                 texts,
+                has_lock: true,
                 platforms_from: None,
             };
             for failure in advice::verify::failures(&errors, root.flavor, &required) {

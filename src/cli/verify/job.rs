@@ -117,6 +117,7 @@ impl Job for Verification<'_> {
                 project: root.project(),
                 requirements: root_inputs.requirements().unwrap_or(&unread),
                 texts,
+                has_lock: root.lock.is_some(),
                 platforms_from: None,
             },
         );

@@ -358,7 +358,7 @@ note: acme/demo 1.0.0: whether darwin_arm64, linux_amd64 are covered is not know
         outcome.stderr,
         str![[r#"
 error: the versions of registry.terraform.io/acme/demo are not known
-  cause: none is locked that may stay, and --offline forbids network requests
+  cause: there is no lock file, and --offline forbids network requests
   help: run it once without --offline
 
 "#]]
@@ -369,7 +369,7 @@ error: the versions of registry.terraform.io/acme/demo are not known
         outcome.stderr,
         str![[r#"
 error: the versions of registry.terraform.io/acme/demo are not known
-  cause: none is locked that may stay, and --offline forbids network requests
+  cause: the locked version is to be moved, and --offline forbids network requests
   help: run it once without --offline
 
 "#]]
@@ -401,12 +401,17 @@ fn offline_makes_no_request() {
         outcome.stderr,
         str![[r#"
 error: the versions of registry.terraform.io/acme/demo are not known
-  cause: none is locked that may stay, and --offline forbids network requests
+  cause: there is no lock file, and --offline forbids network requests
   help: run it once without --offline
 
 "#]]
     );
     assert!(registry.entries().is_empty());
+    lab.write(LOCK, "");
+    let outcome = lock(&lab, &["--offline"]);
+    let cause =
+        "cause: the lock file has no entry for it, and --offline forbids network requests\n";
+    assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
 }
 
 #[test]

@@ -331,6 +331,22 @@ error: the registry of registry.terraform.io has no provider registry.terraform.
 }
 
 #[test]
+fn two_unknown_providers_are_not_named_for_each_other() {
+    let requiring = |sources: [&str; 2]| {
+        let [first, second] = sources;
+        format!(
+            "terraform {{\n  required_providers {{\n    a = {{ source = \"{first}\" }}\n    b = {{ source = \"{second}\" }}\n  }}\n}}\n"
+        )
+    };
+    let said = failing(&requiring(["acme/gone", "other/gone"]), &json!({}));
+    assert!(!said.contains("did you mean"), "{said}");
+    assert!(said.contains("other/gone\n"), "{said}");
+    let said = failing(&requiring(["acme/demo", "hashicorp/demo"]), &json!({}));
+    let help = "did you mean acme/demo, required in main.tf:3? write source = \"acme/demo\"";
+    assert!(said.contains(help), "{said}");
+}
+
+#[test]
 fn other_ways_of_serving_give_the_same_lock() {
     let (registry, lab) = with_registry(DEMO);
     assert_exit(&lock(&lab, TWO), 0);
