@@ -374,7 +374,7 @@ fn parse_term(text: &str) -> Result<(Constraint, &str), VersionFault> {
         "<=" => Operator::LessOrEqual,
         "~>" => Operator::MinorOnly,
         _ if sign.starts_with(',') => return Err(VersionFault::EmptyItem),
-        _ => return Err(VersionFault::Operator),
+        _ => return Err(VersionFault::of_operator(text).unwrap_or(VersionFault::Operator)),
     };
     // One ASCII space is allowed, two or a tab are not (rules 3.2).
     let version = rest.strip_prefix(' ').unwrap_or(rest);

@@ -371,7 +371,12 @@ fn parse_term(item: &str) -> Result<Term, VersionFault> {
         .find_map(|(sign, operator)| Some((*operator, item.strip_prefix(sign)?)))
         .expect("the last sign is empty");
     let version = trim(version);
-    let (mut numbers, suffixes) = parse_numbers(version.strip_prefix('v').unwrap_or(version))?;
+    let (mut numbers, suffixes) = parse_numbers(version.strip_prefix('v').unwrap_or(version))
+        .map_err(|fault| match fault {
+            // `=> 1.0` is `=` before something that is no number.
+            VersionFault::NoNumber => VersionFault::of_operator(item).unwrap_or(fault),
+            _ => fault,
+        })?;
     let written = numbers.len();
     // Any count of numbers is fine: `1.11.4.0` equals `1.11.4` (rules 6.1).
     numbers.resize(written.max(3), 0);

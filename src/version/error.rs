@@ -26,6 +26,11 @@ pub(super) enum VersionFault {
     EmptyItem,
     #[error("it starts with no known operator")]
     Operator,
+    #[error("{written:?} is no operator; {advice}")]
+    OtherOperator {
+        written: &'static str,
+        advice: &'static str,
+    },
     #[error("at most one space may follow an operator")]
     Spacing,
     #[error("a comma is missing between two items")]
@@ -44,6 +49,34 @@ pub(super) enum VersionFault {
     Prerelease,
     #[error("it contains something that no version may contain")]
     Malformed,
+}
+
+/// Operators of other tools and languages, with what to write.
+const OTHER_OPERATORS: [(&str, &str); 13] = [
+    ("===", "write \"=\""),
+    ("==", "write \"=\""),
+    ("=>", "write \">=\""),
+    ("=<", "write \"<=\""),
+    (">>", "write \">\""),
+    ("<<", "write \"<\""),
+    ("<>", "write \"!=\""),
+    ("=!", "write \"!=\""),
+    (">==", "write \">=\""),
+    ("<==", "write \"<=\""),
+    ("~", "write \"~>\""),
+    ("~=", "write \"~>\""),
+    ("^", "\"~>\" before two numbers allows one major version"),
+];
+
+impl VersionFault {
+    /// Names the operator that is meant at the start of an item which no grammar takes, if one is.
+    pub(super) fn of_operator(item: &str) -> Option<Self> {
+        let sign: String = item.chars().take_while(|c| "<>=!~^".contains(*c)).collect();
+        OTHER_OPERATORS
+            .iter()
+            .find(|(written, _)| **written == *sign)
+            .map(|(written, advice)| Self::OtherOperator { written, advice })
+    }
 }
 
 /// The grammar that refused a text.

@@ -117,8 +117,8 @@ fn constraint_text_is_canonical() {
 
 #[test]
 fn a_refused_constraint_says_why() {
-    check_not_constraints("== 1", VersionFault::Operator);
     check_not_constraints("≥ 1", VersionFault::Operator);
+    check_not_constraints(">~> 1", VersionFault::Operator);
     check_not_constraints(">=  1", VersionFault::Spacing);
     check_not_constraints(">=\t1", VersionFault::Spacing);
     check_not_constraints("1 2", VersionFault::Comma);
@@ -130,6 +130,36 @@ fn a_refused_constraint_says_why() {
     check_not_constraints("< ,", VersionFault::NoNumber);
     check_not_constraints("~> 1.2.3.4", VersionFault::TooManyNumbers);
     check_not_constraints("> 99999999999999999999", VersionFault::TooLarge);
+}
+
+#[test]
+fn operators_of_other_tools_lead_to_the_one_that_is_meant() {
+    #[track_caller]
+    fn check(sign: &str, advice: &str) {
+        for text in [format!("{sign} 1.0"), format!(">= 0.1, {sign}1.0.0")] {
+            let wanted =
+                format!("{text:?} is no version constraint: {sign:?} is no operator; {advice}");
+            let in_config = Constraints::parse_config(&text).expect_err("invalid");
+            assert_eq!(in_config.to_string(), wanted);
+            let in_lock = Constraints::parse_lock(&text).expect_err("invalid");
+            assert_eq!(in_lock.to_string(), wanted);
+            let of_core = CoreConstraints::parse_required(&text).expect_err("invalid");
+            assert_eq!(of_core.to_string(), wanted);
+        }
+    }
+    for (sign, meant) in [
+        ("=>", ">="),
+        ("=<", "<="),
+        ("==", "="),
+        ("===", "="),
+        (">==", ">="),
+        ("<>", "!="),
+        ("~", "~>"),
+        ("~=", "~>"),
+    ] {
+        check(sign, &format!("write \"{meant}\""));
+    }
+    check("^", "\"~>\" before two numbers allows one major version");
 }
 
 #[test]
