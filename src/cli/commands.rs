@@ -219,7 +219,7 @@ impl CommandLine {
         match checked {
             Ok(()) => Ok(line),
             // Worded and printed as errors of clap itself, with the usage below.
-            Err(text) => Err(definition().error(ErrorKind::ArgumentConflict, text)),
+            Err(text) => Err(suggestion::worded(ErrorKind::ArgumentConflict, text, &args)),
         }
     }
 }
@@ -274,6 +274,10 @@ mod tests {
         let text = text.expect_err("refused").to_string();
         assert!(!text.contains("two dashes"), "{text}");
         check("lockctl convert --to tofu", "write opentofu");
+        let text = CommandLine::read(["lockctl", "convert", "--to", "tofu"].map(OsString::from));
+        let text = text.expect_err("refused").to_string();
+        let usage = "\nUsage: lockctl convert [OPTIONS] --to <PROGRAM> [ROOT]...\n";
+        assert!(text.contains(usage), "{text}");
         check("lockctl verify --flavor tofu@1.10", "write opentofu@1.10");
         check("lockctl convert --to OpenTofu", "write opentofu");
     }

@@ -9,7 +9,7 @@ use crate::cli::commands::definition;
 /// Commands of the programs, and words that are tried for commands, with the help for them.
 const WORDS: &[(&[&str], &str)] = &[
     (
-        &["init"],
+        &["init", "install"],
         "`lockctl lock` creates or completes the lock file; providers are installed by init of \
          Terraform or OpenTofu",
     ),
@@ -37,6 +37,15 @@ const WORDS: &[(&[&str], &str)] = &[
         &["format"],
         "`lockctl fmt` brings the lock file into canonical form",
     ),
+    (
+        &["add", "sync"],
+        "write the provider to required_providers; `lockctl lock` then adds its entry",
+    ),
+    (
+        &["remove", "rm", "tidy", "prune"],
+        "`lockctl lock` drops the entries that nothing requires",
+    ),
+    (&["version"], "`lockctl --version` prints the version"),
     (&["history"], "`lockctl log` lists what changed in the past"),
     (
         &["graph"],
@@ -85,9 +94,24 @@ pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
         _ => None,
     };
     match improved {
-        Some(text) => definition().error(error.kind(), text),
+        Some(text) => worded(error.kind(), text, args),
         None => error,
     }
+}
+
+/// Makes an error about arguments with the usage of the command that was typed.
+pub(super) fn worded(kind: ErrorKind, text: String, args: &[OsString]) -> clap::Error {
+    let mut program = definition();
+    // Only then has a subcommand the whole of its usage.
+    program.build();
+    let typed = args.iter().skip(1).filter_map(|arg| arg.to_str());
+    let command = typed.fold(&mut program, |command, arg| {
+        if command.find_subcommand(arg).is_none() {
+            return command;
+        }
+        command.find_subcommand_mut(arg).expect("it was found")
+    });
+    command.error(kind, text)
 }
 
 /// Returns true if a word stands where a command is expected, rather than behind a command.
