@@ -22,6 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::addr::ProviderAddr;
 use crate::flavor::{Flavor, Program};
 use crate::hash::{CheckedPackage, Hash, Hashes, zh_of_digest};
+use crate::package::calendar::span;
 use crate::package::{ChecksumList, Evidence, KeyId, SignerKey, SigningKey};
 
 mod armor;
@@ -162,10 +163,12 @@ pub enum KeyRemark {
         at: SystemTime,
     },
     /// The key, or the subkey that signed, was made after this moment.
-    #[error("the key was made in the future")]
+    #[error("the key was made {} in the future", span(*ahead))]
     KeyFromTheFuture {
         /// The stated time of its creation.
         created: SystemTime,
+        /// The time from now until then.
+        ahead: Duration,
     },
     /// The signature, or one that binds the key, has expired.
     #[error("the signature has expired")]
@@ -174,10 +177,12 @@ pub enum KeyRemark {
         at: SystemTime,
     },
     /// The signature, or one that binds the key, was made after this moment.
-    #[error("the signature was made in the future")]
+    #[error("the signature was made {} in the future", span(*ahead))]
     SignatureFromTheFuture {
         /// The stated time of its creation.
         created: SystemTime,
+        /// The time from now until then.
+        ahead: Duration,
     },
     /// The signature is over a digest that can be forged.
     #[error("the signature is over a {name} digest")]

@@ -1,6 +1,6 @@
 //! Detached signatures: their signers, and whether they count now.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use pgp::crypto::hash::HashAlgorithm;
 use pgp::crypto::public_key::PublicKeyAlgorithm;
@@ -13,6 +13,10 @@ use super::limits::{MAX_SIGNATURE_BYTES, MAX_SIGNATURE_PACKETS};
 use super::packets::{PacketFault, packets};
 use super::signature_info::{SignatureInfo, UnusableSignature, spell, spell_fingerprint};
 use super::{KeyRemark, moment};
+
+/// Maximum difference between the clock of this machine and that of a signer: a signature or a key that is dated no
+/// further in the future counts as made now (rules 6.1).
+const CLOCK_SKEW: Duration = Duration::from_secs(30 * 60);
 
 /// A detached signature with the document that it is about, at one moment.
 pub(super) struct Detached<'a> {
@@ -204,21 +208,27 @@ impl<'a> SignerCandidate<'a> {
     }
 }
 
+/// Returns the time until a moment that is further in the future than clocks of two machines differ.
+fn ahead(created: u64, now: u64) -> Option<Duration> {
+    let ahead = Duration::from_secs(created.saturating_sub(now));
+    (ahead > CLOCK_SKEW).then_some(ahead)
+}
+
 fn time_of_key(created: u32, lifetime: u64, now: u64) -> Option<KeyRemark> {
     let created = u64::from(created);
     let end = created + lifetime;
-    if created > now {
+    if let Some(ahead) = ahead(created, now) {
         let created = moment(created);
-        return Some(KeyRemark::KeyFromTheFuture { created });
+        return Some(KeyRemark::KeyFromTheFuture { created, ahead });
     }
     (lifetime > 0 && now > end).then(|| KeyRemark::KeyExpired { at: moment(end) })
 }
 
 fn time_of_signature(info: &SignatureInfo, now: u64) -> Option<KeyRemark> {
     let end = info.created + info.lifetime;
-    if info.created > now {
+    if let Some(ahead) = ahead(info.created, now) {
         let created = moment(info.created);
-        return Some(KeyRemark::SignatureFromTheFuture { created });
+        return Some(KeyRemark::SignatureFromTheFuture { created, ahead });
     }
     (info.lifetime > 0 && now > end).then(|| KeyRemark::SignatureExpired { at: moment(end) })
 }

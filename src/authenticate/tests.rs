@@ -276,7 +276,10 @@ fn an_expired_key_is_good_enough_unless_one_insists() {
 fn the_time_of_a_signature_matters_to_terraform() {
     for (signature, remark) in [
         ("expired-signature", "the signature has expired"),
-        ("future-signature", "the signature was made in the future"),
+        (
+            "future-signature",
+            "the signature was made 11 years in the future",
+        ),
     ] {
         let refused = format!("refused: the signature by key ID is not valid now: {remark}");
         let keys = &["rsa2048"];
@@ -313,7 +316,7 @@ fn a_key_of_the_future_is_taken_for_an_expired_one() {
         &["rsa2048"],
         &TERRAFORM,
         YEAR_2017,
-        "self-signed, key ID ID; the key was made in the future; the signature was made in the \
+        "self-signed, key ID ID; the key was made 3 years in the future; the signature was made 3 years in the \
          future",
     );
     check(
@@ -321,8 +324,31 @@ fn a_key_of_the_future_is_taken_for_an_expired_one() {
         &["rsa2048"],
         &TERRAFORM,
         JANUARY_2021,
-        "refused: the signature by key ID is not valid now: the signature was made in the future",
+        "refused: the signature by key ID is not valid now: the signature was made 24 days in the future",
     );
+}
+
+/// Clocks differ: a release may be fetched seconds after it was signed.
+#[test]
+fn a_signature_counts_as_made_now_if_clocks_may_differ_by_that_much() {
+    let evidence = evidence(&fixture("kinds/rsa2048.sig"), vec![key("rsa2048")]);
+    let made = authenticate(&evidence, &TERRAFORM, at(YEAR_2024))
+        .expect("good")
+        .made;
+    let made = made.duration_since(UNIX_EPOCH).expect("later").as_secs();
+    for flavor in [&TERRAFORM, &STRICT_OPENTOFU] {
+        let good = if flavor.flavor.is_opentofu() {
+            "signed, key ID ID"
+        } else {
+            GOOD
+        };
+        for ahead in [1, 30 * 60] {
+            check("rsa2048", &["rsa2048"], flavor, made - ahead, good);
+        }
+        let refused = "refused: the signature by key ID is not valid now: the signature was made 30 minutes in the \
+                       future";
+        check("rsa2048", &["rsa2048"], flavor, made - 30 * 60 - 1, refused);
+    }
 }
 
 #[test]

@@ -81,7 +81,8 @@ pub fn ago(moment: SystemTime, now: SystemTime) -> String {
 }
 
 /// Counts the units of a span that say most; what is left over is cut off.
-fn span(span: Duration) -> String {
+#[must_use]
+pub fn span(span: Duration) -> String {
     let seconds = span.as_secs();
     let (_, length, name) = UNITS
         .iter()
