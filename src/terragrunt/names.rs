@@ -261,9 +261,10 @@ impl Evaluation<'_> {
             }
         }
         let json = dir.join(UNIT_FILE_JSON);
+        // A FIFO is there, though it cannot be read.
         match self.files.kind(&json) {
-            Ok(FileKind::File) => json,
-            _ => dir.join(UNIT_FILE),
+            Ok(FileKind::Directory) | Err(_) => dir.join(UNIT_FILE),
+            Ok(_) => json,
         }
     }
 

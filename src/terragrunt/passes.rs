@@ -9,7 +9,7 @@ use super::object;
 use super::outcome::{FilePlace, Outcome, Stop};
 use super::surroundings::UnitSurroundings;
 use super::unit::{EvaluatedUnit, all_unknown, of_config};
-use crate::diag::{Diagnostic, Severity, Span, Texts};
+use crate::diag::{Diagnostic, Severity, Span, Texts, rules};
 use crate::expr::Typed;
 use crate::world::Files;
 
@@ -50,7 +50,7 @@ pub(super) fn evaluate(
     (unit, diagnostics)
 }
 
-/// Reads the unit file. If it has syntax errors, these go to `diagnostics`.
+/// Reads the unit file. If it has syntax errors or cannot be read, that goes to `diagnostics`.
 pub(super) fn begin(
     evaluation: &mut Evaluation<'_>,
     path: &Path,
@@ -63,10 +63,16 @@ pub(super) fn begin(
                 .texts
                 .add(evaluation.files.shown(path), Vec::new());
             let span = Span::default();
-            let title = match failure {
+            let title = match &failure {
                 ReadFailure::Missing => "There is no unit file",
                 _ => "The unit file cannot be read",
             };
+            // An error, as for a file of the configuration: nothing is known of what the unit requires, and a lock
+            // file without entries would pass for one that fits.
+            if let ReadFailure::Failed(reason) = &failure {
+                let fault = Diagnostic::error(rules::FILE_UNREADABLE, title);
+                diagnostics.push(fault.at(file, span, reason.as_str()));
+            }
             return Err(failure.stop(title, path, FilePlace { file, span }));
         }
     };

@@ -75,6 +75,26 @@ note: .terraform.lock.hcl was not compared with any configuration: terragrunt.hc
     assert!(!lab.path(LOCK).exists());
 }
 
+/// An empty lock file would pass for one that fits.
+#[cfg(unix)]
+#[test]
+fn a_unit_file_that_cannot_be_read_is_an_error() {
+    for name in ["terragrunt.hcl", "terragrunt.hcl.json"] {
+        let lab = Lab::new();
+        lab.write(LOCK, "");
+        let _listening = std::os::unix::net::UnixListener::bind(lab.path(name)).unwrap();
+        for command in ["verify", "lock", "tree"] {
+            let outcome = lab.run(&[command]);
+            assert_exit(&outcome, 2);
+            let text = outcome.stdout + &outcome.stderr;
+            let title = "error[file-unreadable]: The unit file cannot be read\n";
+            assert!(text.contains(title), "{text}");
+            let place = format!("--> {name}:1:1\n = note: not a regular file\n");
+            assert!(text.contains(&place), "{text}");
+        }
+    }
+}
+
 #[test]
 fn a_lock_file_without_configuration_is_checked_by_itself() {
     let lab = simple();
