@@ -190,13 +190,7 @@ fn a_pull_request_can_neither_state_facts_nor_trust_them() {
         return;
     }
     let (registry, lab) = with_registry(DEMO);
-    let git = |args: &[&str]| {
-        let mut command = Command::new("git");
-        command.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]);
-        let output = command.args(args).current_dir(lab.dir()).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    };
+    let git = |args: &[&str]| git(&lab, args);
     std::fs::remove_dir(lab.path(".git")).unwrap();
     git(&["init", "-q", "-b", "main"]);
     lab.write(".lockctl.hcl", TRUSTING);
@@ -237,6 +231,64 @@ fn a_pull_request_can_neither_state_facts_nor_trust_them() {
     let ended = lock(&lab, &vars);
     assert_eq!(ended.code, Some(1), "{}", ended.output);
     assert!(downloads(&registry) > before, "packages are looked at");
+}
+
+#[test]
+fn project_files_of_subdirectories_count_in_the_action() {
+    if !has("bash") || !has("git") {
+        return;
+    }
+    let (_registry, lab) = with_registry(DEMO);
+    std::fs::remove_dir(lab.path(".git")).unwrap();
+    std::fs::remove_file(lab.path("main.tf")).unwrap();
+    git(&lab, &["init", "-q", "-b", "main"]);
+    lab.write("live/main.tf", DEMO);
+    let two = "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n";
+    lab.write("live/.lockctl.hcl", two);
+    let live = [("LOCKCTL_ROOTS", "live"), ("LOCKCTL_PLATFORMS", "")];
+    let ended = lock(&lab, &live);
+    assert_eq!(ended.code, Some(0), "{}", ended.output);
+    let path = format!("live/{LOCK}");
+    let locked = lab.read(&path);
+    assert_eq!(locked.matches("\"h1:").count(), 2, "{locked}");
+    let commit = || {
+        git(&lab, &["add", "live"]);
+        git(&lab, &["commit", "-qm", "a change"]);
+        git(&lab, &["rev-parse", "HEAD"])
+    };
+    let base = commit();
+    // The branch wants one platform less, and drops its hash.
+    lab.write("live/.lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
+    std::fs::remove_file(lab.path(&path)).unwrap();
+    assert_eq!(lock(&lab, &live).code, Some(0));
+    assert_eq!(lab.read(&path).matches("\"h1:").count(), 1);
+    commit();
+    for recursive in ["true", "false"] {
+        let root = if recursive == "true" { "." } else { "live" };
+        let check = |base: &str| {
+            let vars = [
+                ("LOCKCTL_ROOTS", root),
+                ("LOCKCTL_RECURSIVE", recursive),
+                ("LOCKCTL_PLATFORMS", ""),
+                ("LOCKCTL_CHECK", "true"),
+                ("LOCKCTL_BASE", base),
+            ];
+            lock(&lab, &vars)
+        };
+        assert_eq!(check("").code, Some(0));
+        let ended = check(&base);
+        assert_eq!(ended.code, Some(1), "{}", ended.output);
+        assert!(ended.output.contains("1 hash to add"), "{}", ended.output);
+    }
+}
+
+/// Runs git in the directory of the lab; returns what it prints.
+fn git(lab: &Lab, args: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]);
+    let output = command.args(args).current_dir(lab.dir()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// The `h1:` of the first fact of an export.

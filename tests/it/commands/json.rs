@@ -7,6 +7,7 @@ use super::merge::file;
 use super::{LOCK, ONE_PROVIDER, assert_exit, simple};
 use crate::lab::{Lab, zip_of};
 use crate::repo::Repo;
+use crate::schema;
 
 /// Runs a command and returns the object that it prints.
 fn told(lab: &Lab, args: &[&str]) -> Value {
@@ -262,6 +263,55 @@ fn a_step_of_the_past_says_how_far_it_goes() {
 }
 
 /// What is not known is null, which does not mean that there is nothing.
+/// [`Lab::run`] holds every output against the schema; here are all commands that have one.
+#[test]
+fn every_command_prints_what_the_schema_describes() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write("main.tf", ONE_PROVIDER);
+    for version in ["1.0.0", "1.1.0"] {
+        let package = format!("example.com/t/x/{version}/linux_amd64");
+        repo.lab.unpacked("mirror", &package, version);
+    }
+    let from_mirror = ["--fs-mirror", "mirror", "--platform", "linux_amd64"];
+    let lock = [&["lock"], &from_mirror[..]].concat();
+    assert_exit(&repo.run(&lock), 0);
+    repo.commit("one");
+    repo.write("old.hcl", repo.lab.read(LOCK).replace("1.1.0", "1.0.0"));
+    let with_mirror = |command: &[&'static str]| [command, &from_mirror].concat();
+    for (args, exit) in [
+        (with_mirror(&["lock"]), 0),
+        (with_mirror(&["lock", "--check"]), 0),
+        (with_mirror(&["update", "--dry-run"]), 0),
+        (
+            with_mirror(&["convert", "--to", "opentofu", "--dry-run"]),
+            0,
+        ),
+        (vec!["outdated", "--fs-mirror", "mirror"], 0),
+        (vec!["verify", "--platform", "linux_amd64"], 0),
+        (vec!["verify", "--matrix", "--platform", "linux_amd64"], 0),
+        (vec!["diff", "old.hcl", LOCK], 0),
+        (vec!["diff"], 0),
+        (vec!["show"], 0),
+        (vec!["why", "t/x"], 1),
+        (vec!["why", "example.com/t/x"], 0),
+        (vec!["tree"], 0),
+        (vec!["log"], 0),
+        (vec!["fmt", "--check"], 0),
+        (vec!["explain", "ci"], 0),
+        (vec!["hash", "mirror/example.com/t/x/1.1.0/linux_amd64"], 0),
+        (vec!["resolve"], 0),
+        (vec!["git", "status"], 1),
+        (vec!["cache", "stats"], 2),
+        (vec!["lock", "no/such"], 2),
+    ] {
+        let outcome = repo.run(&[&args[..], &["--format", "json"]].concat());
+        assert_exit(&outcome, exit);
+        let document: Value = serde_json::from_str(&outcome.stdout).expect("one object");
+        assert_eq!(document["command"], args[0]);
+        assert_eq!(schema::faults(&document), [""; 0], "{args:?}");
+    }
+}
+
 #[test]
 fn platforms_that_nothing_shows_are_null() {
     let lab = super::simple();
