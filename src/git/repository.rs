@@ -27,7 +27,7 @@ pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
 /// Variables that make git quiet, quick and harmless.
 const VARS: [(&str, &str); 6] = [
     ("GIT_TERMINAL_PROMPT", "0"),
-    // `git diff` would refresh the index, and a second git in the same directory would fail meanwhile.
+    // A second git in the same directory would fail meanwhile.
     ("GIT_OPTIONAL_LOCKS", "0"),
     // In a partial clone, reading a missing object would make a network request.
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -38,8 +38,12 @@ const VARS: [(&str, &str); 6] = [
 ];
 
 /// Options before every command.
-pub(super) const OPTIONS: [&str; 7] = [
+pub(super) const OPTIONS: [&str; 9] = [
     "--no-pager",
+    // `git diff` writes the index when only the time of a file differs, whatever `GIT_OPTIONAL_LOCKS` says
+    // (`refresh_index_quietly` in its builtin/diff.c).
+    "-c",
+    "diff.autoRefreshIndex=false",
     // A program that the configuration of a cloned repository may name.
     "-c",
     "core.fsmonitor=false",

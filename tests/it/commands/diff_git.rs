@@ -75,6 +75,32 @@ routine  hashicorp/aws  5.40.0  hashes-added  in changed/.terraform.lock.hcl: 1 
 }
 
 #[test]
+fn the_index_is_not_written() {
+    let Some(repo) = history() else { return };
+    let at = repo.lab.path(&format!("new/{LOCK}"));
+    // Another time, and the same content: git would note that in its index.
+    let long_ago =
+        std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    let file = std::fs::File::options().write(true).open(at).unwrap();
+    file.set_modified(long_ago).unwrap();
+    let index = || std::fs::read(repo.lab.path(".git/index")).unwrap();
+    let before = index();
+    for args in [
+        &["diff"][..],
+        &["diff", "HEAD~1"],
+        &["log"],
+        &["verify", "-r", "--since", "HEAD~1"],
+        &["git", "status"],
+    ] {
+        repo.run(args);
+        assert!(index() == before, "{args:?}");
+    }
+    // By itself it does.
+    repo.git(&["diff"]);
+    assert!(index() != before);
+}
+
+#[test]
 fn every_lock_file_that_differs_is_shown() {
     let Some(repo) = history() else { return };
     let outcome = repo.run(&["diff", "main..feature"]);
