@@ -18,6 +18,7 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
+use super::unfinished::{self, TemporaryMark};
 use super::{
     RealDisk, absent_as_none, beginning, not_regular, read_regular, refuse_other,
     written_or_changed,
@@ -198,10 +199,10 @@ impl Disk for LinkFreeDisk {
             return Ok(Replaced::Changed);
         }
         let (from, to) = (&*temporary.name, target.name);
-        let renamed = match old {
+        let renamed = unfinished::replace(|| match old {
             Some(_) => fs::renameat(&target.dir, from, &target.dir, to),
             None => rename_to_new(&target.dir, from, to),
-        };
+        });
         match renamed {
             Ok(()) if held.is_held() => Ok(Replaced::Done),
             Ok(()) => Ok(written_or_changed(target.current(new.len())?, new)),
@@ -283,28 +284,37 @@ pub(super) struct Temporary<'d> {
     dir: &'d OwnedFd,
     pub(super) name: OsString,
     pub(super) file: File,
+    /// Dropped after the file is removed.
+    _mark: TemporaryMark,
 }
 
 impl<'d> Temporary<'d> {
     /// Makes the file in an open directory; `path` is that of the directory.
     pub(super) fn make(dir: &'d OwnedFd, path: &Path) -> io::Result<Self> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | SAFE;
-        let made = tempfile::Builder::new()
-            .prefix(TEMPORARY_PREFIX)
-            .rand_bytes(TEMPORARY_LETTERS)
-            .disable_cleanup(true)
-            .make_in(path, |path| {
-                let name = path.file_name().unwrap_or_default().to_owned();
-                let file = fs::openat(dir, &name, flags, Mode::from_raw_mode(0o600))?;
-                Ok((name, file))
-            });
-        // The name of the temporary file is of no use in a message.
-        let made = made.map_err(|error| io::Error::from(error.kind()))?;
-        let ((name, file), _) = made.into_parts();
+        let (mark, (name, file)) = unfinished::make(|| {
+            let made = tempfile::Builder::new()
+                .prefix(TEMPORARY_PREFIX)
+                .rand_bytes(TEMPORARY_LETTERS)
+                .disable_cleanup(true)
+                .make_in(path, |path| {
+                    let name = path.file_name().unwrap_or_default().to_owned();
+                    let file = fs::openat(dir, &name, flags, Mode::from_raw_mode(0o600))?;
+                    Ok((name, file))
+                });
+            // The name of the temporary file is of no use in a message.
+            let made = made.map_err(|error| io::Error::from(error.kind()))?;
+            Ok((made.path().to_owned(), made.into_parts().0))
+        })?;
         let file = File::from(file);
         // Where that fails no other run removes the file, either.
         file.try_lock().ok();
-        Ok(Self { dir, name, file })
+        Ok(Self {
+            dir,
+            name,
+            file,
+            _mark: mark,
+        })
     }
 }
 

@@ -41,6 +41,7 @@ pub use net::RealHttp;
 pub use panics::announce_panics;
 #[cfg(feature = "fetch")]
 pub use run::RealRun;
+use unfinished::TemporaryMark;
 pub use unfinished::announce_interruption;
 
 use crate::world::{
@@ -164,7 +165,7 @@ impl Disk for RealDisk {
             remove_orphans(dir);
         }
         // In the same directory: a rename to another file system would be a copy, which is not atomic.
-        let mut temporary = temporary_in(dir)?;
+        let (_mark, mut temporary) = temporary_in(dir)?;
         // Where that fails no other run removes the file, either.
         temporary.as_file().try_lock().ok();
         temporary.write_all(new)?;
@@ -183,14 +184,13 @@ impl Disk for RealDisk {
         }
         // On Windows no other process could read the file as long as it is locked.
         temporary.as_file().unlock().ok();
-        let renamed = match old {
+        let renamed = unfinished::replace(|| match old {
             Some(_) => temporary.persist(&target),
             // A program that asks for no lock may have made the file since the comparison.
             None => temporary.persist_noclobber(&target),
-        };
+        });
         match renamed {
             Ok(_) => {
-                unfinished::count_replaced();
                 // Under the right to write, no other lockctl can have written since.
                 if held.is_held() {
                     Ok(Replaced::Done)
@@ -464,11 +464,14 @@ fn beginning(file: File, expected: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Makes a temporary file whose name shows the next process that it may be removed.
-fn temporary_in(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
-    tempfile::Builder::new()
-        .prefix(TEMPORARY_PREFIX)
-        .rand_bytes(TEMPORARY_LETTERS)
-        .tempfile_in(dir)
-        // The name of the temporary file is of no use in a message.
-        .map_err(|error| io::Error::from(error.kind()))
+fn temporary_in(dir: &Path) -> io::Result<(TemporaryMark, tempfile::NamedTempFile)> {
+    unfinished::make(|| {
+        let made = tempfile::Builder::new()
+            .prefix(TEMPORARY_PREFIX)
+            .rand_bytes(TEMPORARY_LETTERS)
+            .tempfile_in(dir)
+            // The name of the temporary file is of no use in a message.
+            .map_err(|error| io::Error::from(error.kind()))?;
+        Ok((made.path().to_owned(), made))
+    })
 }

@@ -104,7 +104,7 @@ impl DirectoryObjects {
     fn put_once(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
         let (dir, name) = self.directory_of(key, IfMissing::Make)?;
         let new = self.directory(NEW_OBJECTS, IfMissing::Make)?;
-        let mut temporary = Temporary::make(&new, Path::new(NEW_OBJECTS))?;
+        let mut temporary = Temporary::make(&new, &self.dir.join(NEW_OBJECTS))?;
         temporary.file.write_all(bytes)?;
         match fs::renameat(&new, &*temporary.name, &dir, name) {
             // Whatever else has the name of an object is not of use to anything.

@@ -79,7 +79,7 @@ impl Objects for DirectoryObjects {
         for dir in [path.parent().unwrap_or(&self.dir), &new] {
             fs::create_dir_all(dir)?;
         }
-        let mut temporary = temporary_in(&new)?;
+        let (_mark, mut temporary) = temporary_in(&new)?;
         temporary.as_file().try_lock().ok();
         temporary.write_all(bytes)?;
         // No other process could read the file as long as it is locked.

@@ -7,7 +7,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::{RealDisk, open_regular, unfinished};
+use super::unfinished::{self, TemporaryMark};
+use super::{RealDisk, open_regular};
 use crate::world::{FileKind, Files, PrivateDirectory};
 
 /// The beginning of the names of locked directories.
@@ -24,12 +25,23 @@ pub(super) struct TemporaryDirectory {
     path: PathBuf,
     /// Closed before the directory is removed.
     lock: Option<File>,
+    /// Dropped after the directory is removed.
+    _mark: TemporaryMark,
 }
 
 /// Makes a directory, and removes those of processes that were killed.
 pub(super) fn make() -> io::Result<TemporaryDirectory> {
     let above = std::env::temp_dir();
     remove_orphans(&above);
+    let (mark, (path, lock)) = unfinished::make(|| make_locked(&above))?;
+    Ok(TemporaryDirectory {
+        path,
+        lock: Some(lock),
+        _mark: mark,
+    })
+}
+
+fn make_locked(above: &Path) -> io::Result<(PathBuf, (PathBuf, File))> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(NEW_PREFIX);
     #[cfg(unix)]
@@ -53,9 +65,7 @@ pub(super) fn make() -> io::Result<TemporaryDirectory> {
     fs::rename(made.path(), &path)?;
     // This removes nothing: the directory has another name now.
     drop(made);
-    unfinished::add_directory(&path);
-    let lock = Some(lock);
-    Ok(TemporaryDirectory { path, lock })
+    Ok((path.clone(), (path, lock)))
 }
 
 impl TemporaryDirectory {
@@ -102,7 +112,6 @@ impl Drop for TemporaryDirectory {
         self.lock = None;
         // What cannot be removed is left to the next process.
         fs::remove_dir_all(&self.path).ok();
-        unfinished::remove_directory(&self.path);
     }
 }
 

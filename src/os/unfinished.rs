@@ -1,22 +1,16 @@
-//! Work that is undone when a signal ends this process: directories are removed, programs are ended.
+//! Work that is undone when a signal ends this process: temporary files and directories are removed, programs
+//! are ended.
 //!
 //! A process without anything of that kind handles no signal, nor does one without the feature `fetch`:
 //! the handlers of a program that only reads lock files are its own.
 
 #[cfg(not(all(unix, feature = "fetch")))]
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::io;
+#[cfg(not(all(unix, feature = "fetch")))]
+use std::path::PathBuf;
 
 #[cfg(all(unix, feature = "fetch"))]
-pub(super) use on_unix::{add_directory, add_group, remove_directory, remove_group};
-
-/// Number of files that this process has replaced.
-static REPLACED: AtomicUsize = AtomicUsize::new(0);
-
-/// Notes a file that was replaced, which an interrupted run mentions.
-pub(super) fn count_replaced() {
-    REPLACED.fetch_add(1, Ordering::Relaxed);
-}
+pub(super) use on_unix::{TemporaryMark, add_group, make, remove_group, replace};
 
 /// Has a run that locks say, if a signal ends it, that it can be resumed.
 pub fn announce_interruption() {
@@ -36,16 +30,22 @@ fn interrupted(replaced: usize) -> String {
     format!("interrupted: {written}; run the same command again to resume")
 }
 
-/// Elsewhere the next process removes the directory.
+/// Elsewhere the next process removes what this one leaves behind.
 #[cfg(not(all(unix, feature = "fetch")))]
-pub(super) fn add_directory(path: &Path) {
-    let _ = path;
+pub(super) struct TemporaryMark;
+
+/// Makes a temporary file or directory.
+#[cfg(not(all(unix, feature = "fetch")))]
+pub(super) fn make<T>(
+    make: impl FnOnce() -> io::Result<(PathBuf, T)>,
+) -> io::Result<(TemporaryMark, T)> {
+    make().map(|(_, made)| (TemporaryMark, made))
 }
 
-/// Elsewhere nothing was noted.
+/// Replaces a file; elsewhere nobody asks how many.
 #[cfg(not(all(unix, feature = "fetch")))]
-pub(super) fn remove_directory(path: &Path) {
-    let _ = path;
+pub(super) fn replace<T, E>(rename: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    rename()
 }
 
 #[cfg(all(unix, feature = "fetch"))]
@@ -60,10 +60,25 @@ mod on_unix {
     use std::time::Duration;
 
     use rustix::process::{Pid, Signal, kill_process_group};
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+        SIGXFSZ,
+    };
     use signal_hook::iterator::Signals;
 
-    use super::{REPLACED, interrupted};
+    use super::interrupted;
+
+    /// Signals that end a process which does not handle them (signal(7)), but for those of a fault in the process
+    /// itself, for `SIGPIPE`, which Rust has every process ignore, and for the few that macOS does not end a
+    /// process with.
+    const ENDING: [i32; 11] = [
+        SIGALRM, SIGHUP, SIGINT, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXCPU,
+        SIGXFSZ,
+    ];
+
+    /// Those that are handled where no system lists what was ignored from the start: `nohup` has a process
+    /// ignore `SIGHUP`, and a handler would end it all the same.
+    const ALWAYS_HANDLED: [i32; 2] = [SIGINT, SIGTERM];
 
     /// Attempts to remove a directory: a program that was ended may still write for a moment.
     const ATTEMPTS: usize = 20;
@@ -71,18 +86,31 @@ mod on_unix {
     /// Pause between two attempts.
     const PAUSE: Duration = Duration::from_millis(10);
 
-    /// The file in which Linux lists the signals that a process ignores.
+    /// The file in which Linux lists the signals that a process ignores or handles.
     const STATUS: &str = "/proc/self/status";
 
     struct Unfinished {
-        directories: BTreeSet<PathBuf>,
+        /// Temporary files and directories.
+        paths: BTreeSet<PathBuf>,
         groups: BTreeSet<i32>,
+        /// Number of files that this process has replaced.
+        replaced: usize,
     }
 
     static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished {
-        directories: BTreeSet::new(),
+        paths: BTreeSet::new(),
         groups: BTreeSet::new(),
+        replaced: 0,
     });
+
+    /// A note on a temporary file or directory: a signal removes it as long as this exists.
+    pub(in crate::os) struct TemporaryMark(PathBuf);
+
+    impl Drop for TemporaryMark {
+        fn drop(&mut self) {
+            unfinished().paths.remove(&self.0);
+        }
+    }
 
     static WATCH: Once = Once::new();
 
@@ -99,15 +127,23 @@ mod on_unix {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a directory that is to be removed.
-    pub(in crate::os) fn add_directory(path: &Path) {
+    /// Makes a temporary file or directory, whose path is returned with it; no signal finds it made and not noted.
+    pub(in crate::os) fn make<T>(
+        make: impl FnOnce() -> io::Result<(PathBuf, T)>,
+    ) -> io::Result<(TemporaryMark, T)> {
         WATCH.call_once(watch);
-        unfinished().directories.insert(path.to_owned());
+        let mut unfinished = unfinished();
+        let (path, made) = make()?;
+        unfinished.paths.insert(path.clone());
+        Ok((TemporaryMark(path), made))
     }
 
-    /// Forgets a directory, which is gone.
-    pub(in crate::os) fn remove_directory(path: &Path) {
-        unfinished().directories.remove(path);
+    /// Replaces a file; no signal finds it replaced and not counted.
+    pub(in crate::os) fn replace<T, E>(rename: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        let mut unfinished = unfinished();
+        let renamed = rename()?;
+        unfinished.replaced += 1;
+        Ok(renamed)
     }
 
     /// Notes a group of processes that is to be ended.
@@ -122,17 +158,15 @@ mod on_unix {
     }
 
     fn watch() {
-        // A handler for a signal that the process was started to ignore would end it.
-        let handled = [SIGINT, SIGTERM]
-            .into_iter()
-            .filter(|signal| !is_ignored(*signal));
         // Without a handler the next process removes what is left.
-        if let Ok(mut signals) = Signals::new(handled) {
+        if let Ok(mut signals) = Signals::new(handled()) {
             thread::spawn(move || {
                 for signal in signals.forever() {
-                    undo();
+                    // Kept until the process ends, so that no thread makes or replaces a file behind this.
+                    let unfinished = unfinished();
+                    undo(&unfinished);
                     if IS_ANNOUNCED.load(Ordering::Relaxed) {
-                        let text = interrupted(REPLACED.load(Ordering::Relaxed));
+                        let text = interrupted(unfinished.replaced);
                         // Behind `^C` of the terminal, or behind the progress bar.
                         let start = if io::stderr().is_terminal() { "\n" } else { "" };
                         writeln!(io::stderr(), "{start}{text}").ok();
@@ -144,19 +178,25 @@ mod on_unix {
         }
     }
 
-    /// Returns true if this process was started so that it ignores a signal, as a shell does with
-    /// Ctrl-C for programs in the background.
-    fn is_ignored(signal: i32) -> bool {
-        fs::read_to_string(STATUS)
-            .unwrap_or_default()
-            .lines()
-            .find_map(|line| line.strip_prefix("SigIgn:"))
-            .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-            .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    /// Returns the signals whose action is the default: a handler for one that the process was started to ignore,
+    /// as a shell does with Ctrl-C for programs in the background, would end it, and one that the program around
+    /// this library handles is its own.
+    fn handled() -> Vec<i32> {
+        let status = fs::read_to_string(STATUS).unwrap_or_default();
+        let mask = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            u64::from_str_radix(line.trim(), 16).ok()
+        };
+        match (mask("SigIgn:"), mask("SigCgt:")) {
+            (Some(ignored), Some(caught)) => ENDING
+                .into_iter()
+                .filter(|signal| (ignored | caught) >> (signal - 1) & 1 == 0)
+                .collect(),
+            _ => ALWAYS_HANDLED.into(),
+        }
     }
 
-    fn undo() {
-        let unfinished = unfinished();
+    fn undo(unfinished: &Unfinished) {
         for group in unfinished
             .groups
             .iter()
@@ -165,16 +205,17 @@ mod on_unix {
             // It may have ended this moment.
             kill_process_group(group, Signal::KILL).ok();
         }
-        for directory in &unfinished.directories {
+        for path in &unfinished.paths {
             let mut attempts = 0;
             // Programs that are ended may write until the system has removed them.
-            while fs::remove_dir_all(directory).is_err()
-                && directory.exists()
-                && attempts < ATTEMPTS
-            {
+            while remove(path).is_err() && path.exists() && attempts < ATTEMPTS {
                 attempts += 1;
                 thread::sleep(PAUSE);
             }
         }
+    }
+
+    fn remove(path: &Path) -> io::Result<()> {
+        fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))
     }
 }

@@ -11,6 +11,9 @@ use serde_json::json;
 
 use crate::registry::{Entry, Origin, Registry};
 
+const SIGHUP: i32 = 1;
+const SIGQUIT: i32 = 3;
+const SIGUSR1: i32 = 10;
 /// To a program without handlers it is the same as Ctrl-C, which programs that a shell starts in the
 /// background are told to pass over, and so is all that they start.
 const SIGTERM: i32 = 15;
@@ -21,8 +24,9 @@ fn names(dir: &Path) -> Vec<String> {
     names.collect()
 }
 
-#[test]
-fn an_interrupted_run_leaves_nothing_behind() {
+/// Has a shell start a run, sends it signals in the middle of a download, and looks at which one ends it.
+#[track_caller]
+fn check(script: &str, sent: &[i32], expected: i32) {
     let registry = Registry::start();
     registry.add_zip("acme/demo", "1.0.0", "linux_amd64", &vec![7; 1 << 20]);
     // A byte arrives every second.
@@ -39,8 +43,8 @@ fn an_interrupted_run_leaves_nothing_behind() {
     );
     std::fs::write(root.join("main.tf"), config).unwrap();
 
-    let mut run = Command::new(env!("CARGO_BIN_EXE_lockctl"))
-        .args(["lock", "--platform", "linux_amd64"])
+    let mut run = Command::new("/bin/sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_lockctl")])
         .current_dir(&root)
         .env_clear()
         .env("TMPDIR", &temporary)
@@ -56,12 +60,14 @@ fn an_interrupted_run_leaves_nothing_behind() {
         "the run ended by itself: {:?}",
         run.try_wait()
     );
-    let sent = Command::new("kill")
-        .args(["-TERM", &run.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(sent.success());
-    assert_eq!(run.wait().unwrap().signal(), Some(SIGTERM));
+    for signal in sent {
+        let sent = Command::new("/bin/kill")
+            .args([&format!("-{signal}"), &run.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+    }
+    assert_eq!(run.wait().unwrap().signal(), Some(expected));
     let mut said = String::new();
     run.stderr
         .take()
@@ -74,4 +80,25 @@ fn an_interrupted_run_leaves_nothing_behind() {
     );
     assert_eq!(names(&root), ["main.tf"]);
     assert!(names(&temporary).is_empty(), "{:?}", names(&temporary));
+}
+
+const LOCK: &str = "exec \"$0\" lock --platform linux_amd64";
+
+#[test]
+fn an_interrupted_run_leaves_nothing_behind() {
+    // Other systems do not say which of the others is ignored.
+    let signals: &[i32] = if cfg!(target_os = "linux") {
+        &[SIGTERM, SIGHUP, SIGQUIT, SIGUSR1]
+    } else {
+        &[SIGTERM]
+    };
+    for &signal in signals {
+        check(&format!("ulimit -c 0; {LOCK}"), &[signal], signal);
+    }
+}
+
+/// As for a program that `nohup` starts.
+#[test]
+fn a_signal_that_is_ignored_from_the_start_ends_no_run() {
+    check(&format!("trap '' HUP; {LOCK}"), &[SIGHUP, SIGTERM], SIGTERM);
 }
