@@ -15,6 +15,8 @@
 mod module_lab;
 #[path = "../tests/support/registry/mod.rs"]
 mod registry;
+#[path = "../tests/support/seed.rs"]
+mod seed;
 #[path = "../tests/support/servers.rs"]
 mod servers;
 #[path = "../tests/support/temp.rs"]

@@ -35,6 +35,7 @@ mod routes;
 mod selections;
 mod terragrunt;
 mod threats;
+mod torture;
 mod versions;
 
 #[path = "../support/corpus.rs"]
@@ -57,6 +58,8 @@ mod repo;
 mod scenarios;
 #[path = "../support/schema.rs"]
 mod schema;
+#[path = "../support/seed.rs"]
+mod seed;
 #[path = "../support/servers.rs"]
 mod servers;
 #[path = "../support/temp.rs"]

@@ -37,6 +37,8 @@ mod remote_modules;
 mod routes;
 #[path = "../support/schema.rs"]
 mod schema;
+#[path = "../support/seed.rs"]
+mod seed;
 #[path = "../support/servers.rs"]
 mod servers;
 mod signatures;

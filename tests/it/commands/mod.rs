@@ -30,6 +30,7 @@ mod facts_release;
 mod file_values;
 mod files;
 mod fix;
+mod floods;
 mod folds;
 mod formats;
 mod generate;

@@ -15,6 +15,7 @@
 mod commands;
 mod differences;
 mod lifecycle;
+mod mutated;
 #[cfg(unix)]
 mod opentofu;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -143,7 +143,7 @@ fn recorded(run: &Run, before: Option<&String>) -> Recorded {
 }
 
 /// Runs all steps; returns what came of the last one.
-fn play(registry: &Registry, lab: &mut Lab, run: &mut Run, engine: Engine) -> Replayed {
+pub(super) fn play(registry: &Registry, lab: &mut Lab, run: &mut Run, engine: Engine) -> Replayed {
     let lock = run.directory.join(LOCK);
     let read = || std::fs::read_to_string(&lock).ok();
     let mut last = None;

@@ -28,6 +28,7 @@ mod documents;
 mod keys;
 mod knobs;
 mod log;
+mod mutation;
 mod route;
 mod server;
 mod shop;
@@ -51,6 +52,7 @@ pub(crate) use self::catalog::{Dates, Evidence};
 pub(crate) use self::keys::TestKey;
 pub(crate) use self::knobs::Knobs;
 pub(crate) use self::log::{Entry, Origin};
+pub(crate) use self::mutation::Mutation;
 pub(crate) use self::sums::{false_hash, sha256_hex};
 pub(crate) use self::tls::{authority_pem, foreign_server_config, server_config};
 
@@ -155,6 +157,11 @@ impl Registry {
     pub(crate) fn reset(&self, knobs: &Value) {
         self.shared.stock().knobs = Knobs::parse(knobs);
         self.shared.log.reset();
+    }
+
+    /// Changes answers from now on, whatever the knobs say; a reset does not end this.
+    pub(crate) fn mutate(&self, mutation: Option<Mutation>) {
+        self.shared.stock().mutation = mutation;
     }
 
     /// All requests since the last reset, in order of arrival.

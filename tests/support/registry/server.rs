@@ -18,6 +18,7 @@ use super::catalog::Catalog;
 use super::delivery::{Ending, Fate, Parcel};
 use super::knobs::Knobs;
 use super::log::{Entry, InFlight, Log, Origin};
+use super::mutation::Mutation;
 use super::route::Route;
 use super::shop::{Origins, Shop};
 use crate::servers::Connection;
@@ -35,6 +36,7 @@ pub(crate) struct Shared {
 pub(crate) struct Stock {
     pub(crate) catalog: Catalog,
     pub(crate) knobs: Knobs,
+    pub(crate) mutation: Option<Mutation>,
 }
 
 impl Shared {
@@ -45,6 +47,7 @@ impl Shared {
             stock: Mutex::new(Stock {
                 catalog: Catalog::default(),
                 knobs: Knobs::good(),
+                mutation: None,
             }),
         }
     }
@@ -68,7 +71,20 @@ impl Shared {
             knobs: &stock.knobs,
             origins: &self.origins,
         };
-        let answer = shop.answer(asked, fault.as_ref());
+        let mut answer = shop.answer(asked, fault.as_ref());
+        if let Some(mutation) = &mut stock.mutation {
+            let host = request
+                .headers()
+                .get("host")
+                .and_then(|host| host.to_str().ok());
+            let host = host.or_else(|| request.uri().authority().map(|host| host.as_str()));
+            let url = format!(
+                "https://{}{}",
+                host.unwrap_or_default(),
+                request.uri().path()
+            );
+            mutation.apply(&url, &mut answer);
+        }
         let status = match answer.delivery.instead {
             Some(_) => None,
             None => Some(answer.status),
