@@ -43,6 +43,10 @@ pub(crate) trait Changes: Sync {
     fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
         RealDisk.replace_held(held, file)
     }
+
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        RealDisk.objects(dir)
+    }
 }
 
 /// The disk of this machine with the changes of a test.
@@ -115,6 +119,6 @@ impl<T: Changes> Disk for Changed<T> {
     }
 
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
-        RealDisk.objects(dir)
+        self.0.objects(dir)
     }
 }

@@ -1,10 +1,17 @@
 //! What the store knows of a release: which hashes are none of it, who signed it, and when.
 
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+
+use lockctl::os::RealDisk;
+use lockctl::world::{Disk as _, ObjectSize, Objects};
 use snapbox::{assert_data_eq, str};
 
 use super::facts::{STORE, lock, locked, objects};
 use super::registry::{DEMO, TWO, with_registry};
 use super::{LOCK, assert_exit};
+use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Dates, Registry, TestKey};
 
@@ -123,6 +130,84 @@ fn what_may_be_of_the_release_is_not_reported() {
         "{}",
         asked.stdout
     );
+}
+
+/// A disk that notes what is asked of the store.
+#[derive(Default)]
+struct NotedStore(Mutex<Vec<String>>);
+
+/// The store with the notes on what is asked of it.
+struct NotedObjects<'a> {
+    objects: Box<dyn Objects + 'a>,
+    asked: &'a Mutex<Vec<String>>,
+}
+
+impl Changes for NotedStore {
+    fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
+        Box::new(NotedObjects {
+            objects: RealDisk.objects(dir),
+            asked: &self.0,
+        })
+    }
+}
+
+impl Objects for NotedObjects<'_> {
+    fn check(&self) -> io::Result<()> {
+        self.objects.check()
+    }
+
+    fn get(&self, key: &str, limit: u64) -> io::Result<Option<Vec<u8>>> {
+        self.asked.lock().unwrap().push(key.to_owned());
+        self.objects.get(key, limit)
+    }
+
+    fn put(&self, key: &str, bytes: &[u8]) -> io::Result<()> {
+        self.objects.put(key, bytes)
+    }
+
+    fn measure(&self, above: &str) -> io::Result<Vec<ObjectSize>> {
+        self.asked.lock().unwrap().push(format!("list {above}"));
+        self.objects.measure(above)
+    }
+
+    fn remove(&self, key: &str) -> io::Result<()> {
+        self.objects.remove(key)
+    }
+}
+
+#[test]
+fn a_release_costs_one_read_of_the_store() {
+    let (_registry, lab) = locked();
+    // Whatever else the store has is not looked at.
+    let reads = |lab: &Lab, args: &[&str]| -> Vec<String> {
+        let disk = Changed::<NotedStore>::default();
+        lab.run_on(&disk, args);
+        let asked = disk.0.0.into_inner().unwrap();
+        assert!(
+            !asked.iter().any(|key| key.starts_with("list ")),
+            "{asked:?}"
+        );
+        asked
+            .into_iter()
+            .filter(|key| key.starts_with("releases-"))
+            .collect()
+    };
+    let args = ["verify", "--platform", "linux_amd64,darwin_arm64"];
+    assert_eq!(reads(&lab, &args).len(), 1);
+    let good = lab.read(LOCK);
+    lab.write(LOCK, altered(&good, &["zh", "h1"]));
+    assert_eq!(reads(&lab, &args).len(), 1);
+    // A policy asks about the same release.
+    lab.write(".lockctl.hcl", "policy {\n  min_age = \"7d\"\n}\n");
+    assert_eq!(reads(&lab, &args).len(), 1);
+    // Another entry is another read, and another root with the same entries is none.
+    let other = good.replace("acme/demo", "acme/other");
+    let (_, entry) = other.split_once("\n\n").unwrap();
+    lab.write(LOCK, format!("{good}\n{entry}"));
+    assert_eq!(reads(&lab, &args).len(), 2);
+    lab.write("b/main.tf", DEMO);
+    lab.write(&format!("b/{LOCK}"), &good);
+    assert_eq!(reads(&lab, &["verify", "-r"]).len(), 2);
 }
 
 /// An entry from a mirror, or of a small file, has no `zh:`; the `h1:` of the packages that this machine hashed are
