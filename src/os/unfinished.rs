@@ -53,7 +53,7 @@ mod on_unix {
     use std::collections::BTreeSet;
     use std::fs;
     use std::io::{self, IsTerminal as _, Write as _};
-    use std::path::{Path, PathBuf};
+    use std::path::PathBuf;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, MutexGuard, Once, PoisonError};
     use std::thread;
@@ -208,14 +208,11 @@ mod on_unix {
         for path in &unfinished.paths {
             let mut attempts = 0;
             // Programs that are ended may write until the system has removed them.
-            while remove(path).is_err() && path.exists() && attempts < ATTEMPTS {
+            let removed = || fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
+            while removed().is_err() && path.exists() && attempts < ATTEMPTS {
                 attempts += 1;
                 thread::sleep(PAUSE);
             }
         }
-    }
-
-    fn remove(path: &Path) -> io::Result<()> {
-        fs::remove_file(path).or_else(|_| fs::remove_dir_all(path))
     }
 }
