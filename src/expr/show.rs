@@ -105,33 +105,28 @@ impl ShortLine {
         // Each character takes at least one; the rest of a long text need not be escaped.
         let end = text.char_indices().nth(self.chars_left);
         let shown = end.map_or(text, |(end, _)| &text[..end]);
-        self.push(&quoted(shown));
-    }
-}
-
-/// Writes text in quotes; characters that cannot be seen are escaped.
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{b}' => out.push_str("\\v"),
-            '\u{c}' => out.push_str("\\f"),
-            // An invisible character could make one address look like another.
-            c if is_visible(c) => out.push(c),
-            // Writing to a string cannot fail.
-            c if u32::from(c) < 0x80 => drop(write!(out, "\\x{:02x}", u32::from(c))),
-            c => drop(write!(out, "\\u{:04x}", u32::from(c))),
+        let mut quoted = String::with_capacity(shown.len() + 2);
+        quoted.push('"');
+        for c in shown.chars() {
+            match c {
+                '"' | '\\' => quoted.extend(['\\', c]),
+                '\n' => quoted.push_str("\\n"),
+                '\r' => quoted.push_str("\\r"),
+                '\t' => quoted.push_str("\\t"),
+                '\u{7}' => quoted.push_str("\\a"),
+                '\u{8}' => quoted.push_str("\\b"),
+                '\u{b}' => quoted.push_str("\\v"),
+                '\u{c}' => quoted.push_str("\\f"),
+                // An invisible character could make one address look like another.
+                c if is_visible(c) => quoted.push(c),
+                // Writing to a string cannot fail.
+                c if u32::from(c) < 0x80 => drop(write!(quoted, "\\x{:02x}", u32::from(c))),
+                c => drop(write!(quoted, "\\u{:04x}", u32::from(c))),
+            }
         }
+        quoted.push('"');
+        self.push(&quoted);
     }
-    out.push('"');
-    out
 }
 
 /// Returns true for visible characters: no control character, no space but the plain one, and no mark without width

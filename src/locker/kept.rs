@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Release;
-use super::stages::{HashedPackage, HashedProvider};
+use super::stages::HashedProvider;
 use super::work::RootWork;
 use crate::package::{ReleaseFact, ReleasePackage};
 use crate::sources::filesystem_mirror::packed_name;
@@ -32,8 +32,15 @@ pub(super) fn keep(facts: &dyn Facts, roots: &[RootWork<'_, HashedProvider>]) {
             .iter()
             .filter_map(|package| Some((package, package.content.zh()?)))
         {
-            if let Some(listed) = known.packages.get_mut(zh).filter(|_| is_plain(package)) {
-                listed.h1 = Some(package.content.h1.clone());
+            let content = &package.content;
+            // One `h1:` stands for the package, and this machine has computed it (`store` rules 1.1).
+            let is_own = content
+                .fact
+                .as_ref()
+                .is_none_or(|fact| fact.origin == FactOrigin::Computed);
+            let is_plain = content.oddities.is_empty() && content.member_h1() == Some(&content.h1);
+            if let Some(listed) = known.packages.get_mut(zh).filter(|_| is_own && is_plain) {
+                listed.h1 = Some(content.h1.clone());
             }
         }
     }
@@ -85,14 +92,4 @@ fn listed(release: &Release, provider: &HashedProvider) -> Option<ReleaseFact> {
     }
     // Only then the list is shown to be that of this release.
     (!listed.packages.is_empty()).then_some(listed)
-}
-
-/// Returns true if one `h1:` stands for a package, and this machine has computed it (`store` rules 1.1).
-fn is_plain(package: &HashedPackage) -> bool {
-    let content = &package.content;
-    let is_own = content
-        .fact
-        .as_ref()
-        .is_none_or(|fact| fact.origin == FactOrigin::Computed);
-    is_own && content.oddities.is_empty() && content.member_h1() == Some(&content.h1)
 }

@@ -84,6 +84,8 @@ pub fn run(
     let roots = dates::select(&sources, settings, roots);
     let roots = packages::find(&sources, facts, settings, roots);
     let roots = work::pass_over_unavailable(roots);
+    // Before the download, so that nothing is fetched in vain: of two faults this may be the other one than
+    // that of a program (rules 3.2).
     let roots = prove::prove(&sources, settings, roots);
     let roots = fetch::hash(disk, facts, &sources, settings, roots);
     kept::keep(facts, &roots);

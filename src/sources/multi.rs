@@ -38,6 +38,7 @@ impl<'a> Multi<'a> {
     fn of(&self, provider: &ProviderAddr) -> impl Iterator<Item = &SourceMember<'a>> {
         self.members
             .iter()
+            // `include` and `exclude` decide who is asked at all (rules 10.4).
             .filter(|member| member.providers.allows(provider))
     }
 

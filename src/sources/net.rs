@@ -333,7 +333,7 @@ impl Net<'_> {
         let is_basic = matches!(request.credentials, Some(Credentials::Basic { .. }));
         for _ in 0..=limits.hops {
             // This never becomes true again: a server that redirects back chooses the path, and could have
-            // the credentials sent to a place of its choice.
+            // the credentials sent to a place of its choice (rules 5.2).
             at_home &= url.origin() == home;
             let sent = HttpRequest {
                 url: &url,

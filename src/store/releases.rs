@@ -18,6 +18,7 @@ pub(super) fn key(provider: &ProviderAddr, version: &Version) -> String {
     let name = format!("{provider} {version}");
     let named = hash::zh(name.as_bytes()).expect("a slice can be read");
     let digits = named.value();
+    // One read finds a release, and nothing is listed (rules 5.1).
     format!("{RELEASES}/{}/{digits}", &digits[..2])
 }
 

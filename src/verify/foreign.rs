@@ -56,6 +56,7 @@ pub(super) fn of_no_release(
         let (h1, zh) = (count(Scheme::H1), count(Scheme::Zh));
         let unseen = release.unseen();
         // A list of one package may be that of its platform alone.
+        // Only a list of the whole release shows what is none of it (`store` rules 5.4).
         let is_certain = release.lists_release && (zh > 0 || h1 > unseen);
         let has_one = entry.hashes.iter().any(|hash| release.has(hash));
         if !is_certain || has_one || is_judged(provider) {

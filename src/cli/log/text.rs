@@ -163,7 +163,24 @@ fn blocks(
         Some(Risk::Warning) => Tone::Warning,
         _ => Tone::Good,
     };
-    table.push(TextBlock::Verdict(tone, verdict(&changes, alarms)));
+    let text = if changes.is_empty() {
+        "no commit has a matching change".to_owned()
+    } else {
+        let providers: BTreeSet<&ProviderAddr> =
+            changes.iter().map(|change| &change.provider).collect();
+        let commits: BTreeSet<_> = changes.iter().map(|change| &change.commit).collect();
+        let alarming = match alarms {
+            0 => "nothing alarming".to_owned(),
+            n => format!("{n} alarming"),
+        };
+        format!(
+            "{} of {} in {}, {alarming}",
+            counted(changes.len(), "change"),
+            counted(providers.len(), "provider"),
+            counted(commits.len(), "commit")
+        )
+    };
+    table.push(TextBlock::Verdict(tone, text));
     table
 }
 
@@ -187,25 +204,6 @@ fn cause(line: &HistoryLine<'_>) -> (String, String) {
     let commit = format!("{:<2}  {}", mark(change.risk), change.commit.short());
     let addr = change.provider.short(*flavor);
     (commit, format!("{addr}: {}", change.cause))
-}
-
-fn verdict(changes: &[&PastChange], alarms: usize) -> String {
-    if changes.is_empty() {
-        return "no commit has a matching change".to_owned();
-    }
-    let providers: BTreeSet<&ProviderAddr> =
-        changes.iter().map(|change| &change.provider).collect();
-    let commits: BTreeSet<_> = changes.iter().map(|change| &change.commit).collect();
-    let alarming = match alarms {
-        0 => "nothing alarming".to_owned(),
-        n => format!("{n} alarming"),
-    };
-    format!(
-        "{} of {} in {}, {alarming}",
-        counted(changes.len(), "change"),
-        counted(providers.len(), "provider"),
-        counted(commits.len(), "commit")
-    )
 }
 
 fn row(line: &HistoryLine<'_>) -> Vec<String> {

@@ -104,6 +104,7 @@ pub(in crate::config) fn choose(
     let names = || {
         entries
             .iter()
+            // A link to a directory stays, and fails when it is read, as in the programs (rules 1.3).
             .filter(|entry| entry.kind != FileKind::Directory)
             .map(|entry| (entry, entry.name.as_encoded_bytes()))
             // The names that editors give to backups and swap files (rules 1.2).

@@ -95,6 +95,7 @@ pub(super) fn volatile(eval: &Evaluator<'_>, name: &str, span: Span) -> Outcome 
         .functions
         .is_some_and(|around| around.has_volatile)
     {
+        // OpenTofu has a value here, and another one in its own run (rules 6.4).
         return eval.uncertain(span, &format!("{name}() gives something else in each run"));
     }
     Ok(Typed::unknown(Type::String))

@@ -8,7 +8,7 @@ mod tarball;
 #[cfg(test)]
 mod tests;
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 
 pub use kind::{ArchiveKind, NamedArchive};
 
@@ -36,29 +36,32 @@ pub fn read_archive(
     file.rewind().map_err(PackageError::Read)?;
     // A top directory that all entries share is kept: the address names it behind `//` (rules 3.2).
     match kind {
-        ArchiveKind::Zip => read_zip(file),
+        ArchiveKind::Zip => {
+            let mut builder = PackageBuilder::new();
+            let put = |entry: UnpackedEntry| match entry.content {
+                UnpackedContent::Directory => builder.directory(&entry.path),
+                UnpackedContent::Kept(bytes) => {
+                    builder.file(&entry.path, FileContent::Kept(bytes.into()))
+                }
+                UnpackedContent::Passed(bytes) => {
+                    builder.file(&entry.path, FileContent::Passed(bytes))
+                }
+            };
+            match unpack_zip(file, &Limits::MODULE, is_kept, put) {
+                Ok(()) => Ok(builder.finish()),
+                // One title for all kinds of archives.
+                Err(PackageError::Zip(ArchiveError::Empty)) => Err(PackageError::Empty),
+                Err(PackageError::Zip(ArchiveError::NotAZip { reason })) => {
+                    Err(PackageError::NotAnArchive {
+                        kind: ArchiveKind::Zip.as_str(),
+                        reason: reason.to_owned(),
+                    })
+                }
+                Err(error) => Err(error),
+            }
+        }
         ArchiveKind::TarGz | ArchiveKind::TarBz2 | ArchiveKind::TarXz => {
             tarball::read(kind, file, bytes)
         }
-    }
-}
-
-fn read_zip(file: impl Read + Seek) -> Result<PackageTree, PackageError> {
-    let mut builder = PackageBuilder::new();
-    let put = |entry: UnpackedEntry| match entry.content {
-        UnpackedContent::Directory => builder.directory(&entry.path),
-        UnpackedContent::Kept(bytes) => builder.file(&entry.path, FileContent::Kept(bytes.into())),
-        UnpackedContent::Passed(bytes) => builder.file(&entry.path, FileContent::Passed(bytes)),
-    };
-    match unpack_zip(file, &Limits::MODULE, is_kept, put) {
-        Ok(()) => Ok(builder.finish()),
-        Err(PackageError::Zip(ArchiveError::Empty)) => Err(PackageError::Empty),
-        Err(PackageError::Zip(ArchiveError::NotAZip { reason })) => {
-            Err(PackageError::NotAnArchive {
-                kind: ArchiveKind::Zip.as_str(),
-                reason: reason.to_owned(),
-            })
-        }
-        Err(error) => Err(error),
     }
 }

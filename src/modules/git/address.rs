@@ -100,6 +100,7 @@ impl GitAddress {
         let (url, shown, password) = if scp_like(&url) {
             (url.clone(), url, None)
         } else {
+            // A repository may not lead to files of this machine or to helper programs (rules 7.3).
             check_url(url, AddressOrigin::Repository)?
         };
         Ok(Self {

@@ -239,6 +239,7 @@ impl<'a> GitPlace<'a> {
         let dir = self.dir.path();
         let mut vars = vars.to_vec();
         match repository {
+            // Stated, so that git looks for no other repository, and none of a variable counts (rules 5.4).
             Some(repository) => vars.push(("GIT_DIR", text_of(&dir.join(&repository.name))?)),
             // No repository above the directory counts.
             None => vars.push((

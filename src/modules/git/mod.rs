@@ -264,6 +264,7 @@ impl<'a> GitSession<'a> {
                 .map_err(|ended| unreachable(&address, &ended))?,
         };
         let commit = self
+            // git counts the steps, since a merge has several parents (rules 6.4).
             .revision(&repository, &format!("{WANTED}{steps}"))?
             .ok_or_else(|| self.no_ref())?;
         self.fetched = Some((commit.clone(), repository));

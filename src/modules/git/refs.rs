@@ -143,6 +143,7 @@ impl RemoteRefs {
             .or_else(|| self.in_clone(base, steps));
         let choice = match local {
             // The second checkout starts where the first one ended.
+            // So `HEAD~1` is the commit two steps back (rules 6.4).
             Some(RefChoice::Named { name, id, steps }) if name == "HEAD" => {
                 let steps = steps.repeat(2);
                 Some(RefChoice::Named { name, id, steps })

@@ -195,30 +195,24 @@ impl ModuleStore<'_> {
         }
         let package = match location {
             ModuleLocation::Source(_) => {
+                // The registry's own URL may be plain http, by a `host` block; only for a plain location that
+                // matters, and is looked up.
+                let is_plain = scheme_of(address.forced_kind().1) == "http";
+                let network = self.network(flavor).ok().filter(|_| is_plain);
+                let is_encrypted =
+                    network.is_none_or(|network| network.registries.is_encrypted(module));
+                let named_by = if is_encrypted {
+                    NamedBy::Server
+                } else {
+                    NamedBy::PlainServer
+                };
                 // The directory that is named with it must be in the package as well.
-                permit(&address, self.named_by(module, &address, flavor))?;
+                permit(&address, named_by)?;
                 self.package(&place, NamedBy::PlainServer, flavor)?
             }
             ModuleLocation::Direct { url, token } => self.direct(module, url, *token, flavor)?,
         };
         Ok(self.keep(&kept_as, package))
-    }
-
-    /// Returns the way in which a registry named a location: its own URL may be plain http, by a `host` block.
-    /// Only for a plain location that matters, and is looked up.
-    fn named_by(
-        &self,
-        module: &RegistryModule,
-        location: &RemoteModule,
-        flavor: Flavor,
-    ) -> NamedBy {
-        let is_plain = scheme_of(location.forced_kind().1) == "http";
-        let network = self.network(flavor).ok().filter(|_| is_plain);
-        if network.is_none_or(|network| network.registries.is_encrypted(module)) {
-            NamedBy::Server
-        } else {
-            NamedBy::PlainServer
-        }
     }
 
     /// Fetches a package by one request, whose kind its content shows.

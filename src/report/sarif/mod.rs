@@ -237,33 +237,24 @@ fn rule(name: &str) -> RuleDescriptor {
 }
 
 fn location(file: &str, region: Option<Region>, text: &str) -> SarifLocation {
+    // On Windows `/x` lacks a drive and is not absolute, but it is not below the repository either.
+    let is_absolute = Path::new(file).is_absolute() || file.starts_with('/');
+    let uri = match file.split_once(":/") {
+        _ if !is_absolute => encoded(file),
+        // A drive is written behind a slash, with its colon unescaped (RFC 8089, E.2).
+        Some((drive, rest)) if drive.len() == 1 => format!("file:///{drive}:/{}", encoded(rest)),
+        _ => format!("file://{}", encoded(file)),
+    };
     SarifLocation {
         message: (!text.is_empty()).then(|| message(text)),
         physical_location: PhysicalLocation {
-            artifact_location: artifact(file),
+            artifact_location: ArtifactLocation {
+                uri: Some(uri),
+                uri_base_id: (!is_absolute).then_some(TOP),
+                ..ArtifactLocation::default()
+            },
             region,
         },
-    }
-}
-
-fn artifact(path: &str) -> ArtifactLocation {
-    // On Windows `/x` lacks a drive and is not absolute, but it is not below the repository either.
-    let is_absolute = Path::new(path).is_absolute() || path.starts_with('/');
-    if !is_absolute {
-        return ArtifactLocation {
-            uri: Some(encoded(path)),
-            uri_base_id: Some(TOP),
-            ..ArtifactLocation::default()
-        };
-    }
-    // A drive is written behind a slash, with its colon unescaped (RFC 8089, E.2).
-    let uri = match path.split_once(":/") {
-        Some((drive, rest)) if drive.len() == 1 => format!("file:///{drive}:/{}", encoded(rest)),
-        _ => format!("file://{}", encoded(path)),
-    };
-    ArtifactLocation {
-        uri: Some(uri),
-        ..ArtifactLocation::default()
     }
 }
 

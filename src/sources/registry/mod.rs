@@ -127,6 +127,7 @@ impl<'a> Registry<'a> {
             url: &url,
             // Both programs send their version (rules 2.1).
             headers: &[("x-terraform-version", self.flavor.observed_version())],
+            // The host's own documents are all that its token is for (rules 5.1, 5.3).
             credentials: credentials.as_ref(),
             hops: DOCUMENT_HOPS,
             limit,
@@ -137,6 +138,7 @@ impl<'a> Registry<'a> {
         let answer = fetch(&ask).map_err(RegistryError::from)?;
         match answer.status {
             200 | 404 => Ok(answer),
+            // The host requires credentials, or rejects those that were sent (rules 2.6).
             status @ (401 | 403) => {
                 let home = base.origin();
                 let error = self

@@ -267,12 +267,14 @@ impl<'f> Assembled<'f> {
 
     /// Writes a generated file, as in an empty cache (rules 8.5).
     fn generate(&mut self, file: &GeneratedFile) {
+        // The path may lead out of the module's directory, to one beside it or elsewhere (rules 8.3).
         let path = clean(&self.module_dir.join(&file.path));
         if self.inside(&path).is_none() {
             // Terraform does not see a file outside of the package.
             return;
         }
         // The file may come from the package, from the unit or from another block (rules 8.8).
+        // Files of an earlier run may lie in the cache; here it is taken for empty (rules 7.6).
         let present = self.read(&path, MAX_FILE_BYTES);
         let is_there = present.is_ok();
         // The first line of a file that Terragrunt has written ends with the signature (rules 8.4).

@@ -39,6 +39,7 @@ pub(super) fn constraint_check(call: &ExtraCall<'_>, args: &[&str]) -> Answer {
 
 /// Merges objects recursively; the function is an experiment.
 pub(super) fn deep_merge(evaluation: &Evaluation<'_>, call: &ExtraCall<'_>) -> Answer {
+    // An experiment in the version that is followed (rules 5.12).
     if !evaluation.around.has_switch("deep-merge") {
         let reason = "deep_merge needs the experiment of that name".to_owned();
         return Err(ExtraFault::Call(reason));

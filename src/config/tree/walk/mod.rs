@@ -355,6 +355,8 @@ impl TreeWalk<'_> {
                 Err(Stop::Uncertain(reason)) => self.computed(way, written, place, Some(&reason)),
             };
         }
+        // Once, whatever `count`, `for_each` or `enabled` say: what they are may be known at the plan only
+        // (rules 5.1).
         match &way.call.source {
             Some(Source::Local { written, module }) => self.local_call(&way, written, &module.path),
             Some(Source::Remote { written, .. }) => {
