@@ -24,33 +24,29 @@ use configuration::Configured;
 
 impl Command for DiffArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let mut texts = Texts::default();
+        let paths = paths(common, self, world.disk);
+        let are_named = paths.is_none();
+        let compared = match paths {
+            Some((old, new)) => {
+                two_files(common, [&old, &new], world, &mut texts).map(|file| vec![file])
+            }
+            None => revisions::compare(common, self, world, &mut texts),
+        };
+        match compared {
+            Ok(mut all) => {
+                let facts = UserFacts::new(&common.options(), world);
+                owners::add(&mut all, common, &facts);
+                let mut result = result(self, all, are_named, texts);
+                result.remarks.extend(facts.remarks());
+                result
+            }
+            Err(failure) => CommandResult::failed("diff", [failure]),
+        }
     }
 
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
-    }
-}
-
-fn run(common: &Common, args: &DiffArgs, world: World<'_>) -> CommandResult {
-    let mut texts = Texts::default();
-    let paths = paths(common, args, world.disk);
-    let are_named = paths.is_none();
-    let compared = match paths {
-        Some((old, new)) => {
-            two_files(common, [&old, &new], world, &mut texts).map(|file| vec![file])
-        }
-        None => revisions::compare(common, args, world, &mut texts),
-    };
-    match compared {
-        Ok(mut all) => {
-            let facts = UserFacts::new(&common.options(), world);
-            owners::add(&mut all, common, &facts);
-            let mut result = result(args, all, are_named, texts);
-            result.remarks.extend(facts.remarks());
-            result
-        }
-        Err(failure) => CommandResult::failed("diff", [failure]),
     }
 }
 

@@ -15,7 +15,41 @@ pub(in crate::cli) use args::FmtArgs;
 
 impl Command for FmtArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let choice = &self.roots.choice();
+        let mut dropped = Vec::new();
+        let all = run::each(&common.options(), choice, world, |root, _, result| {
+            let Some(lock) = root.sound_lock_of(choice, result)? else {
+                return Ok(Replaced::Done);
+            };
+            let text = lockfile::write(&lock.document.lock, root.flavor);
+            let is_canonical = text.as_bytes() == &*lock.bytes;
+            result.changed = Some(!is_canonical);
+            if is_canonical {
+                return Ok(Replaced::Done);
+            }
+            if self.check {
+                result.status = RootStatus::Findings;
+            } else {
+                let bytes = text.as_bytes();
+                let replaced = world
+                    .disk
+                    .replace(&root.lock_path, Some(&lock.bytes), bytes);
+                if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
+                    return Ok(Replaced::Changed);
+                }
+            }
+            // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
+            let comments = lock.document.comments;
+            if comments > 0 {
+                dropped.push((root.lock_path.display().to_string(), comments));
+            }
+            Ok(Replaced::Done)
+        });
+        let mut result = all.into_result("fmt");
+        result
+            .remarks
+            .extend(text::dropped(&dropped, common.verbose));
+        result
     }
 
     fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
@@ -29,42 +63,4 @@ impl Command for FmtArgs {
     fn folded(&self, result: &CommandResult, _: Look) -> Option<Vec<TextBlock>> {
         Some(text::folded(result.roots()))
     }
-}
-
-fn run(common: &Common, args: &FmtArgs, world: World<'_>) -> CommandResult {
-    let choice = &args.roots.choice();
-    let mut dropped = Vec::new();
-    let all = run::each(&common.options(), choice, world, |root, _, result| {
-        let Some(lock) = root.sound_lock_of(choice, result)? else {
-            return Ok(Replaced::Done);
-        };
-        let text = lockfile::write(&lock.document.lock, root.flavor);
-        let is_canonical = text.as_bytes() == &*lock.bytes;
-        result.changed = Some(!is_canonical);
-        if is_canonical {
-            return Ok(Replaced::Done);
-        }
-        if args.check {
-            result.status = RootStatus::Findings;
-        } else {
-            let bytes = text.as_bytes();
-            let replaced = world
-                .disk
-                .replace(&root.lock_path, Some(&lock.bytes), bytes);
-            if replaced.map_err(|error| root.unwritable(error))? == Replaced::Changed {
-                return Ok(Replaced::Changed);
-            }
-        }
-        // Canonical text has no comments (`lockfile` rules 1.8), so the remark counts those that go.
-        let comments = lock.document.comments;
-        if comments > 0 {
-            dropped.push((root.lock_path.display().to_string(), comments));
-        }
-        Ok(Replaced::Done)
-    });
-    let mut result = all.into_result("fmt");
-    result
-        .remarks
-        .extend(text::dropped(&dropped, common.verbose));
-    result
 }

@@ -16,41 +16,37 @@ pub(in crate::cli) use args::HashArgs;
 
 impl Command for HashArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let packages: Vec<PackageResult> = self
+            .paths
+            .iter()
+            .map(|typed| {
+                let path = common.below(typed);
+                match hash_one(world.disk, &path) {
+                    Ok(hashed) => result(&path, &hashed, self.files),
+                    Err(failure) => PackageResult {
+                        package: PackageRow::Failed(FailedPackage::new(
+                            path.display().to_string(),
+                            failure,
+                        )),
+                        remarks: Vec::new(),
+                    },
+                }
+            })
+            .collect();
+        let has_failed = |result: &PackageResult| matches!(result.package, PackageRow::Failed(_));
+        let exit = if packages.iter().any(has_failed) {
+            FAILED
+        } else {
+            CLEAN
+        };
+        CommandResult {
+            exit,
+            ..CommandResult::of("hash", ResultSubject::Packages(packages))
+        }
     }
 
     fn text(&self, result: &CommandResult, _look: Look) -> Vec<TextBlock> {
         text::blocks(result)
-    }
-}
-
-fn run(common: &Common, args: &HashArgs, world: World<'_>) -> CommandResult {
-    let packages: Vec<PackageResult> = args
-        .paths
-        .iter()
-        .map(|typed| {
-            let path = common.below(typed);
-            match hash_one(world.disk, &path) {
-                Ok(hashed) => result(&path, &hashed, args.files),
-                Err(failure) => PackageResult {
-                    package: PackageRow::Failed(FailedPackage::new(
-                        path.display().to_string(),
-                        failure,
-                    )),
-                    remarks: Vec::new(),
-                },
-            }
-        })
-        .collect();
-    let has_failed = |result: &PackageResult| matches!(result.package, PackageRow::Failed(_));
-    let exit = if packages.iter().any(has_failed) {
-        FAILED
-    } else {
-        CLEAN
-    };
-    CommandResult {
-        exit,
-        ..CommandResult::of("hash", ResultSubject::Packages(packages))
     }
 }
 

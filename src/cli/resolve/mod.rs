@@ -20,7 +20,18 @@ use crate::world::Replaced;
 
 impl Command for ResolveArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let resolution = Resolution {
+            common,
+            args: self,
+            world,
+        };
+        let all = run::each(
+            &common.options(),
+            &self.roots.choice(),
+            world,
+            |root, _, result| resolution.root(root, result),
+        );
+        all.into_result("resolve")
     }
 
     fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
@@ -30,21 +41,6 @@ impl Command for ResolveArgs {
     fn heading(&self) -> Heading {
         Heading::Own
     }
-}
-
-fn run(common: &Common, args: &ResolveArgs, world: World<'_>) -> CommandResult {
-    let resolution = Resolution {
-        common,
-        args,
-        world,
-    };
-    let all = run::each(
-        &common.options(),
-        &args.roots.choice(),
-        world,
-        |root, _, result| resolution.root(root, result),
-    );
-    all.into_result("resolve")
 }
 
 /// The options that all roots of a run share.

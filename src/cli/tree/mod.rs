@@ -22,7 +22,44 @@ const MAX_FULL_LINES: usize = 100;
 
 impl Command for TreeArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let options = &common.options();
+        let configuration = &self.configuration.options();
+        let cache = modules::cache(options, world);
+        let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+        let all = run::each(
+            options,
+            &self.roots.choice(),
+            world,
+            |root, texts, result| {
+                let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
+                let Some(loaded) = loaded else {
+                    return Ok(Replaced::Done);
+                };
+                let unseen = UnseenParts::new(&loaded, configuration, options);
+                let branches = Branches::of(&loaded, texts, unseen.state_wanted);
+                if shown(&branches, common.verbose).is_folded() {
+                    result.remark("what repeats itself is folded; -v shows all of it");
+                }
+                let consequence = "so the tree may lack providers";
+                if let Some(remark) = unseen.remark(CallNames::Counted, consequence) {
+                    result.detail(remark);
+                }
+                result.detail = RootDetail::Modules(branches);
+                let requirements = &loaded.requirements;
+                result.providers = requirements
+                    .providers
+                    .keys()
+                    .map(|addr| {
+                        Provider::Required(RequiredProviderRow {
+                            provider: addr.clone(),
+                            constraints: requirements.constraints(addr),
+                        })
+                    })
+                    .collect();
+                Ok(Replaced::Done)
+            },
+        );
+        all.into_result("tree")
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -44,47 +81,6 @@ impl Command for TreeArgs {
     fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
         Some(text::folded(result.roots(), look))
     }
-}
-
-fn run(common: &Common, args: &TreeArgs, world: World<'_>) -> CommandResult {
-    let options = &common.options();
-    let configuration = &args.configuration.options();
-    let cache = modules::cache(options, world);
-    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
-    let all = run::each(
-        options,
-        &args.roots.choice(),
-        world,
-        |root, texts, result| {
-            let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
-            let Some(loaded) = loaded else {
-                return Ok(Replaced::Done);
-            };
-            let unseen = UnseenParts::new(&loaded, configuration, options);
-            let branches = Branches::of(&loaded, texts, unseen.state_wanted);
-            if shown(&branches, common.verbose).is_folded() {
-                result.remark("what repeats itself is folded; -v shows all of it");
-            }
-            let consequence = "so the tree may lack providers";
-            if let Some(remark) = unseen.remark(CallNames::Counted, consequence) {
-                result.detail(remark);
-            }
-            result.detail = RootDetail::Modules(branches);
-            let requirements = &loaded.requirements;
-            result.providers = requirements
-                .providers
-                .keys()
-                .map(|addr| {
-                    Provider::Required(RequiredProviderRow {
-                        provider: addr.clone(),
-                        constraints: requirements.constraints(addr),
-                    })
-                })
-                .collect();
-            Ok(Replaced::Done)
-        },
-    );
-    all.into_result("tree")
 }
 
 /// Decides what is shown of a tree: in a long one, what repeats itself is folded.

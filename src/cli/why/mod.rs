@@ -27,7 +27,55 @@ pub(in crate::cli) use args::WhyArgs;
 
 impl Command for WhyArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        run(common, self, world)
+        let options = &common.options();
+        let configuration = &self.configuration.options();
+        let cache = modules::cache(options, world);
+        let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+        // What else may be meant matters only where no root requires the provider.
+        let mut meant = BTreeMap::new();
+        let mut all = run::each(
+            options,
+            &self.roots.choice(),
+            world,
+            |root, texts, result| {
+                let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
+                let Some(loaded) = loaded else {
+                    return Ok(Replaced::Done);
+                };
+                let provider = self.provider.in_root(root.flavor, &loaded.requirements)?;
+                let explained = explain(&provider, &loaded, root, texts);
+                if !explained.is_met() || explained.places.is_empty() {
+                    result.status = RootStatus::Findings;
+                }
+                if explained.places.is_empty() {
+                    let required = loaded.requirements.providers.keys().cloned().collect();
+                    let other =
+                        provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
+                            let names = provider::names(&required, root.flavor)?;
+                            Some(format!("it requires {names}"))
+                        });
+                    meant.extend(other.map(|remark| (result.path.clone(), remark)));
+                }
+                result.providers.push(Provider::Explained(explained));
+                let unseen = UnseenParts::new(&loaded, configuration, options);
+                let consequence = "and may require it, too";
+                if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
+                    result.detail(remark);
+                }
+                Ok(Replaced::Done)
+            },
+        );
+        let is_required = all.results.iter().any(requires);
+        for result in &mut all.results {
+            if is_required && !requires(result) && result.status == RootStatus::Findings {
+                // That a root does not require what another one does is no fault of it.
+                result.status = RootStatus::Clean;
+            }
+            if let Some(remark) = meant.remove(&result.path).filter(|_| !is_required) {
+                result.remark(remark);
+            }
+        }
+        all.into_result("why")
     }
 
     fn configuration(&self) -> Option<&Configuration> {
@@ -41,58 +89,6 @@ impl Command for WhyArgs {
     fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
         Some(text_many::folded(result.roots(), look))
     }
-}
-
-fn run(common: &Common, args: &WhyArgs, world: World<'_>) -> CommandResult {
-    let options = &common.options();
-    let configuration = &args.configuration.options();
-    let cache = modules::cache(options, world);
-    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
-    // What else may be meant matters only where no root requires the provider.
-    let mut meant = BTreeMap::new();
-    let mut all = run::each(
-        options,
-        &args.roots.choice(),
-        world,
-        |root, texts, result| {
-            let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
-            let Some(loaded) = loaded else {
-                return Ok(Replaced::Done);
-            };
-            let provider = args.provider.in_root(root.flavor, &loaded.requirements)?;
-            let explained = explain(&provider, &loaded, root, texts);
-            if !explained.is_met() || explained.places.is_empty() {
-                result.status = RootStatus::Findings;
-            }
-            if explained.places.is_empty() {
-                let required = loaded.requirements.providers.keys().cloned().collect();
-                let other =
-                    provider::did_you_mean(&provider, &required, root.flavor).or_else(|| {
-                        let names = provider::names(&required, root.flavor)?;
-                        Some(format!("it requires {names}"))
-                    });
-                meant.extend(other.map(|remark| (result.path.clone(), remark)));
-            }
-            result.providers.push(Provider::Explained(explained));
-            let unseen = UnseenParts::new(&loaded, configuration, options);
-            let consequence = "and may require it, too";
-            if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
-                result.detail(remark);
-            }
-            Ok(Replaced::Done)
-        },
-    );
-    let is_required = all.results.iter().any(requires);
-    for result in &mut all.results {
-        if is_required && !requires(result) && result.status == RootStatus::Findings {
-            // That a root does not require what another one does is no fault of it.
-            result.status = RootStatus::Clean;
-        }
-        if let Some(remark) = meant.remove(&result.path).filter(|_| !is_required) {
-            result.remark(remark);
-        }
-    }
-    all.into_result("why")
 }
 
 /// Returns whether a root requires the provider.

@@ -48,6 +48,7 @@ impl TreeWalk<'_> {
                 }
                 self.follow(&way, Reached::on_disk(&source, dir))
             }
+            // The answer is incomplete then, and no error of the program is predicted (rules 9.9).
             Err(manifest::NOT_INSTALLED) => {
                 let unseen = self.unseen(&way, shown, IS_COMPUTED, place);
                 for label in labels {
