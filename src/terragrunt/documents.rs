@@ -9,7 +9,7 @@ use super::limits::MAX_SHARED_BYTES;
 use super::schema;
 use crate::diag::{Diagnostic, FileId};
 use crate::hcl;
-use crate::hcl::tree::Body;
+use crate::hcl::tree::{Attribute, Body, Item};
 
 /// The text of a file with its tree.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ pub(super) struct ParsedFile {
     pub(super) path: PathBuf,
     pub(super) bytes: Arc<[u8]>,
     pub(super) body: Body,
+    locals: LocalPlaces,
     /// Places inside expressions mean nothing, as in JSON.
     pub(super) is_json: bool,
     /// Errors of the syntax, at places of [`FileId::ALONE`].
@@ -40,11 +41,58 @@ impl ParsedFile {
             path: path.to_owned(),
             // Checked once for all units that share the file.
             misfits: schema::check(path, &body),
+            locals: LocalPlaces::of(&body),
             bytes,
             body,
             is_json,
             faults,
         }
+    }
+
+    /// Returns the argument that is a local value.
+    pub(super) fn local(&self, name: &str) -> Option<&Attribute> {
+        let place = *self.locals.arguments.get(name)?;
+        let Item::Block(block) = self.body.items.get(self.locals.block)? else {
+            return None;
+        };
+        match block.body.items.get(place)? {
+            Item::Attribute(attribute) => Some(attribute),
+            Item::Block(_) => None,
+        }
+    }
+}
+
+/// The places of local values: each may need all others, so they are not searched for.
+#[derive(Debug, Default)]
+struct LocalPlaces {
+    /// The place of the block in the file.
+    block: usize,
+    /// The places of the arguments in the block, by name.
+    arguments: BTreeMap<String, usize>,
+}
+
+impl LocalPlaces {
+    fn of(body: &Body) -> Self {
+        let first = body
+            .items
+            .iter()
+            .enumerate()
+            .find_map(|(place, item)| match item {
+                Item::Block(block) if block.kind.text == "locals" => Some((place, block)),
+                _ => None,
+            });
+        let Some((block, locals)) = first else {
+            return Self::default();
+        };
+        let mut arguments = BTreeMap::new();
+        for (place, item) in locals.body.items.iter().enumerate() {
+            if let Item::Attribute(attribute) = item {
+                // Of equal names the first one counts, as where one is searched for.
+                let name = attribute.name.text.clone();
+                arguments.entry(name).or_insert(place);
+            }
+        }
+        Self { block, arguments }
     }
 }
 

@@ -71,7 +71,7 @@ impl Evaluation<'_> {
     /// Returns the value of a local; `None` if there is none of that name.
     pub(super) fn local(&mut self, at: usize, name: &str) -> Option<Outcome> {
         let document = Arc::clone(&self.instances[at].document);
-        let attribute = block(&document, "locals")?.body.attribute(name)?;
+        let attribute = document.local(name)?;
         let key = (at, name.to_owned());
         let chain = self.chain;
         match self.locals.begin(key.clone()) {

@@ -15,6 +15,10 @@ use crate::world::{FileKind, clean};
 
 const CANNOT_EVALUATE: &str = "Can't evaluate expression";
 
+/// The work that counts for a value of the object of all locals, in bytes beside those of its name. The value is
+/// copied several times, with its type.
+const LOCAL_BYTES: usize = 1024;
+
 impl Evaluation<'_> {
     /// Finds the values of all names that an expression uses.
     pub(super) fn names(
@@ -57,7 +61,7 @@ impl Evaluation<'_> {
                 names.add_object("local");
                 let used_locals = match first {
                     Some(name) => vec![name.to_owned()],
-                    None => self.local_names(at),
+                    None => self.all_locals(at, place)?,
                 };
                 // Outside of locals an undefined local is only a missing attribute.
                 for name in used_locals {
@@ -110,6 +114,18 @@ impl Evaluation<'_> {
         })?;
         names.add_attribute("local", &word.text, value);
         Ok(())
+    }
+
+    /// Returns the names of all locals, for an expression that uses the object of them. It is made again for each
+    /// such expression, so it counts: 64 KB of them took minutes.
+    fn all_locals(&mut self, at: usize, place: FilePlace) -> Outcome<Vec<String>> {
+        if self.budget.work_left() == 0 {
+            return Err(Stop::uncertain(place, "this computes too much"));
+        }
+        let names = self.local_names(at);
+        self.budget
+            .spend(names.iter().map(|name| LOCAL_BYTES + name.len()).sum());
+        Ok(names)
     }
 
     /// Adds dependencies, whose outputs are known in a run only (rules 2.7).

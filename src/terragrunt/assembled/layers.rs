@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor, ErrorKind};
+use std::ops::Bound;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Assembled, Base, LOCK_FILE, below_text};
@@ -58,14 +59,18 @@ impl Assembled<'_> {
             .and_then(|inside| self.at(self.files, &self.unit_dir, &inside, CopiedFrom::Unit));
         let copied = in_unit.or_else(|| self.in_base(&inside));
         copied.or_else(|| {
-            let is_below = |(file, bytes): (&PathBuf, &Option<Vec<u8>>)| {
-                bytes.is_some() && file != path && file.starts_with(path)
-            };
-            self.generated
-                .iter()
-                .any(is_below)
+            self.generated_below(path)
+                .any(|(_, bytes)| bytes.is_some())
                 .then_some(CacheEntry::Directory)
         })
+    }
+
+    /// Lists the generated files below a directory, and those that are removed. Paths are sorted by their parts, so
+    /// these are neighbours: a search through all for each took 16 seconds for 1 MB of blocks.
+    fn generated_below(&self, dir: &Path) -> impl Iterator<Item = (&PathBuf, &Option<Vec<u8>>)> {
+        self.generated
+            .range::<Path, _>((Bound::Excluded(dir), Bound::Unbounded))
+            .take_while(move |(file, _)| file.starts_with(dir))
     }
 
     pub(super) fn in_base(&self, inside: &str) -> Option<CacheEntry<'_>> {
@@ -188,7 +193,7 @@ impl Assembled<'_> {
         }
         // `if_disabled` removes a file wherever it came from (rules 8.6).
         let mut removed = BTreeSet::new();
-        for (path, bytes) in &self.generated {
+        for (path, bytes) in self.generated_below(dir) {
             let Ok(rest) = path.strip_prefix(dir) else {
                 continue;
             };
