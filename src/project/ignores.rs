@@ -20,12 +20,18 @@ pub(super) const FILE_NAME: &str = ".gitignore";
 /// Maximum size of a `.gitignore`, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
+/// Maximum cost of the patterns that apply to a directory, as [`cost`] counts it: some 4,000 with wildcards,
+/// or 50,000 names. Without it a file of 256 KiB took 170 MB, and each of those below as much again.
+const MAX_COST: usize = 1 << 20;
+
 /// The patterns of `.gitignore` files, from the top of the repository down; the nearest file that
 /// says something
 /// about a directory decides.
 #[derive(Default)]
 pub(super) struct Ignores {
     matchers: Vec<Gitignore>,
+    /// The cost of the patterns down to each file, those around the repository included.
+    costs: Vec<usize>,
 }
 
 impl Ignores {
@@ -57,7 +63,13 @@ impl Ignores {
             }
             Err(error) => return Err(error),
         };
+        let flood = || io::Error::new(ErrorKind::InvalidData, "its patterns are too many");
         let text = String::from_utf8_lossy(&bytes);
+        let above = self.cost();
+        let all = above + text.lines().map(cost).sum::<usize>();
+        if all > MAX_COST {
+            return Err(flood());
+        }
         let mut builder = GitignoreBuilder::new(place.absolute());
         for line in text.lines() {
             // A line that is no pattern ignores nothing, as for git.
@@ -66,15 +78,29 @@ impl Ignores {
                 let _ = builder.add_line(None, line);
             }
         }
-        let built = builder.build();
-        let flood = |_| io::Error::new(ErrorKind::InvalidData, "its patterns are too many");
-        self.matchers.push(built.map_err(flood)?);
+        self.matchers.push(builder.build().map_err(|_| flood())?);
+        self.costs.push(all);
         Ok(true)
     }
 
     /// Takes the last file away again.
     pub(super) fn leave(&mut self) {
         self.matchers.pop();
+        self.costs.pop();
+    }
+
+    /// Begins a repository inside of this one, to which no pattern applies so far; returns the patterns that
+    /// apply again behind it. They stay in memory, so they count.
+    pub(super) fn begin_repository(&mut self) -> Self {
+        let inner = Self {
+            matchers: Vec::new(),
+            costs: vec![self.cost()],
+        };
+        std::mem::replace(self, inner)
+    }
+
+    fn cost(&self) -> usize {
+        self.costs.last().copied().unwrap_or(0)
     }
 
     /// Returns whether a directory is ignored, its parents being none that are.
@@ -94,6 +120,18 @@ impl Ignores {
             }
         }
         None
+    }
+}
+
+/// Returns the cost of a line. A pattern with wildcards becomes a regular expression, of up to 900 bytes for
+/// each of its own; a name becomes an entry of a table.
+fn cost(line: &str) -> usize {
+    match line.trim_ascii() {
+        "" => 0,
+        comment if comment.starts_with('#') => 0,
+        _ if line.len() > MAX_PATTERN_BYTES => 0,
+        pattern if pattern.contains(['*', '?', '[', '{', '\\']) => 8 + 16 * pattern.len(),
+        name => 8 + name.len(),
     }
 }
 
@@ -190,6 +228,29 @@ fn last_line(text: &[u8], pattern: &str) -> Option<Span> {
 mod tests {
     use super::*;
     use crate::world::mem::{MemFiles, slashed};
+
+    #[test]
+    fn floods_of_patterns_are_refused() {
+        let place = |dir: &str| ProjectPlace::new(Path::new(dir), Path::new("/"));
+        let enter = |ignores: &mut Ignores, text: &str| {
+            let files = MemFiles::with(&[("/r/.gitignore", text)]);
+            let entered = ignores.enter(&files, &place("/r"));
+            entered.map_err(|error| error.kind())
+        };
+        let names = "abcdefg\n".repeat(MAX_COST / 15);
+        let mut ignores = Ignores::default();
+        assert_eq!(enter(&mut ignores, &names), Ok(true));
+        // Those of all directories above count, and those around an inner repository.
+        assert_eq!(enter(&mut ignores, &names), Err(ErrorKind::InvalidData));
+        let outer = ignores.begin_repository();
+        assert_eq!(enter(&mut ignores, &names), Err(ErrorKind::InvalidData));
+        ignores = outer;
+        ignores.leave();
+        let wildcards = "abcdef*\n".repeat(MAX_COST / 100);
+        assert_eq!(enter(&mut ignores, &wildcards), Err(ErrorKind::InvalidData));
+        let comments = "# abc*\n\n".repeat(MAX_COST / 8);
+        assert_eq!(enter(&mut ignores, &comments), Ok(true));
+    }
 
     /// Checks the line by which `/r/a/b/x.hcl` is ignored, among files below `/r`.
     #[track_caller]

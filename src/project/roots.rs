@@ -240,7 +240,7 @@ impl<'s> RootWalk<'s, '_> {
         };
         // Git does not apply the `.gitignore` files of a repository to another one inside of it.
         let is_repository = depth > 0 && holds(&entries, REPOSITORY);
-        let outer_ignores = is_repository.then(|| std::mem::take(&mut self.ignores));
+        let outer_ignores = is_repository.then(|| self.ignores.begin_repository());
         let entered = if holds(&entries, ignores::FILE_NAME) {
             self.ignores.enter(self.search.files, place)
         } else {

@@ -14,6 +14,9 @@ const FILE_NAME: &str = ".gitmodules";
 /// Maximum size of the file, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
+/// Length of a path from which on no system has it, in bytes.
+const MAX_PATH_BYTES: usize = 4096;
+
 /// Lists the submodules of a repository that are not checked out; none if the list cannot be read.
 #[must_use]
 pub fn missing(files: &dyn Files, top: &ProjectPlace) -> Vec<ProjectPlace> {
@@ -43,7 +46,8 @@ pub fn missing(files: &dyn Files, top: &ProjectPlace) -> Vec<ProjectPlace> {
 fn path(line: &str) -> Option<&str> {
     let (name, value) = line.split_once('=')?;
     let value = value.trim().trim_matches('"');
-    (name.trim() == "path" && !value.is_empty()).then_some(value)
+    let is_path = !value.is_empty() && value.len() < MAX_PATH_BYTES;
+    (name.trim() == "path" && is_path).then_some(value)
 }
 
 fn is_empty(files: &dyn Files, place: &ProjectPlace) -> bool {
