@@ -22,6 +22,7 @@ mod fuzz;
 mod git;
 mod hostile_archives;
 mod interrupt;
+mod limits;
 mod lockfiles;
 mod output_schema;
 mod pages;
@@ -66,5 +67,7 @@ mod servers;
 mod temp;
 #[path = "../support/unset_values.rs"]
 mod unset_values;
+#[path = "../support/worst/mod.rs"]
+mod worst;
 #[path = "../support/zips.rs"]
 mod zips;
