@@ -52,7 +52,9 @@ pub(super) struct Common {
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set
     #[arg(long, global = true, hide_short_help = true, value_enum, default_value_t = ColorChoice::Auto)]
     pub(super) color: ColorChoice,
-    /// Print results only, no remarks
+    /// Print results only, no remarks; of several roots, failures only
+    ///
+    /// What `show`, `tree`, `why`, `log`, `outdated` and `diff` were asked for is printed all the same.
     #[arg(
         short,
         long,

@@ -35,8 +35,11 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::diag::Texts;
 use crate::report::graph::Graph;
+use crate::report::markdown;
 use crate::report::reading::{self, Heading, RootsText, Total};
+use crate::report::shared_table::MAX_ROWS;
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 pub use crate::run::World;
 use crate::run::contained;
@@ -176,10 +179,7 @@ pub(in crate::cli) trait Command {
     /// Returns what people read on standard output; a command about roots says it root by root.
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         let is_folded = result.has_many_roots() && !look.verbose;
-        if let Some(mut blocks) = is_folded.then(|| self.folded(result, look)).flatten() {
-            if look.quiet {
-                blocks.retain(TextBlock::is_bad);
-            }
+        if let Some(blocks) = is_folded.then(|| self.folded(result, look)).flatten() {
             return blocks;
         }
         let text = RootsText {
@@ -221,7 +221,7 @@ pub(in crate::cli) enum MarkdownText {
 pub(in crate::cli) struct Look {
     /// Notes, hashes and all that repeats itself are shown one by one.
     pub(in crate::cli) verbose: bool,
-    /// Of several roots, only failures are shown.
+    /// Of several roots, only failures are shown, except by commands that change and judge nothing.
     pub(in crate::cli) quiet: bool,
     /// The text becomes Markdown.
     pub(in crate::cli) markdown: bool,
@@ -229,6 +229,29 @@ pub(in crate::cli) struct Look {
     pub(in crate::cli) columns: usize,
     /// The width of the terminal, in columns; `None` where the output goes elsewhere.
     pub(in crate::cli) terminal: Option<usize>,
+    /// Maximum number of lines about many roots; `None` where everything is shown.
+    pub(in crate::cli) lines: Option<usize>,
+}
+
+impl Look {
+    /// Returns the number of rows that a table may have beside so many lines.
+    pub(in crate::cli) fn rows(&self, beside: usize) -> usize {
+        self.lines
+            .map_or(MAX_ROWS, |lines| lines.saturating_sub(beside))
+            .clamp(1, MAX_ROWS)
+    }
+
+    /// Returns the number of lines of some text.
+    pub(in crate::cli) fn height(&self, blocks: &[TextBlock], texts: &Texts) -> usize {
+        let height = |block| {
+            if self.markdown {
+                markdown::height_of(block)
+            } else {
+                block.height(texts)
+            }
+        };
+        blocks.iter().map(height).sum()
+    }
 }
 
 /// Returns the files of the directory that nothing may be read outside of, if one was named.

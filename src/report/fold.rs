@@ -42,8 +42,8 @@ struct FoldKey<'a> {
     rule: &'static str,
     severity: Severity,
     help: Option<&'a str>,
-    /// Title and place, for findings that concern no provider and whose rule has no title for several:
-    /// they are one only where roots share the file.
+    /// Title and place, for findings that concern no provider and whose rule has no title for several. Of one
+    /// root, such findings are shown where they are; of several, equal ones are one wherever they are.
     fault: Option<(&'a str, Option<String>)>,
 }
 
@@ -58,7 +58,7 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
                 finding: index,
             };
             if is_wanted(&member) {
-                wanted.push((key(finding), member));
+                wanted.push((key(finding, roots.len() > 1), member));
             }
         }
     }
@@ -94,15 +94,17 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
         .collect()
 }
 
-fn key(finding: &FindingRow) -> FoldKey<'_> {
-    // Without a provider and without a title for several, only the very same place says that two
-    // findings are one: `A is wrong` and `B is wrong` share a rule, but no sentence.
+fn key(finding: &FindingRow, has_several_roots: bool) -> FoldKey<'_> {
+    // `A is wrong` and `B is wrong` share a rule, but no sentence.
     let is_alone = finding.provider.is_none() && diag::named(finding.rule).together.is_none();
     FoldKey {
         rule: finding.rule,
         severity: finding.severity,
         help: finding.help.as_ref().map(Help::for_all),
-        fault: is_alone.then(|| (&*finding.title, finding.place())),
+        fault: is_alone.then(|| {
+            let place = finding.place().filter(|_| !has_several_roots);
+            (&*finding.title, place)
+        }),
     }
 }
 
@@ -131,8 +133,17 @@ fn title(roots: &[RootRow<'_>], members: &[FindingIndex]) -> String {
     });
     match together {
         Some(title) => title.replace("{who}", &who),
+        None if have_equal_sentence(first, findings()) => format!("{}: {who}", first.title),
         None => format!("{}: {who}", capitalized(rule.meaning)),
     }
+}
+
+/// Returns true if no finding concerns a provider and all have the title of the first.
+fn have_equal_sentence<'a>(
+    first: &FindingRow,
+    mut findings: impl Iterator<Item = &'a FindingRow>,
+) -> bool {
+    findings.all(|finding| finding.provider.is_none() && finding.title == first.title)
 }
 
 /// Returns a sentence as a title begins.

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use super::fold::{self, FindingIndex, Fold};
 use super::several::{FaultLine, Several};
-use super::{CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, reading};
-use crate::diag::{self, Finding, Severity, counted};
+use super::{
+    CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, notes, reading,
+};
+use crate::diag::{self, Diagnostic, Finding, Severity, counted};
 
 /// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
@@ -100,6 +102,9 @@ impl View<'_> {
                 ..Several::of(first, vec![FaultLine::Source(first.primary.clone())])
             });
         }
+        if diag::named(fold.rule).together.is_none() && fold.title.starts_with(&first.title) {
+            return TextBlock::Several(self.same_sentence(fold, first));
+        }
         let mut notes = fold.members.iter().filter_map(|member| {
             let label = self.finding(*member).diagnostic.primary.as_ref();
             label.map(|label| &*label.note)
@@ -140,6 +145,26 @@ impl View<'_> {
             notes,
             help: fold.help.clone(),
         })
+    }
+
+    /// Shows findings with the same title by their places; roots share files, which are named once.
+    fn same_sentence(&self, fold: &Fold, first: &Diagnostic) -> Several {
+        let places: BTreeSet<String> = fold
+            .members
+            .iter()
+            .map(|member| match &self.finding(*member).diagnostic.primary {
+                Some(label) => notes::place(label, &self.result.texts),
+                None => self.roots[member.root].path.clone(),
+            })
+            .collect();
+        let hidden = places.len().saturating_sub(MAX_LINES);
+        let lines = places.into_iter().take(MAX_LINES).map(FaultLine::Name);
+        Several {
+            title: fold.title.clone(),
+            more: (hidden > 0).then(|| format!("and {hidden} more (-v shows each)")),
+            help: fold.help.clone(),
+            ..Several::of(first, lines.collect())
+        }
     }
 
     /// Shows one of several findings of a root.

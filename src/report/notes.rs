@@ -16,27 +16,32 @@ use super::{
 use crate::diag::{Diagnostic, Label, Severity, Texts, counted, counted_as, rules};
 use crate::review::FileComparison;
 
-/// Maximum number of lines about single roots: with the lines about the run, sixty are enough for both.
+/// Maximum and minimum number of lines about single roots of many. In between, results decide how many are left.
 const MAX_LINES: usize = 40;
+const MIN_LINES: usize = 8;
 
 /// Maximum number of packages of modules that are named; more are counted.
 const MAX_PACKAGES: usize = 10;
 
 /// Returns what is printed beside the results, in the order in which it was found.
 ///
-/// Failures that roots share are named once, in the place of the first.
+/// Failures that roots share are named once, in the place of the first. Of several roots, so many lines are
+/// shown, unless all are wanted.
 #[must_use]
-pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
+pub fn notes(
+    result: &CommandResult,
+    total_at: Total,
+    verbose: bool,
+    lines: usize,
+) -> Vec<TextBlock> {
+    let of_run = of_run(result, total_at, verbose);
     let mut blocks = match &result.subject {
-        ResultSubject::Roots(roots) => {
-            let mut blocks = if roots.len() > 1 && !verbose {
-                of_many(result, roots)
-            } else {
-                of_roots(result, roots, verbose)
-            };
-            blocks.extend(unset_variables(roots));
-            blocks
+        ResultSubject::Roots(roots) if roots.len() > 1 && !verbose => {
+            let height = |block: &TextBlock| block.height(&result.texts);
+            let left = lines.saturating_sub(of_run.iter().map(height).sum());
+            of_many(result, roots, left)
         }
+        ResultSubject::Roots(roots) => of_roots(result, roots, verbose),
         ResultSubject::Packages(packages) => {
             let of_package = |package: &PackageResult| {
                 let remarks = package.remarks.iter().map(reading::remark);
@@ -71,6 +76,16 @@ pub fn notes(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<Text
         | ResultSubject::Symptoms(_)
         | ResultSubject::Text(_) => Vec::new(),
     };
+    blocks.extend(of_run);
+    blocks
+}
+
+/// Returns what is said of the run as a whole.
+fn of_run(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlock> {
+    let mut blocks = Vec::new();
+    if let ResultSubject::Roots(roots) = &result.subject {
+        blocks.extend(unset_variables(roots));
+    }
     blocks.extend(result.remarks.iter().map(reading::remark));
     if verbose {
         let named = result
@@ -197,7 +212,7 @@ pub fn failure_of(failure: &Failure, roots: Vec<&str>, of: usize, verbose: bool)
 
 /// Shows what is known of several roots beside their results: faults, failures and remarks, equal ones once,
 /// then what is not visible.
-fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
+fn of_many(result: &CommandResult, roots: &[RootResult], lines: usize) -> Vec<TextBlock> {
     let texts = &result.texts;
     let (packages, faults): (Vec<_>, Vec<_>) =
         roots
@@ -215,9 +230,12 @@ fn of_many(result: &CommandResult, roots: &[RootResult]) -> Vec<TextBlock> {
     blocks.extend(failures(result, roots.len()));
     blocks.extend(remarks(roots));
     blocks.sort_by_key(|block| Reverse(block.tone()));
-    let mut blocks = on_a_screen(blocks, texts);
-    blocks.extend(by_package(&unseen, roots.len()));
-    blocks.extend(unseen_states(roots));
+    let mut unseen = by_package(&unseen, roots.len());
+    unseen.extend(unseen_states(roots));
+    let height: usize = unseen.iter().map(|block| block.height(texts)).sum();
+    let left = lines.saturating_sub(height + 1).clamp(MIN_LINES, MAX_LINES);
+    let mut blocks = on_a_screen(blocks, texts, left);
+    blocks.extend(unseen);
     blocks
 }
 
@@ -290,7 +308,7 @@ fn folded(faults: &[SeenFault<'_>], texts: &Texts) -> Vec<TextBlock> {
 }
 
 /// Names a place with the remark on it, as in `live/a/main.tf:5:17: no such variable`.
-fn place(label: &Label, texts: &Texts) -> String {
+pub(super) fn place(label: &Label, texts: &Texts) -> String {
     let at = texts.position(label.file, label.span.start);
     let name = cleaned(texts.name(label.file));
     let place = format!("{name}:{}:{}", at.line, at.column);
@@ -428,11 +446,10 @@ fn unseen_states(roots: &[RootResult]) -> Option<TextBlock> {
     Some(TextBlock::Remark(Tone::Note, text))
 }
 
-/// Leaves out what does not fit on a screen, and counts it.
-fn on_a_screen(blocks: Vec<TextBlock>, texts: &Texts) -> Vec<TextBlock> {
+/// Leaves out what does not fit into so many lines, and counts it.
+fn on_a_screen(blocks: Vec<TextBlock>, texts: &Texts, mut room: usize) -> Vec<TextBlock> {
     let mut shown = Vec::new();
     let mut left_out: BTreeMap<Reverse<Tone>, usize> = BTreeMap::new();
-    let mut room = MAX_LINES;
     for block in blocks {
         let lines = block.height(texts);
         if lines <= room || shown.is_empty() {

@@ -298,10 +298,13 @@ impl CommandResult {
         }
     }
 
-    /// Returns true if there are so many roots that people read about all of them together: several that
-    /// were searched for, or more than anybody looks at one by one.
+    /// Returns true if there are so many roots, or lock files, that people read about all of them together:
+    /// several that were searched for, or more than anybody looks at one by one.
     #[must_use]
     pub fn has_many_roots(&self) -> bool {
+        if let ResultSubject::Files(all) = &self.subject {
+            return all.files.len() > MAX_NAMED_ROOTS;
+        }
         let most = if self.not_locked.is_some() {
             1
         } else {

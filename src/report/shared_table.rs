@@ -52,8 +52,21 @@ pub fn shared_table<F: Ord>(
         row.push(shared.names(false));
         row
     });
-    let table = std::iter::once(head).chain(rows).collect();
-    let mut blocks = vec![TextBlock::Table(fitted(table, &flexible, shape.terminal))];
+    let (table, shown) = without_empty_columns(std::iter::once(head).chain(rows).collect());
+    let flexible: Vec<usize> = (0..shown.len())
+        .filter(|at| flexible.contains(&shown[*at]))
+        .collect();
+    let mut table = fitted(table, &flexible, shape.terminal);
+    // Rows that are broken are harder to read than rows that count roots without naming them.
+    if shape
+        .terminal
+        .is_some_and(|terminal| width(&table) > terminal)
+    {
+        for row in &mut table {
+            row.pop();
+        }
+    }
+    let mut blocks = vec![TextBlock::Table(table)];
     if let Some(largest) = rest.first() {
         let each = match largest.roots.len() {
             1 => "of one root each".to_owned(),
@@ -63,6 +76,29 @@ pub fn shared_table<F: Ord>(
         blocks.push(TextBlock::Lines(vec![text]));
     }
     blocks
+}
+
+/// Leaves out columns with nothing below their head. Returns the rows, and the indices of the columns that are left.
+#[must_use]
+pub fn without_empty_columns(rows: Vec<Vec<String>>) -> (Vec<Vec<String>>, Vec<usize>) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let shown: Vec<usize> = (0..columns)
+        .filter(|column| {
+            rows.iter()
+                .skip(1)
+                .any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()))
+        })
+        .collect();
+    let rows = rows
+        .into_iter()
+        .map(|row| {
+            shown
+                .iter()
+                .filter_map(|column| row.get(*column).cloned())
+                .collect()
+        })
+        .collect();
+    (rows, shown)
 }
 
 /// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal.
@@ -75,14 +111,8 @@ pub fn fitted(
     let Some(terminal) = terminal else {
         return rows;
     };
-    let mut widths: Vec<usize> = Vec::new();
-    for row in &rows {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    while widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) > terminal {
+    let mut widths = widths(&rows);
+    while total(&widths) > terminal {
         let widest = flexible
             .iter()
             .filter(|column| widths.get(**column).is_some_and(|width| *width > MIN_CELL))
@@ -111,6 +141,27 @@ pub fn fitted(
         }
     }
     rows
+}
+
+/// Returns the width of each column.
+fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = cell.chars().count().max(*width);
+        }
+    }
+    widths
+}
+
+/// Returns the width of a table, by the widths of its columns.
+fn total(widths: &[usize]) -> usize {
+    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
+}
+
+fn width(rows: &[Vec<String>]) -> usize {
+    total(&widths(rows))
 }
 
 #[cfg(test)]
@@ -147,6 +198,35 @@ mod tests {
         assert_eq!(table[MAX_ROWS], ["f59", "2", "a, b"]);
         let more = "… and 20 more, of one root each (-v shows every root)".to_owned();
         assert_eq!(blocks[1], TextBlock::Lines(vec![more]));
+    }
+
+    #[test]
+    fn rows_that_would_be_broken_count_roots_and_name_none() {
+        let shape = |terminal| TableShape {
+            titles: &["PROVIDER"],
+            flexible: &[],
+            most: MAX_ROWS,
+            terminal: Some(terminal),
+        };
+        let name = "terraform.io/builtin/terraform".to_owned();
+        let facts = shared([((), "live/prod/eu-west-1/network")]);
+        let blocks = shared_table(shape(60), facts.clone(), |()| vec![name.clone()]);
+        assert_eq!(rows(&blocks)[1], [&*name, "1", "…-west-1/network"]);
+        let blocks = shared_table(shape(45), facts, |()| vec![name.clone()]);
+        assert_eq!(rows(&blocks), [["PROVIDER", "ROOTS"], [&*name, "1"]]);
+    }
+
+    #[test]
+    fn a_column_with_nothing_below_its_head_is_left_out() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let table = vec![
+            row(["A", "B", "C"]),
+            row(["a", "", "c"]),
+            row(["", "", "d"]),
+        ];
+        let (table, shown) = without_empty_columns(table);
+        assert_eq!(table, [["A", "C"], ["a", "c"], ["", "d"]]);
+        assert_eq!(shown, [0, 2]);
     }
 
     #[test]

@@ -132,6 +132,16 @@ fn rendered(render: Render, checked: &Checked<'_>) -> String {
     String::from_utf8(out).expect("text")
 }
 
+/// Renders the Markdown of a check with all that a comment holds.
+fn whole(out: &mut dyn std::io::Write, checked: &Checked<'_>) -> std::io::Result<()> {
+    markdown::checks(out, checked, None)
+}
+
+/// Renders the Markdown of a check over many roots.
+fn screen(out: &mut dyn std::io::Write, checked: &Checked<'_>) -> std::io::Result<()> {
+    markdown::checks(out, checked, Some(50))
+}
+
 #[test]
 fn github_shows_what_is_worst_first_and_each_thing_once() {
     assert_data_eq!(
@@ -198,7 +208,7 @@ help: nothing</system-out>
 #[test]
 fn a_summary_begins_with_the_verdict_and_folds_what_is_long() {
     assert_data_eq!(
-        rendered(markdown::checks, &three_roots()),
+        rendered(whole, &three_roots()),
         str![[r#"
 **lockctl verify: 3 roots: 1 clean, 1 with findings, 1 failed; 1 error, 1 warning, 1 note; not everything could be checked; 1 finding turned off**
 
@@ -332,7 +342,7 @@ fn no_foreign_text_is_a_workflow_command() {
 #[test]
 fn no_foreign_text_breaks_out_of_a_cell() {
     let text = "a | b\n| c `x` **d** [e](http://f.example) <script> @somebody #1 www.g.example ```";
-    let out = rendered(markdown::checks, &hostile(text));
+    let out = rendered(whole, &hostile(text));
     for line in out.lines().filter(|line| line.starts_with("| **error**")) {
         let bars = line.replace("\\|", "").matches('|').count();
         assert_eq!(bars, 6, "{line}");
@@ -368,7 +378,7 @@ fn a_summary_fits_into_a_comment_and_says_what_is_missing() {
         bad.findings = vec![finding];
         checked.roots.push(bad);
     }
-    let out = rendered(markdown::checks, &checked);
+    let out = rendered(whole, &checked);
     assert!(out.len() <= 60_000 && out.len() > 50_000, "{}", out.len());
     let last = out.lines().last().expect("a line");
     assert_data_eq!(
@@ -415,7 +425,7 @@ fn incomplete_roots(count: usize) -> Checked<'static> {
 
 #[test]
 fn a_summary_of_many_roots_has_a_row_for_each_cause() {
-    let out = rendered(markdown::checks, &incomplete_roots(400));
+    let out = rendered(whole, &incomplete_roots(400));
     assert!(out.len() < 60_000, "{}", out.len());
     let rows: Vec<&str> = out.lines().filter(|line| line.starts_with("| ")).collect();
     assert_data_eq!(
@@ -429,8 +439,65 @@ fn a_summary_of_many_roots_has_a_row_for_each_cause() {
 }
 
 #[test]
+fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
+    let mut checked = incomplete_roots(40);
+    let failure = Failure {
+        title: "no configuration".to_owned(),
+        ..Failure::default()
+    };
+    for root in &mut checked.roots[..7] {
+        root.failures = kept([failure.clone()]).iter().collect();
+    }
+    let note = FindingRow::without_place(diag::named("state-not-visible"), "No state".to_owned());
+    for root in &mut checked.roots {
+        root.findings.push(note.clone());
+    }
+    assert_data_eq!(rendered(screen, &checked), str![[r#"
+**lockctl verify: 40 roots: 40 with findings; 280 warnings, 1 note**
+
+**Error**: in 7 roots: `live/0`, `live/1`, `live/2`, `live/3`, `live/4`, and 2 more<br>no configuration
+
+| Severity | Rule | Roots | Providers | What | Command |
+|---|---|---|---|---|---|
+| **warning** | `platforms-incomplete` | 40: `live/0`, `live/1`, `live/2`, `live/3`, `live/4`, and 35 more | 7 | 4 of 5 wanted platforms are missing for 7 providers in 40 of 40 roots | `lockctl lock -r` |
+
+<details><summary>What to do</summary>
+
+- `platforms-incomplete`: run /`lockctl lock -r/` to add what is missing
+
+</details>
+
+<details><summary>40 notes</summary>
+
+| Severity | Rule | Roots | Providers | What | Command |
+|---|---|---|---|---|---|
+| note | `state-not-visible` | 40: `live/0`, `live/1`, `live/2`, `live/3`, `live/4`, and 35 more |  | No state |  |
+
+</details>
+
+
+"#]]);
+    // Causes that are all different, for more of which there is no room.
+    for (at, root) in checked.roots.iter_mut().enumerate() {
+        root.failures = kept([Failure {
+            title: format!("failure {at}"),
+            ..Failure::default()
+        }])
+        .iter()
+        .collect();
+        for finding in &mut root.findings {
+            finding.help = Some(format!("{} {at}", finding.rule).into());
+        }
+    }
+    let out = rendered(screen, &checked);
+    assert!(out.lines().count() <= 50, "{out}");
+    let last = out.lines().last().expect("a line");
+    assert_data_eq!(last.to_owned(), str!["35 more failures and 63 more causes (`-v` shows all)"]);
+}
+
+#[test]
 fn a_row_of_one_root_names_the_first_of_many_providers() {
-    let out = rendered(markdown::checks, &incomplete_roots(1));
+    let out = rendered(whole, &incomplete_roots(1));
     let rows: Vec<&str> = out.lines().filter(|line| line.starts_with("| ")).collect();
     assert_data_eq!(
         rows.join("\n") + "\n",

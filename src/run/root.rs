@@ -1,6 +1,5 @@
 //! One root as commands use it: opened, with the commands that help.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -30,34 +29,25 @@ pub(crate) struct Root {
     pub(super) is_empty: bool,
 }
 
-/// The remarks on flavors that were made in a run: once is enough.
-#[derive(Default)]
-pub(crate) struct FlavorRemarks(BTreeSet<String>);
-
-impl FlavorRemarks {
-    /// Says which program's rules apply to a root and how to state that, where nothing in the root shows it.
-    pub(crate) fn add(&mut self, root: &Root, result: &mut RootResult) {
-        // The same lock file has other registries, header and hashes by the rules of the other program.
-        let program = root.flavor.program();
-        let why = match root.sign {
-            FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return,
-            FlavorSign::Neighbours => "as in the other roots of the repository",
-            FlavorSign::Mixed => "because the other roots of the repository do not agree",
-            FlavorSign::Nothing => "because nothing shows which program is used",
-        };
-        let other = match program {
-            Program::Terraform => "opentofu",
-            Program::OpenTofu => "terraform",
-        };
-        let remark = format!(
-            "the rules of {program} apply, {why}; to change that, use `--flavor {other}`, or write \
-             `flavor = {other:?}` to {}",
-            root.project_name()
-        );
-        if self.0.insert(remark.clone()) {
-            result.remark(remark);
-        }
-    }
+/// Says which program's rules apply to a root and how to state that, where nothing in the root shows it.
+pub(crate) fn remark_on_flavor(root: &Root, result: &mut RootResult) {
+    // The same lock file has other registries, header and hashes by the rules of the other program.
+    let program = root.flavor.program();
+    let why = match root.sign {
+        FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return,
+        FlavorSign::Neighbours => "as in the other roots of the repository",
+        FlavorSign::Mixed => "because the other roots of the repository do not agree",
+        FlavorSign::Nothing => "because nothing shows which program is used",
+    };
+    let other = match program {
+        Program::Terraform => "opentofu",
+        Program::OpenTofu => "terraform",
+    };
+    result.remark(format!(
+        "the rules of {program} apply, {why}; to change that, use `--flavor {other}`, or write \
+         `flavor = {other:?}` to {}",
+        root.project_name()
+    ));
 }
 
 impl Deref for Root {
@@ -166,11 +156,16 @@ impl Root {
         if self.lock.is_some() || !choice.recursive {
             return self.sound_lock(result);
         }
+        self.note_lack(result);
+        Ok(None)
+    }
+
+    /// Notes for programs that a root that was searched for lacks a lock file.
+    pub(crate) fn note_lack(&self, result: &mut RootResult) {
         let title = format!("There is no {}", self.lock_path.display());
         let help = format!("run `{}` to create it", self.advice.lock);
         let note = Diagnostic::note(rules::LOCK_MISSING, title).help(help);
         result.aside([&note]);
-        Ok(None)
     }
 
     /// Returns the failure of a lock file that is not there.

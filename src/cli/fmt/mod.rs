@@ -52,7 +52,11 @@ impl Command for FmtArgs {
         result
     }
 
-    fn root_text(&self, root: &RootResult, _: Look) -> Vec<TextBlock> {
+    fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
+        // A lock file that was rewritten is no failure.
+        if look.quiet && !self.check {
+            return Vec::new();
+        }
         text::of_root(root)
     }
 
@@ -60,7 +64,10 @@ impl Command for FmtArgs {
         Heading::Own
     }
 
-    fn folded(&self, result: &CommandResult, _: Look) -> Option<Vec<TextBlock>> {
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        if look.quiet && !self.check {
+            return Some(Vec::new());
+        }
         Some(text::folded(result.roots()))
     }
 }

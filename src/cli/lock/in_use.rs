@@ -106,12 +106,12 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         }
         let mut rows = table(result, all, look);
         let hidden = rows.len().saturating_sub(MAX_ROWS + 1);
-        if hidden > 0 && !look.verbose && !look.markdown {
+        if hidden > 0 && !look.verbose {
             rows.truncate(MAX_ROWS + 1);
             let hidden = counted_as(hidden, "more version", "more versions");
             blocks.push(TextBlock::Table(rows));
             let more = format!("... and {hidden} (-v shows each)");
-            blocks.push(TextBlock::Lines(vec![more]));
+            blocks.push(below(more, look));
         } else {
             blocks.push(TextBlock::Table(rows));
         }
@@ -120,6 +120,15 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     }
     blocks.push(TextBlock::Verdict(Tone::Good, count(all)));
     blocks
+}
+
+/// Returns a line below a table; Markdown would put lines into a box of their own.
+pub(super) fn below(line: String, look: Look) -> TextBlock {
+    if look.markdown {
+        TextBlock::Verdict(Tone::Good, line)
+    } else {
+        TextBlock::Lines(vec![line])
+    }
 }
 
 /// Returns a row for each version, below a head; the provider is named in its first row.

@@ -9,6 +9,7 @@ use super::ending::{self, LockEnding};
 use super::in_use::LockedRoots;
 use super::moves::{Moves, NamedInRoots};
 use super::opened::{LockOutcome, OpenRoot, StartingLock, sound};
+use super::remarks::UncoveredEntries;
 use super::rows::EvidenceRows;
 use super::{dropped, remarks};
 use crate::addr::ProviderAddr;
@@ -23,7 +24,7 @@ use crate::report::{Failure, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::ConfigurationOptions;
 use crate::run::platforms::{self, PlatformChoice};
-use crate::run::root::{self, FlavorRemarks, Root};
+use crate::run::root::{self, Root};
 use crate::run::unseen::UnseenParts;
 use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
@@ -52,7 +53,8 @@ pub(in crate::cli) struct LockJob<'a> {
     pub(super) facts: UserFacts<'a>,
     settings: LockSettings,
     pub(super) evidence: EvidenceRows,
-    flavor_remarks: FlavorRemarks,
+    /// The entries of which no source was asked whether the wanted platforms are covered, and their roots.
+    pub(super) uncovered: UncoveredEntries,
     /// The versions that the roots have locked so far.
     pub(super) locked: LockedRoots,
 }
@@ -88,7 +90,7 @@ impl<'a> LockJob<'a> {
             },
             user,
             evidence: EvidenceRows::default(),
-            flavor_remarks: FlavorRemarks::default(),
+            uncovered: UncoveredEntries::default(),
             locked: LockedRoots::default(),
         }
     }
@@ -168,7 +170,7 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         };
         let covered = self.covered_platforms(&root, texts)?;
-        self.flavor_remarks.add(&root, result);
+        root::remark_on_flavor(&root, result);
         let platforms = self.platforms.of_root(&root, &needed, &covered);
         // Wanted and dropped platforms are known only here: a project file may name both.
         dropped::check(self.options, &root, &needed, &platforms)?;
@@ -374,6 +376,7 @@ impl LockJob<'_> {
         if changed {
             self.report_unit(root, result);
         }
+        self.uncovered.add(locked);
         remarks::report(
             result,
             locked,

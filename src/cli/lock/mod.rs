@@ -163,6 +163,10 @@ pub(in crate::cli) fn run_with(
     let mut result = all.into_result(request.command);
     result.versions_in_use = versions_in_use;
     result.remarks.extend(job.remarks());
+    let roots = result.roots().len();
+    if roots > 1 && !common.verbose {
+        result.remarks.extend(job.uncovered.remark(roots));
+    }
     result.remarks.extend(modules.remarks());
     let mut named = args.platforms.platforms.clone();
     for platform in &args.drop_platforms {

@@ -13,11 +13,42 @@ use crate::hash::{Match, Scheme};
 use crate::locker::{Locked, ProviderOutcome};
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::platform::{self, Platform};
-use crate::report::RootResult;
 use crate::report::json::{Provider, RemovedProvider};
+use crate::report::{RootResult, Sentence};
 use crate::resolve::{Goal, Goals, Reach};
 use crate::run::root::Root;
 use crate::version::{Upgrade, VersionStep, step};
+
+/// Entries with enough recorded `h1:` that are not known to be those of the wanted platforms.
+#[derive(Default)]
+pub(super) struct UncoveredEntries {
+    entries: usize,
+    roots: usize,
+}
+
+impl UncoveredEntries {
+    /// Counts the entries of a root.
+    pub(super) fn add(&mut self, locked: &Locked) {
+        let entries = locked
+            .providers
+            .iter()
+            .filter(|outcome| !outcome.unknown.is_empty())
+            .count();
+        self.entries += entries;
+        self.roots += usize::from(entries > 0);
+    }
+
+    /// Says of how many entries that is not known, if there are any; `of` is the number of roots of the run.
+    pub(super) fn remark(&self, of: usize) -> Option<Sentence> {
+        let entries = counted_as(self.entries, "entry", "entries");
+        let text = format!(
+            "whether the wanted platforms are covered is not known for {entries} in {} of {of} roots, since no \
+             source was asked; enough recorded h1: are left for that (-v shows each)",
+            self.roots
+        );
+        (self.entries > 0).then(|| Sentence::note(text))
+    }
+}
 
 /// Returns true if a note says that the state is not visible.
 pub(super) fn is_about_state(diagnostic: &Diagnostic) -> bool {
@@ -143,7 +174,8 @@ impl ProviderRemarks<'_> {
     fn platforms(&self, result: &mut RootResult) {
         let outcome = self.outcome;
         if !outcome.unknown.is_empty() {
-            result.remark(format!(
+            // For many roots, one sentence counts these entries.
+            result.detail(format!(
                 "{}: whether {} {} covered is not known, since no source was asked; enough recorded \
                  h1: are left for that",
                 self.name,

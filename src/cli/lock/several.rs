@@ -1,21 +1,25 @@
 //! The text about several roots: what happened to which provider, each change once, on one screen.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
+use super::in_use;
 use super::text::{Tense, locked, replaced, version};
 use crate::cli::{Look, diff};
 use crate::diag::{Texts, counted, counted_as};
 use crate::package::Provenance;
-use crate::report::json::{ConvertedProvider, LockedProvider, NotConverted, Provider};
+use crate::report::json::{ConvertedProvider, LockedProvider, NotConverted, Provider, RootStatus};
+use crate::report::notes;
 use crate::report::shared::shared;
 use crate::report::{Changes, CommandResult, RootResult, TextBlock, Tone};
 use crate::review::FileComparison;
 
-/// Maximum number of changes; each has a line, and a line with roots.
-const MAX_CHANGES: usize = 14;
-
-/// Maximum number of lines about the changes of a run that writes nothing.
+/// Maximum and minimum number of lines about changes. In between, the rest of the text decides how many are left.
 const MAX_LINES: usize = 28;
+const MIN_LINES: usize = 6;
+
+/// Maximum number of failures in Markdown, which has no standard error beside it; more are counted.
+const MAX_FAILURES: usize = 5;
 
 /// Maximum number of lines about replaced hashes, of which a run with `--repair` has few.
 const MAX_EVIDENCE: usize = 8;
@@ -23,20 +27,21 @@ const MAX_EVIDENCE: usize = 8;
 /// Maximum number of outcomes of roots; a run has few, and of the others the last line tells the number.
 const MAX_OUTCOMES: usize = 6;
 
-/// Shows what was, or would be, written, then how the roots came out.
-pub(super) fn blocks(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
+/// Shows what was, or would be, written, then how the roots came out; `taken` lines are shown beside it.
+pub(super) fn blocks(
+    result: &CommandResult,
+    tense: Tense,
+    look: Look,
+    taken: usize,
+) -> Vec<TextBlock> {
     let roots = result.roots();
-    if look.quiet {
-        return evidence(roots, tense);
+    if look.quiet && !look.markdown {
+        return [evidence(roots, tense, look), unchecked(roots)].concat();
     }
-    let compared: Vec<&FileComparison> = roots
-        .iter()
-        .filter_map(|root| root.lock()?.comparison.as_deref())
-        .collect();
-    let mut blocks = if compared.is_empty() {
-        changes(roots, tense)
+    let mut blocks = if look.markdown {
+        failures(result)
     } else {
-        explained(&compared, &result.texts, look)
+        Vec::new()
     };
     let outcomes = shared(roots.iter().filter_map(|root| {
         let tone = root.verdict.as_ref()?.tone;
@@ -48,17 +53,79 @@ pub(super) fn blocks(result: &CommandResult, tense: Tense, look: Look) -> Vec<Te
         let count = outcome.count(roots.len());
         TextBlock::Verdict(tone, format!("{count}: {text}"))
     });
-    blocks.extend(evidence(roots, tense));
-    blocks.extend(outcomes);
-    blocks.extend(added(roots, tense));
+    let mut below = evidence(roots, tense, look);
+    below.extend(outcomes);
+    below.extend(added(roots, tense));
+    let taken = taken + look.height(&blocks, &result.texts) + look.height(&below, &result.texts);
+    let left = look
+        .lines
+        .map_or(MAX_LINES, |lines| lines.saturating_sub(taken));
+    let left = left.clamp(MIN_LINES, MAX_LINES);
+    let compared: Vec<&FileComparison> = roots
+        .iter()
+        .filter_map(|root| root.lock()?.comparison.as_deref())
+        .collect();
+    blocks.extend(if compared.is_empty() {
+        changes(roots, tense, look, left)
+    } else {
+        explained(&compared, &result.texts, look, left)
+    });
+    blocks.extend(below);
+    blocks
+}
+
+/// Names the lock files that `--check` refuses, by what would happen to them.
+fn unchecked(roots: &[RootResult]) -> Vec<TextBlock> {
+    let outcomes = shared(
+        roots
+            .iter()
+            .filter(|root| root.status == RootStatus::Findings)
+            .filter_map(|root| Some((root.lock()?.outcome.as_deref()?, &*root.path))),
+    );
+    outcomes
+        .iter()
+        .take(MAX_OUTCOMES)
+        .map(|outcome| {
+            let (count, names) = (outcome.count(roots.len()), outcome.names(false));
+            TextBlock::Verdict(Tone::Warning, format!("{count}: {}: {names}", outcome.fact))
+        })
+        .collect()
+}
+
+/// Shows the failures with some of their roots, those of the most roots first.
+fn failures(result: &CommandResult) -> Vec<TextBlock> {
+    let mut failures = result.failures();
+    failures.sort_by_key(|(_, roots)| Reverse(roots.len()));
+    let hidden = failures.len().saturating_sub(MAX_FAILURES);
+    let mut blocks: Vec<TextBlock> = failures
+        .into_iter()
+        .take(MAX_FAILURES)
+        .map(|(failure, roots)| notes::failure_of(failure, roots, result.roots().len(), false))
+        .collect();
+    if hidden > 0 {
+        let text = counted_as(hidden, "more failure is", "more failures are");
+        blocks.push(TextBlock::Verdict(
+            Tone::Bad,
+            format!("{text} not shown here"),
+        ));
+    }
     blocks
 }
 
 /// Shows the explained changes of lock files that were not written.
-fn explained(compared: &[&FileComparison], texts: &Texts, look: Look) -> Vec<TextBlock> {
+fn explained(
+    compared: &[&FileComparison],
+    texts: &Texts,
+    look: Look,
+    lines: usize,
+) -> Vec<TextBlock> {
     let mut changes = diff::text::folded(compared, look);
+    for row in &mut changes.rows {
+        row.details.clear();
+    }
     let mut hidden = 0;
-    let fits = |changes: &Changes| TextBlock::Changes(changes.clone()).height(texts) <= MAX_LINES;
+    let fits =
+        |changes: &Changes| look.height(&[TextBlock::Changes(changes.clone())], texts) <= lines;
     // The worst stand first.
     while !fits(&changes) && changes.rows.pop().is_some() {
         hidden += 1;
@@ -67,12 +134,12 @@ fn explained(compared: &[&FileComparison], texts: &Texts, look: Look) -> Vec<Tex
         hidden += 1;
     }
     let mut blocks = vec![TextBlock::Changes(changes)];
-    blocks.extend(more(hidden));
+    blocks.extend(more(hidden, look));
     blocks
 }
 
 /// Shows the evidence against hashes that were replaced: whoever repairs lock files has to see it.
-fn evidence(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
+fn evidence(roots: &[RootResult], tense: Tense, look: Look) -> Vec<TextBlock> {
     let all = roots.iter().flat_map(|root| {
         locked(root)
             .filter(|row| !row.replaced.is_empty())
@@ -90,21 +157,20 @@ fn evidence(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
     }
     if hidden > 0 {
         let more = counted_as(hidden, "more list", "more lists");
-        blocks.push(TextBlock::Lines(vec![format!(
-            "... and {more} of replaced hashes (-v shows each)"
-        )]));
+        let text = format!("... and {more} of replaced hashes (-v shows each)");
+        blocks.push(in_use::below(text, look));
     }
     blocks
 }
 
 /// Counts changes that are not shown.
-fn more(hidden: usize) -> Option<TextBlock> {
+fn more(hidden: usize, look: Look) -> Option<TextBlock> {
     let count = counted_as(hidden, "more change", "more changes");
-    (hidden > 0).then(|| TextBlock::Lines(vec![format!("... and {count} (-v shows each)")]))
+    (hidden > 0).then(|| in_use::below(format!("... and {count} (-v shows each)"), look))
 }
 
 /// Shows what happened to the entries of lock files that changed, with some of the roots.
-fn changes(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
+fn changes(roots: &[RootResult], tense: Tense, look: Look, most: usize) -> Vec<TextBlock> {
     let mut changes = Vec::new();
     for root in roots.iter().filter(|root| root.changed == Some(true)) {
         let converted = root.lock().and_then(|lock| lock.converted.as_deref());
@@ -138,18 +204,24 @@ fn changes(roots: &[RootResult], tense: Tense) -> Vec<TextBlock> {
     }
     let changes = shared(changes);
     let mut lines = Vec::new();
-    for change in changes.iter().take(MAX_CHANGES) {
+    let mut shown = 0;
+    for change in &changes {
         let count = change.count(roots.len());
-        lines.push(format!("{} in {count}", change.fact));
+        let mut of_change = vec![format!("{} in {count}", change.fact)];
         if change.roots.len() < roots.len() {
-            lines.push(format!("  {}", change.names(false)));
+            of_change.push(format!("  {}", change.names(false)));
         }
+        if lines.len() + of_change.len() > most {
+            break;
+        }
+        lines.extend(of_change);
+        shown += 1;
     }
     let mut blocks = Vec::new();
     if !lines.is_empty() {
         blocks.push(TextBlock::Lines(lines));
     }
-    blocks.extend(more(changes.len().saturating_sub(MAX_CHANGES)));
+    blocks.extend(more(changes.len() - shown, look));
     blocks
 }
 

@@ -41,6 +41,10 @@ const TITLES: [&str; 7] = [
     "SIGNED BY",
 ];
 
+/// Number of lines of the sentence about all roots, in Markdown with the empty line below it, and of that about
+/// changes that are not shown.
+const TOTAL_LINES: usize = 4;
+
 /// Maximum number of roots that Markdown shows at length; more have a line each.
 const MAX_AT_LENGTH: usize = 10;
 
@@ -49,22 +53,28 @@ const MAX_AT_LENGTH: usize = 10;
 /// Markdown begins with what is about all roots, because it is cut where it becomes too long.
 pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let each = if look.markdown && roots.len() > MAX_AT_LENGTH {
-        in_short(result)
-    } else if roots.len() > 1 && !look.verbose && !look.markdown {
-        several::blocks(result, tense, look)
+    let is_folded = if look.markdown {
+        result.has_many_roots()
     } else {
-        let texts = roots
-            .iter()
-            .map(|root| of_root(root, tense, look))
-            .collect();
-        reading::each(roots, texts, Heading::Path)
+        roots.len() > 1
     };
     let is_quiet = look.quiet && roots.len() > 1 && !look.markdown;
     let in_use = if is_quiet {
         Vec::new()
     } else {
         in_use::blocks(result, look)
+    };
+    let each = if is_folded && !look.verbose {
+        let taken = look.height(&in_use, &result.texts) + TOTAL_LINES;
+        several::blocks(result, tense, look, taken)
+    } else if look.markdown && roots.len() > MAX_AT_LENGTH {
+        in_short(result)
+    } else {
+        let texts = roots
+            .iter()
+            .map(|root| of_root(root, tense, look))
+            .collect();
+        reading::each(roots, texts, Heading::Path)
     };
     // A comment of a pull request is cut at its end, a terminal shows the end.
     let (first, then) = if look.markdown {
@@ -74,7 +84,7 @@ pub(super) fn of_all(result: &CommandResult, tense: Tense, look: Look) -> Vec<Te
     };
     let mut blocks = [first, then].concat();
     let total = reading::total(result, Total::Result, look.verbose);
-    let total = total.filter(|total| !is_quiet || total.tone == Tone::Bad);
+    let total = total.filter(|total| !is_quiet || total.tone != Tone::Good);
     blocks.extend(total.map(reading::verdict));
     blocks
 }

@@ -12,13 +12,14 @@ use crate::report::shared_table::{MAX_ROWS, fitted};
 use crate::report::{RootResult, TextBlock, Tone};
 use crate::review::Risk;
 
-/// The titles of the columns; that of the root only where there are several.
+/// The titles of the columns; that of the root only where there are several. It is the last, since the names of
+/// several roots are long.
 const TITLES: [&str; 8] = [
-    "", "DATE", "COMMIT", "AUTHOR", "ROOT", "PROVIDER", "VERSION", "CHANGE",
+    "", "DATE", "COMMIT", "AUTHOR", "PROVIDER", "VERSION", "CHANGE", "ROOT",
 ];
 
 /// The column of the root.
-const ROOT: usize = 4;
+const ROOT: usize = 7;
 
 /// Maximum number of causes of alarming changes in several lock files.
 const MAX_ALARMS: usize = 10;
@@ -221,10 +222,10 @@ fn row(line: &HistoryLine<'_>) -> Vec<String> {
         day.to_owned(),
         change.commit.short().to_owned(),
         change.author.clone(),
-        line.root.to_owned(),
         change.provider.short(line.flavor),
         versions,
         kinds.join(", "),
+        line.root.to_owned(),
     ]
 }
 

@@ -22,7 +22,7 @@ use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::progress::Progress;
-use crate::run::root::{FlavorRemarks, Root};
+use crate::run::root::{self, Root};
 use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
@@ -40,7 +40,6 @@ struct OutdatedRun<'a> {
     args: &'a OutdatedArgs,
     world: World<'a>,
     sources: Sources<'a>,
-    flavor_remarks: FlavorRemarks,
 }
 
 /// A root that is ready to be compared.
@@ -70,7 +69,6 @@ impl Command for OutdatedArgs {
             args: self,
             world,
             sources: Sources::new(user, self.source.choice(options)),
-            flavor_remarks: FlavorRemarks::default(),
         };
         let choice = &self.roots.choice();
         let inputs = RunInputs {
@@ -145,7 +143,7 @@ impl Job for OutdatedRun<'_> {
         let Some(source) = self.sources.of_root(&root, needs_packages, texts, result)? else {
             return Ok(OpenResult::Finished);
         };
-        self.flavor_remarks.add(&root, result);
+        root::remark_on_flavor(&root, result);
         Ok(OpenResult::Ready(OpenRoot {
             root,
             loaded,

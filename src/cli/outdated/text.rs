@@ -9,7 +9,7 @@ use crate::diag::counted;
 use crate::report::json::{ComparedProvider, Provider, RootStatus, VersionState};
 use crate::report::reading::{self, Heading};
 use crate::report::shared::{SharedFact, shared};
-use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
+use crate::report::shared_table::{TableShape, shared_table, without_empty_columns};
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock, Tone};
 use crate::run::unseen::some_of;
 use crate::version::{Upgrade, Version};
@@ -23,6 +23,10 @@ const TITLES: [&str; 6] = [
     "STATE",
     "EXCLUDED BY",
 ];
+
+/// Number of lines beside the rows of a table in Markdown: its head, the line about what is left out with its
+/// fences, the verdict, and the empty lines below each.
+const LINES_BESIDE_ROWS: usize = 9;
 
 /// Maximum number of failures in a comment; more are counted.
 const MAX_FAILURES: usize = 5;
@@ -74,9 +78,6 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     };
     let closing = reading::closing(result, counts(roots), look.verbose);
     blocks.extend(closing.map(reading::verdict));
-    if look.quiet && !look.markdown && roots.len() > 1 {
-        blocks.retain(TextBlock::is_bad);
-    }
     blocks
 }
 
@@ -98,11 +99,18 @@ fn folded(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     for (pair, row, _) in pairs() {
         rows.entry(pair).or_default().push(row);
     }
+    // A comment has no standard error beside it.
+    let failures = if look.markdown {
+        failures(result)
+    } else {
+        Vec::new()
+    };
+    let taken = look.height(&failures, &result.texts) + LINES_BESIDE_ROWS;
     let shape = TableShape {
         titles: &TITLES,
         // What excludes a version may be many constraints.
         flexible: &[TITLES.len() - 1],
-        most: MAX_ROWS,
+        most: look.rows(taken),
         terminal: look.terminal,
     };
     let facts = shared(pairs().map(|(pair, _, root)| (pair, root)));
@@ -124,10 +132,7 @@ fn folded(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             joined(held_by),
         ]
     });
-    if look.markdown {
-        // A comment has no standard error beside it.
-        blocks.extend(failures(result));
-    }
+    blocks.extend(failures);
     blocks
 }
 
@@ -234,7 +239,7 @@ fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
             }
         }
         if table.len() > 1 {
-            blocks.push(TextBlock::Table(table));
+            blocks.push(TextBlock::Table(without_empty_columns(table).0));
         }
     }
     if look.markdown {

@@ -41,6 +41,10 @@ impl Command for ResolveArgs {
     fn heading(&self) -> Heading {
         Heading::Own
     }
+
+    fn folded(&self, result: &CommandResult, look: Look) -> Option<Vec<TextBlock>> {
+        Some(text::folded(result.roots(), look))
+    }
 }
 
 /// The options that all roots of a run share.
@@ -61,6 +65,10 @@ struct Conflicted<'a> {
 impl Resolution<'_> {
     fn root(&self, root: &Root, result: &mut RootResult) -> Result<Replaced, Failure> {
         let Some(lock) = &root.lock else {
+            if self.args.roots.recursive {
+                root.note_lack(result);
+                return Ok(Replaced::Done);
+            }
             return Err(root.no_lock());
         };
         match review::part(&lock.bytes) {
@@ -81,7 +89,7 @@ impl Resolution<'_> {
                 result.changed = Some(false);
                 if !has_errors(&lock.diagnostics) {
                     let place = root.lock_path.display();
-                    result.remark(format!("{place}: there are no conflict markers"));
+                    result.detail(format!("{place}: there are no conflict markers"));
                 }
                 Ok(Replaced::Done)
             }

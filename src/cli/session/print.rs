@@ -1,6 +1,6 @@
 //! A result, printed in the format that was asked for.
 
-use std::io;
+use std::io::{self, Write};
 
 use super::paths;
 use crate::cli::args::{ColorChoice, Common};
@@ -11,6 +11,12 @@ use crate::report::{
     Checked, CommandResult, ResultSubject, TextBlock, Tone, graph, human, json, markdown, notes,
 };
 use crate::world::{Env, Stream};
+
+/// Number of lines about many roots, on both streams together.
+const SCREEN: usize = 60;
+
+/// Maximum number of these lines that results leave to what stands beside them.
+const MAX_BESIDE: usize = 24;
 
 /// Width of text where there is no terminal, in columns.
 const USUAL_COLUMNS: usize = 80;
@@ -28,16 +34,37 @@ pub(in crate::cli) fn print(
 ) -> io::Result<()> {
     let env = world.env;
     let terminal = env.columns(Stream::Stdout);
+    let is_many = result.has_many_roots() && !common.verbose;
+    let beside = |lines| {
+        let mut notes = notes::notes(result, command.total(), common.verbose, lines);
+        // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have
+        // a warning in every run, and a failure would stand among them.
+        if common.quiet && result.roots().len() > 1 {
+            notes.retain(TextBlock::is_bad);
+        } else if common.quiet {
+            notes.retain(|block| !block.is_note());
+        }
+        notes
+    };
+    let lines = is_many.then(|| {
+        let notes = beside(SCREEN);
+        let height: usize = notes.iter().map(|block| block.height(&result.texts)).sum();
+        SCREEN - height.min(MAX_BESIDE)
+    });
     let look = Look {
+        lines,
         verbose: common.verbose,
         quiet: common.quiet,
         markdown: common.format == Format::Markdown,
         columns: terminal.unwrap_or(USUAL_COLUMNS),
         terminal: terminal.filter(|_| common.format == Format::Human),
     };
-    let out = &mut *io.stdout;
+    let out = &mut CountedLines {
+        out: &mut *io.stdout,
+        lines: 0,
+    };
+    let mut remarks = Vec::new();
     let checked = || Checked::of(result, &paths::from_the_top(world));
-    let mut notes = notes::notes(result, command.total(), common.verbose);
     match common.format {
         // The object holds every note and failure, so that standard error stays empty.
         Format::Json => return json::render(out, result).and_then(|()| out.flush()),
@@ -53,9 +80,9 @@ pub(in crate::cli) fn print(
             if matches!(result.subject, ResultSubject::Roots(_))
                 && command.markdown() == MarkdownText::Findings =>
         {
-            markdown::checks(out, &checked())?;
+            markdown::checks(out, &checked(), lines)?;
         }
-        Format::Markdown => markdown::render(out, &command.text(result, look))?,
+        Format::Markdown => markdown::render(out, &command.text(result, look), lines)?,
         Format::Human => {
             out.write_all(result.raw_text())?;
             let colors = colors(common.color, env, Stream::Stdout);
@@ -69,24 +96,38 @@ pub(in crate::cli) fn print(
             let graph = command.graph(result, look);
             graph::render(out, &graph, language)?;
             let too_large = graph.too_large(language);
-            notes.extend(too_large.map(|text| TextBlock::Remark(Tone::Warning, text)));
+            remarks.extend(too_large.map(|text| TextBlock::Remark(Tone::Warning, text)));
         }
     }
     // Results first: where both streams go to one terminal, notes stand below them.
     out.flush()?;
-    // Warnings on one root stay: a script that asks for quiet still has to see them. Of many roots, some have
-    // a warning in every run, and a failure would stand among them.
-    if common.quiet && result.roots().len() > 1 {
-        notes.retain(TextBlock::is_bad);
-    } else if common.quiet {
-        notes.retain(|block| !block.is_note());
-    }
+    let mut notes = beside(SCREEN.saturating_sub(out.lines));
+    notes.extend(remarks);
     if let Some(columns) = env.columns(Stream::Stderr) {
         human::fit(&mut notes, columns);
     }
     let colors = colors(common.color, env, Stream::Stderr);
     human::render(io.stderr, &notes, &result.texts, colors)?;
     io.stderr.flush()
+}
+
+/// Counts the lines that are written.
+struct CountedLines<'a> {
+    out: &'a mut dyn Write,
+    lines: usize,
+}
+
+impl Write for CountedLines<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        let lines = bytes[..written].iter().filter(|byte| **byte == b'\n');
+        self.lines += lines.count();
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Decides about colours as <https://no-color.org> says.

@@ -8,7 +8,7 @@ use crate::hash::Scheme;
 use crate::platform;
 use crate::report::json::{Provider, RootStatus, ShownProvider};
 use crate::report::shared::shared;
-use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
+use crate::report::shared_table::{TableShape, shared_table};
 use crate::report::{RootResult, TextBlock};
 
 /// The heads of the columns.
@@ -83,6 +83,9 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
+/// Number of lines beside the rows of a table: its head, and the line about what is left out.
+const LINES_BESIDE_ROWS: usize = 2;
+
 /// Shows what several roots lock: each version of a provider with the same hashes and platforms once.
 pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let name = provider::naming(roots);
@@ -101,7 +104,7 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let shape = TableShape {
         titles: &titles,
         flexible: &[PLATFORMS],
-        most: MAX_ROWS,
+        most: look.rows(LINES_BESIDE_ROWS),
         terminal: look.terminal,
     };
     shared_table(shape, facts, |(provider, Reverse(version), counts)| {

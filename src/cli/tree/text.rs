@@ -11,7 +11,7 @@ use crate::flavor::Flavor;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::shared::shared;
-use crate::report::shared_table::{MAX_ROWS, TableShape, shared_table};
+use crate::report::shared_table::{TableShape, shared_table};
 use crate::report::{self, CommandResult, RootDetail, RootResult, TextBlock, Tone};
 use crate::run::unseen::some_of;
 use crate::version::Constraints;
@@ -40,6 +40,9 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     ]
 }
 
+/// Number of lines beside the rows of a table: its head, the line about what is left out, and the verdict.
+const LINES_BESIDE_ROWS: usize = 3;
+
 /// Shows what several roots require: each provider under the same constraints once.
 pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let name = provider::naming(roots);
@@ -55,7 +58,7 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let shape = TableShape {
         titles: &["PROVIDER", "CONSTRAINTS"],
         flexible: &[],
-        most: MAX_ROWS,
+        most: look.rows(LINES_BESIDE_ROWS),
         terminal: look.terminal,
     };
     let mut blocks = shared_table(shape, shared(required), |(provider, conditions)| {

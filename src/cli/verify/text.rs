@@ -7,14 +7,26 @@ use super::table::{self, Detail};
 
 use crate::cli::Look;
 use crate::coverage::CoverageProof;
-use crate::diag::Severity;
+use crate::diag::{Severity, counted, counted_as};
 use crate::report::json::RootStatus;
 use crate::report::reading::{self, Heading, Total};
-use crate::report::{self, CommandResult, FindingDisplay, ResultEntry, RootResult, TextBlock};
+use crate::report::{
+    self, CommandResult, FindingDisplay, ResultEntry, RootResult, TextBlock, Tone,
+};
 
 /// Maximum number of roots that have a verdict line each. More are counted only, and a table of
 /// all causes follows.
 const MAX_VERDICTS: usize = 10;
+
+/// Maximum number of lines of that table; more are counted.
+const MAX_TABLE_ROWS: usize = 13;
+
+/// Number of lines below the blocks, beside the table: what is not shown, the sentence about all roots, and the
+/// empty lines between them.
+const LINES_BELOW: usize = 5;
+
+/// Number of lines around what is shown of a root: its name, and empty lines.
+const HEADING_LINES: usize = 3;
 
 /// Shows what several roots have in common, then each root, then how all came out.
 ///
@@ -22,7 +34,24 @@ const MAX_VERDICTS: usize = 10;
 pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let are_many = roots.len() > MAX_VERDICTS;
-    let folded = report::folded(result, Severity::Warning);
+    let mut folded = report::folded(result, Severity::Warning);
+    let more_rows = folded.table.len().saturating_sub(MAX_TABLE_ROWS);
+    folded.table.truncate(MAX_TABLE_ROWS);
+    let mut room = look.lines.map_or(usize::MAX, |lines| {
+        lines.saturating_sub(folded.table.len() + LINES_BELOW)
+    });
+    let mut hidden = 0;
+    // What is left out is in the table all the same.
+    let mut fits = |blocks: &[TextBlock], beside: usize| {
+        let height = look.height(blocks, &result.texts) + beside;
+        let fits = height <= room;
+        if fits {
+            room -= height;
+        } else {
+            hidden += 1;
+        }
+        fits
+    };
     let mut blocks = Vec::new();
     let mut texts = Vec::new();
     if look.verbose {
@@ -40,17 +69,29 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             of_root(root, findings, look)
         }));
     } else {
+        folded
+            .shared
+            .retain(|block| fits(std::slice::from_ref(block), 0));
         blocks.extend(folded.shared);
         for (root, findings) in roots.iter().zip(folded.own) {
             let mut text = of_root(root, findings, look);
             let has_verdict_only = matches!(text[..], [TextBlock::Verdict(..)]);
-            if are_many && has_verdict_only {
+            let is_clean = root.status == RootStatus::Clean;
+            if has_verdict_only && (are_many || look.quiet && is_clean && roots.len() > 1) {
+                text.clear();
+            }
+            if !text.is_empty() && !fits(&text, HEADING_LINES) {
                 text.clear();
             }
             texts.push(text);
         }
     }
     blocks.extend(reading::each(roots, texts, Heading::PathApart));
+    if hidden > 0 {
+        let more = counted_as(hidden, "more cause or root", "more causes or roots");
+        let text = format!("... and {more} (-v shows each)");
+        blocks.push(TextBlock::Lines(vec![text, String::new()]));
+    }
     let mut total = reading::total(result, Total::ResultWithCounts, look.verbose);
     let counted = roots
         .iter()
@@ -68,8 +109,14 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             blocks.push(TextBlock::Lines(vec![String::new()]));
         }
         blocks.push(TextBlock::Table(folded.table));
+        if more_rows > 0 {
+            let text = format!("... and {} (-v shows each)", counted(more_rows, "more row"));
+            blocks.push(TextBlock::Lines(vec![text]));
+        }
         blocks.push(TextBlock::Lines(vec![String::new()]));
     }
+    let is_quiet = look.quiet && roots.len() > 1;
+    let total = total.filter(|total| !is_quiet || total.tone != Tone::Good);
     blocks.extend(total.map(reading::verdict));
     blocks
 }

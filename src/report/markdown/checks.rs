@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use super::screen::screen;
 use super::text::{code, escaped, fenced};
 use crate::diag::{self, Counts, Severity, counted, counted_as};
 use crate::report::fold::{self, FindingIndex, Fold};
@@ -13,10 +14,10 @@ use crate::report::{Checked, Failure, RootRow, RootStatus};
 
 /// Maximum size of the text, in bytes: a comment on GitHub holds 65,536 characters, and it may
 /// hold other text beside this.
-const MAX_BYTES: usize = 60_000;
+pub(super) const MAX_BYTES: usize = 60_000;
 
 /// Bytes of that which are kept for the line that says what was left out.
-const RESERVE_BYTES: usize = 200;
+pub(super) const RESERVE_BYTES: usize = 200;
 
 /// Maximum number of characters of foreign text in one cell.
 const MAX_CELL: usize = 400;
@@ -35,17 +36,16 @@ const MAX_NAMES: usize = 20;
 /// a row, the notes of all roots and the names of clean ones are folded.
 ///
 /// Where all would be too long, tables go before what is folded, and the last line says what is
-/// missing.
+/// missing. With a number of lines, each cause has one row, with some of its roots.
 ///
 /// # Errors
 /// What the writer says.
-pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
-    let verdict = format!("lockctl {}: {}", checked.command, checked.verdict());
-    let verdict = match checked.exit {
-        0 => format!("{verdict}\n"),
-        _ => format!("**{verdict}**\n"),
-    };
-    let clean = clean(&checked.roots);
+pub fn checks(out: &mut dyn Write, checked: &Checked<'_>, lines: Option<usize>) -> io::Result<()> {
+    if let Some(lines) = lines {
+        return screen(out, checked, lines);
+    }
+    let verdict = verdict(checked);
+    let clean = clean(&checked.roots, MAX_NAMES);
     let shared_failures = shared_failures(&checked.roots);
     let mut page = Page {
         roots: &checked.roots,
@@ -71,7 +71,7 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let failures: String = shared_failures
         .iter()
         .map(|(failure, roots)| {
-            let names = listed(roots.iter().copied());
+            let names = listed(roots.iter().copied(), MAX_NAMES);
             page.failure(failure, &format!("in {} roots: {names}", roots.len()))
         })
         .collect();
@@ -98,6 +98,15 @@ pub fn checks(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
         write!(out, "{CLOSE}")?;
     }
     write!(out, "{}{clean}{}", page.notes(&notes), page.left_out())
+}
+
+/// Says how all roots came out, as the first line.
+pub(super) fn verdict(checked: &Checked<'_>) -> String {
+    let verdict = format!("lockctl {}: {}", checked.command, checked.verdict());
+    match checked.exit {
+        0 => format!("{verdict}\n"),
+        _ => format!("**{verdict}**\n"),
+    }
 }
 
 /// Returns the failures that several roots have, with the paths of the roots.
@@ -164,13 +173,7 @@ impl<'a> Page<'a> {
 
     /// Shows a failure, with the roots that it stopped if they are several, as far as there is room.
     fn failure(&mut self, failure: &Failure, roots: &str) -> String {
-        let lines = failure.lines();
-        let lines: Vec<String> = Some(roots.to_owned())
-            .filter(|roots| !roots.is_empty())
-            .into_iter()
-            .chain(lines.lines().map(|line| escaped(&cut(line))))
-            .collect();
-        let text = format!("**Error**: {}\n\n", lines.join("<br>"));
+        let text = failed(failure, roots);
         if self.fits(&text) {
             text
         } else {
@@ -362,27 +365,13 @@ impl<'a> Page<'a> {
             names.push(format!("and {} more", providers.len() - MAX_MEMBERS));
         }
         let place = first.place().map(|place| code(&cut(&place)));
-        let mut what = vec![fold.title.as_str()];
-        let has_own_titles = members.clone().any(|finding| finding.title != fold.title)
-            && diag::named(fold.rule).together.is_none();
-        if has_own_titles {
-            // Several roots have the same finding; its sentence stands once.
-            let titles: BTreeSet<&str> = members.clone().map(|finding| &*finding.title).collect();
-            what.extend(titles.into_iter().take(MAX_MEMBERS));
-        } else if members
-            .clone()
-            .all(|finding| finding.detail == first.detail)
-        {
-            what.extend(first.detail.as_deref());
-        }
-        let what = what.into_iter().map(|text| escaped(&cut(text)));
         format!(
             "| {} | {} | {} | {} | {} |\n",
             severity(fold.severity),
             code(fold.rule),
             names.join("<br>"),
             place.unwrap_or_default(),
-            what.collect::<Vec<_>>().join("<br>"),
+            what(self.roots, fold).join("<br>"),
         )
     }
 
@@ -394,18 +383,59 @@ impl<'a> Page<'a> {
             .flat_map(|fold| &fold.members)
             .filter_map(|member| self.finding(*member).provider.as_deref())
             .collect();
-        let rules = listed(rules.into_iter());
+        let rules = listed(rules.into_iter(), MAX_NAMES);
         match providers.len() {
             0 => rules,
-            _ => format!("{rules}: {}", listed(providers.into_iter())),
+            _ => format!("{rules}: {}", listed(providers.into_iter(), MAX_NAMES)),
         }
     }
 }
 
-/// Ends what is folded.
-const CLOSE: &str = "</details>\n\n";
+/// Shows a failure, with the roots that it stopped if they are several.
+pub(super) fn failed(failure: &Failure, roots: &str) -> String {
+    let lines = failure.lines();
+    let lines: Vec<String> = Some(roots.to_owned())
+        .filter(|roots| !roots.is_empty())
+        .into_iter()
+        .chain(lines.lines().map(|line| escaped(&cut(line))))
+        .collect();
+    format!("**Error**: {}\n\n", lines.join("<br>"))
+}
 
-fn severity(severity: Severity) -> &'static str {
+/// Says what is wrong in findings of one cause.
+pub(super) fn what(roots: &[RootRow<'_>], fold: &Fold) -> Vec<String> {
+    let finding = |member: &FindingIndex| &roots[member.root].findings[member.finding];
+    let first = finding(&fold.members[0]);
+    let mut what = vec![fold.title.as_str()];
+    let has_own_titles = fold
+        .members
+        .iter()
+        .any(|member| finding(member).title != fold.title)
+        && diag::named(fold.rule).together.is_none();
+    if has_own_titles {
+        // Several roots have the same finding; its sentence stands once.
+        let titles: BTreeSet<&str> = fold
+            .members
+            .iter()
+            .map(|member| &*finding(member).title)
+            .filter(|title| !fold.title.starts_with(title))
+            .collect();
+        what.extend(titles.into_iter().take(MAX_MEMBERS));
+    }
+    let are_equal = fold
+        .members
+        .iter()
+        .all(|member| finding(member).detail == first.detail);
+    if what.len() == 1 && are_equal {
+        what.extend(first.detail.as_deref());
+    }
+    what.into_iter().map(|text| escaped(&cut(text))).collect()
+}
+
+/// Ends what is folded.
+pub(super) const CLOSE: &str = "</details>\n\n";
+
+pub(super) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Note => "note",
         Severity::Warning => "**warning**",
@@ -414,7 +444,7 @@ fn severity(severity: Severity) -> &'static str {
 }
 
 /// Says which of several roots are clean, folded.
-fn clean(roots: &[RootRow<'_>]) -> String {
+pub(super) fn clean(roots: &[RootRow<'_>], most: usize) -> String {
     let names: Vec<&str> = roots
         .iter()
         .filter(|root| root.status == RootStatus::Clean)
@@ -425,15 +455,15 @@ fn clean(roots: &[RootRow<'_>]) -> String {
         (_, n) => format!(
             "<details><summary>{} clean</summary>\n\n{}\n\n{CLOSE}",
             counted(n, "root"),
-            listed(names.into_iter())
+            listed(names.into_iter(), most)
         ),
     }
 }
 
 /// Lists names, the first of many.
-fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
-    let more = names.len().saturating_sub(MAX_NAMES);
-    let mut shown: Vec<String> = names.take(MAX_NAMES).map(|name| code(&cut(name))).collect();
+pub(super) fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    let mut shown: Vec<String> = names.take(most).map(|name| code(&cut(name))).collect();
     if more > 0 {
         shown.push(format!("and {more} more"));
     }
@@ -441,7 +471,7 @@ fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
 }
 
 /// Cuts foreign text to what a cell should hold.
-fn cut(text: &str) -> String {
+pub(super) fn cut(text: &str) -> String {
     match text.char_indices().nth(MAX_CELL) {
         None => text.to_owned(),
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -4,6 +4,8 @@
 //! neither ends a table nor becomes a tag, a link, or a mention that notifies a user.
 
 mod checks;
+mod room;
+mod screen;
 mod text;
 
 use std::io::{self, Write};
@@ -12,6 +14,7 @@ pub use checks::checks;
 
 use super::changes::{Details, first_files};
 use super::{ChangeLine, Changes, Linked, Remark, TextBlock, Tone};
+use room::{Room, height};
 use text::{code, escaped, failed, fenced, html};
 
 /// Maximum size of a text, in bytes: forges take 65,536 characters in a comment.
@@ -26,33 +29,56 @@ const RESERVED_BYTES: usize = 2_000;
 /// Maximum number of files that are listed with the details of a change before the rest is counted.
 const MAX_LISTED_FILES: usize = 50;
 
-/// Writes blocks one after the other; details come last, folded. What does not fit into [`MAX_BYTES`] is
-/// counted.
+/// Number of lines that a table takes beside its rows: its head, the empty line below, and one about what did
+/// not fit.
+const TABLE_LINES: usize = 5;
+
+/// Number of lines that folded details take beside their own.
+const DETAILS_LINES: usize = 6;
+
+/// Writes blocks one after the other; details come last, folded. What does not fit into [`MAX_BYTES`], or into
+/// so many lines if a number is given, is counted.
 ///
 /// # Errors
 /// What the writer says.
-pub fn render(out: &mut dyn Write, blocks: &[TextBlock]) -> io::Result<()> {
+pub fn render(out: &mut dyn Write, blocks: &[TextBlock], lines: Option<usize>) -> io::Result<()> {
     let texts: Vec<Option<String>> = blocks.iter().map(fixed).collect();
     let fixed: usize = texts.iter().flatten().map(String::len).sum();
+    let fixed_lines: usize = texts.iter().flatten().map(|text| height(text)).sum();
+    let has_details = |block: &TextBlock| matches!(block, TextBlock::Changes(changes) if changes.rows.iter().any(|row| !row.details.is_empty()));
+    let tables = blocks
+        .iter()
+        .filter(|block| matches!(block, TextBlock::Changes(_) | TextBlock::Table(_)));
+    let beside_rows = tables.count() * TABLE_LINES
+        + blocks.iter().filter(|block| has_details(block)).count() * DETAILS_LINES;
     // Texts of one line are always written; tables and details share what is left.
-    let mut room = MAX_BYTES.saturating_sub(fixed + RESERVED_BYTES);
-    let mut table_room = room.min(MAX_TABLE_BYTES);
+    let mut room = Room {
+        bytes: MAX_BYTES.saturating_sub(fixed + RESERVED_BYTES),
+        lines: lines.map_or(usize::MAX, |lines| {
+            lines.saturating_sub(fixed_lines + beside_rows)
+        }),
+    };
+    let mut table_room = Room {
+        bytes: room.bytes.min(MAX_TABLE_BYTES),
+        ..room
+    };
     for (block, text) in blocks.iter().zip(&texts) {
         match (block, text) {
             (TextBlock::Changes(changes), _) => {
                 let text = table(changes, &mut table_room);
-                room = room.saturating_sub(text.len());
+                room.bytes = room.bytes.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
             }
             (TextBlock::Table(rows), _) => {
                 let text = cells(rows, &mut table_room);
-                room = room.saturating_sub(text.len());
+                room.bytes = room.bytes.saturating_sub(text.len());
                 out.write_all(text.as_bytes())?;
             }
             (_, Some(text)) => out.write_all(text.as_bytes())?,
             (_, None) => {}
         }
     }
+    room.lines = table_room.lines;
     let all = blocks.iter().filter_map(|block| match block {
         TextBlock::Changes(changes) => Some(changes),
         _ => None,
@@ -61,6 +87,15 @@ pub fn render(out: &mut dyn Write, blocks: &[TextBlock]) -> io::Result<()> {
         details(out, changes, &mut room)?;
     }
     Ok(())
+}
+
+/// Returns the number of lines of a block.
+#[must_use]
+pub fn height_of(block: &TextBlock) -> usize {
+    let mut out = Vec::new();
+    // Memory takes every write.
+    let _ = render(&mut out, std::slice::from_ref(block), None);
+    out.iter().filter(|byte| **byte == b'\n').count()
 }
 
 /// Writes a block whose length does not depend on the others; nothing for the others.
@@ -92,7 +127,7 @@ fn fixed(block: &TextBlock) -> Option<String> {
 
 /// Writes the remarks and the rows of a file, or of several, as far as there is room for them: first those
 /// that are alarming.
-fn table(changes: &Changes, room: &mut usize) -> String {
+fn table(changes: &Changes, room: &mut Room) -> String {
     let is_folded = changes.rows.iter().any(|row| !row.files().is_empty());
     let remarks: Vec<(Tone, String)> = changes
         .remarks
@@ -155,16 +190,15 @@ fn table(changes: &Changes, room: &mut usize) -> String {
 /// Chooses the texts for which there is room: first those that are alarming.
 fn chosen<'t>(
     texts: impl Iterator<Item = &'t (Tone, String)> + Clone,
-    room: &mut usize,
+    room: &mut Room,
 ) -> Vec<bool> {
     let is_alarming = |tone: Tone| matches!(tone, Tone::Warning | Tone::Bad);
     let mut is_chosen = vec![false; texts.clone().count()];
     // Two passes over the same texts, so that those that are chosen keep their order.
     for wants_alarming in [true, false] {
         for (is_chosen, (tone, text)) in is_chosen.iter_mut().zip(texts.clone()) {
-            if is_alarming(*tone) == wants_alarming && text.len() <= *room {
-                *room -= text.len();
-                *is_chosen = true;
+            if is_alarming(*tone) == wants_alarming {
+                *is_chosen = room.fits(text);
             }
         }
     }
@@ -172,14 +206,14 @@ fn chosen<'t>(
 }
 
 /// Writes a table whose first row is its head, as far as there is room for it.
-fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
+fn cells(rows: &[Vec<String>], room: &mut Room) -> String {
     let Some((head, rows)) = rows.split_first() else {
         return String::new();
     };
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let mut out = line(head);
     out += &format!("|{}\n", "---|".repeat(head.len()));
-    *room = room.saturating_sub(out.len());
+    room.bytes = room.bytes.saturating_sub(out.len());
     let mut left_out = 0;
     for row in rows {
         let cells: Vec<String> = row
@@ -191,11 +225,10 @@ fn cells(rows: &[Vec<String>], room: &mut usize) -> String {
             .collect();
         let text = line(&cells);
         // A shorter row behind it may still fit.
-        if text.len() > *room {
+        if !room.fits(&text) {
             left_out += 1;
             continue;
         }
-        *room -= text.len();
         out += &text;
     }
     out.push('\n');
@@ -260,7 +293,7 @@ fn named(files: &[String], separator: &str) -> String {
 }
 
 /// Writes the details of the changes, folded, as far as there is room for them.
-fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Result<()> {
+fn details(out: &mut dyn Write, changes: &Changes, room: &mut Room) -> io::Result<()> {
     let all: Vec<(&ChangeLine, &Details)> = changes
         .rows
         .iter()
@@ -297,12 +330,12 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut usize) -> io::Resu
         }
         text += &format!("{}\n", fenced(&details.lines, "diff"));
         // As above: smaller details behind these may still fit.
-        if text.len() + 1 > *room {
+        text.push('\n');
+        if !room.fits(&text) {
             left_out += 1;
             continue;
         }
-        *room -= text.len() + 1;
-        writeln!(out, "{text}")?;
+        out.write_all(text.as_bytes())?;
     }
     if left_out > 0 {
         writeln!(

@@ -69,13 +69,12 @@ fn roots(state: State) -> Lab {
 
 #[track_caller]
 fn assert_one_screen(state: State, args: &[&str], outcome: &Outcome) {
-    for (stream, text) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
-        let lines = text.lines().count();
-        assert!(
-            lines <= 60,
-            "{state:?} {args:?}: {lines} lines on {stream}\n{text}"
-        );
-    }
+    let Outcome { stdout, stderr, .. } = outcome;
+    let lines = stdout.lines().count() + stderr.lines().count();
+    assert!(
+        lines <= 60,
+        "{state:?} {args:?}: {lines} lines\n{stdout}\n--- stderr\n{stderr}"
+    );
 }
 
 #[test]
@@ -88,6 +87,9 @@ fn two_hundred_roots_are_one_screen_in_every_state() {
             &["why", "a", "-r", "--no-state"],
             &["why", "nothing", "-r", "--no-state"],
             &["fmt", "-r", "--check"],
+            &["resolve", "-r"],
+            &["verify", "-r", "--no-state"],
+            &["verify", "-r", "--no-state", "--format", "markdown"],
         ] {
             let outcome = lab.run(args);
             assert_one_screen(state, args, &outcome);
@@ -104,10 +106,77 @@ fn two_hundred_roots_are_one_screen_in_every_state() {
     }
 }
 
+/// `-q` leaves what a command was asked for, and of one that judges or changes only what is wrong.
+#[test]
+fn quiet_prints_what_was_asked_for_and_failures() {
+    let lab = roots(State::Equal);
+    let platforms = ["-r", "-q", "--no-state", "--only", "file,configuration"];
+    let verify = lab.run(&[&["verify"], &platforms[..]].concat());
+    assert_exit(&verify, 0);
+    assert_eq!((&*verify.stdout, &*verify.stderr), ("", ""));
+    for args in [
+        &["fmt", "-r", "-q"][..],
+        &["fmt", "-r", "-q", "--check"],
+        &["resolve", "-rq"],
+    ] {
+        let outcome = lab.run(args);
+        assert_exit(&outcome, 0);
+        assert_eq!((&*outcome.stdout, &*outcome.stderr), ("", ""), "{args:?}");
+    }
+    for args in [
+        &["show", "-r", "-q"][..],
+        &["tree", "-r", "-q", "--no-state"],
+        &["why", "a", "-r", "-q", "--no-state"],
+    ] {
+        let outcome = lab.run(args);
+        assert_exit(&outcome, 0);
+        let loud: Vec<&str> = args.iter().copied().filter(|arg| *arg != "-q").collect();
+        assert_eq!(outcome.stdout, lab.run(&loud).stdout, "{args:?}");
+        assert!(
+            !outcome.stdout.is_empty() && outcome.stderr.is_empty(),
+            "{args:?}"
+        );
+    }
+    let behind = outdated(&lab, &["-r", "-q", "--no-state"]);
+    assert!(
+        behind.stdout.contains("can be updated"),
+        "{}",
+        behind.stdout
+    );
+    // What is wrong is said, and nothing else is.
+    let lab = roots(State::Mixed);
+    let verify = lab.run(&[&["verify"], &platforms[..]].concat());
+    assert_exit(&verify, 1);
+    assert!(verify.stdout.starts_with("error["), "{}", verify.stdout);
+    assert_eq!(verify.stderr, "");
+    let fmt = lab.run(&["fmt", "-rq", "--check"]);
+    assert_exit(&fmt, 1);
+    assert_eq!(fmt.stdout.lines().count(), 40, "{}", fmt.stdout);
+    assert_eq!(fmt.stderr, "");
+}
+
+/// Faults with the same title are one, wherever they are.
+#[test]
+fn equal_faults_of_many_roots_are_one_block() {
+    let lab = roots(State::Equal);
+    for at in 0..30 {
+        let root = format!("live/team-{}/{at:03}", at % 7);
+        let text = "terraform {\n  backend \"s3\" {}\n}\nlocals {\n  a = var.nowhere\n}\nmodule \"m\" {\n  source = var.nowhere\n}\n";
+        lab.write(&format!("{root}/main.tf"), text);
+    }
+    let outcome = lab.run(&["verify", "-r", "--no-state"]);
+    assert_one_screen(State::Equal, &["verify"], &outcome);
+    let all = format!("{}{}", outcome.stdout, outcome.stderr);
+    let blocks = all
+        .lines()
+        .filter(|line| line.contains("in 30 of 200 roots"));
+    assert!(blocks.count() >= 1, "{all}");
+}
+
 #[test]
 fn a_root_without_a_lock_file_is_counted() {
     let lab = roots(State::Mixed);
-    for command in ["show", "fmt"] {
+    for command in ["show", "fmt", "resolve"] {
         let outcome = lab.run(&[command, "-r"]);
         assert_exit(&outcome, 0);
         let count = "note: 200 roots: 200 clean; 40 of them without a lock file\n";

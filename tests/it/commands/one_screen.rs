@@ -89,10 +89,12 @@ fn run(lab: &Lab, command: &[&str], more: &[&str]) -> Outcome {
 
 #[track_caller]
 fn assert_one_screen(outcome: &Outcome, what: &str) {
-    for (stream, text) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
-        let lines = text.lines().count();
-        assert!(lines <= 60, "{what}: {lines} lines on {stream}\n{text}");
-    }
+    let Outcome { stdout, stderr, .. } = outcome;
+    let lines = stdout.lines().count() + stderr.lines().count();
+    assert!(
+        lines <= 60,
+        "{what}: {lines} lines\n{stdout}\n--- stderr\n{stderr}"
+    );
 }
 
 #[test]
@@ -109,11 +111,15 @@ fn two_hundred_roots_fit_on_a_screen_in_every_state() {
         for (command, more) in [
             (&["lock"][..], &["--dry-run"][..]),
             (&["lock"], &["--check"]),
+            (&["lock"], &["--dry-run", "--format", "markdown"]),
+            (&["lock"], &["--check", "--format", "markdown"]),
             (&["convert", "--to", "opentofu"], &["--dry-run"]),
             (&["lock"], &[]),
             (&["lock"], &[]),
             (&["update"], &["--dry-run"]),
+            (&["update"], &["--dry-run", "--format", "markdown"]),
             (&["update"], &[]),
+            (&["lock"], &["--format", "markdown"]),
         ] {
             let outcome = run(&lab, command, more);
             assert_one_screen(&outcome, &format!("{name}: {command:?} {more:?}"));
@@ -156,12 +162,70 @@ fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
     );
 }
 
+/// Markdown folds as the text for people does, and says what failed, since a comment has no standard error.
+#[test]
+fn a_comment_about_two_hundred_roots_is_one_screen() {
+    let lab = repository(&[State::New, State::Incomplete, State::Failing]);
+    let outcome = run(&lab, &["lock"], &["--format", "markdown"]);
+    assert_exit(&outcome, 2);
+    for part in [
+        "example.com/t/aws 1.1.0: 2 platforms added in 33 roots\n  live/team-",
+        "67 roots: lock file created\n",
+        "more failures are not shown here",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part}: {}", outcome.stdout);
+    }
+    assert_eq!(outcome.stdout.matches("**Error**").count(), 5);
+    // Whoever wants each root gets it.
+    let all = run(&lab, &["lock"], &["--format", "markdown", "-v"]);
+    assert!(
+        all.stdout.contains("| `live/team-0/root-000` | "),
+        "{}",
+        all.stdout
+    );
+}
+
+/// Whoever asks nothing has no doubt about the platforms of single entries, but about all.
+#[test]
+fn what_no_source_was_asked_is_one_note() {
+    let lab = repository(&[State::New]);
+    assert_exit(&run(&lab, &["lock"], &[]), 0);
+    let args = [
+        "lock",
+        "-r",
+        "live",
+        "--offline",
+        "--no-cache",
+        "--platform",
+        "linux_amd64",
+    ];
+    let outcome = lab.run(&args);
+    assert_exit(&outcome, 0);
+    let note = "note: whether the wanted platforms are covered is not known for 1000 entries in 200 of 200 roots, \
+                since no source was asked; enough recorded h1: are left for that (-v shows each)\n";
+    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    assert_eq!(outcome.stderr.matches("no source was asked").count(), 1);
+    let all = lab.run(&[&args[..], &["-v"]].concat());
+    assert_eq!(all.stderr.matches("no source was asked").count(), 1000);
+}
+
 #[test]
 fn quiet_prints_failures_only() {
     let lab = repository(&[State::New, State::Unseen]);
     let outcome = run(&lab, &["lock"], &["-q"]);
     assert_exit(&outcome, 0);
     assert_eq!((&*outcome.stdout, &*outcome.stderr), ("", ""));
+    // The same run with `--check` is a failure of all that is not locked, and says which.
+    let check = run(
+        &repository(&[State::Incomplete]),
+        &["lock"],
+        &["-q", "--check"],
+    );
+    assert_exit(&check, 1);
+    let wanted = "all 200 roots: lock file would be updated: live/team-0/root-000, ";
+    assert!(check.stdout.starts_with(wanted), "{}", check.stdout);
+    assert_eq!(check.stdout.lines().count(), 2, "{}", check.stdout);
+    assert_eq!(check.stderr, "");
     let lab = repository(&[State::New, State::Failing]);
     let outcome = run(&lab, &["lock"], &["-q"]);
     assert_exit(&outcome, 2);

@@ -318,6 +318,8 @@ fn above_all_roots_every_command_counts_them() {
         &["tree"],
         &["why", "example.com/t/x"],
         &["fmt"],
+        &["resolve"],
+        &["lock", "--check"],
     ] {
         let outcome = lab.run(command);
         assert_exit(&outcome, 2);
