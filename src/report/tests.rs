@@ -356,9 +356,23 @@ fn no_foreign_text_breaks_out_of_a_cell() {
         ["````text", "````"],
         "longer than that of the text"
     );
+    let of_many = rendered(screen, &hostile(text));
+    for line in of_many
+        .lines()
+        .filter(|line| line.starts_with("| **error**"))
+    {
+        let bars = line.replace("\\|", "").matches('|').count();
+        assert_eq!(bars, 7, "{line}");
+    }
     // Outside of code nothing is left that GitHub would act upon.
-    let prose = out.lines().filter(|line| line.starts_with("**Error**"));
-    for line in prose {
+    let is_error = |line: &&str| line.starts_with("**Error**");
+    // Of many roots, their names are in front, as code.
+    let of_many = of_many
+        .lines()
+        .filter(is_error)
+        .filter_map(|line| line.split_once("<br>"))
+        .map(|(_, text)| text);
+    for line in out.lines().filter(is_error).chain(of_many) {
         for sign in ["<script", "@somebody", "[e]", "http://f", "www.g", "`x`"] {
             assert!(!line.contains(sign), "{sign} in {line}");
         }
@@ -452,7 +466,9 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
     for root in &mut checked.roots {
         root.findings.push(note.clone());
     }
-    assert_data_eq!(rendered(screen, &checked), str![[r#"
+    assert_data_eq!(
+        rendered(screen, &checked),
+        str![[r#"
 **lockctl verify: 40 roots: 40 with findings; 280 warnings, 1 note**
 
 **Error**: in 7 roots: `live/0`, `live/1`, `live/2`, `live/3`, `live/4`, and 2 more<br>no configuration
@@ -476,7 +492,8 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
 </details>
 
 
-"#]]);
+"#]]
+    );
     // Causes that are all different, for more of which there is no room.
     for (at, root) in checked.roots.iter_mut().enumerate() {
         root.failures = kept([Failure {
@@ -492,7 +509,10 @@ fn a_screen_about_many_roots_has_a_row_for_each_cause_with_some_roots() {
     let out = rendered(screen, &checked);
     assert!(out.lines().count() <= 50, "{out}");
     let last = out.lines().last().expect("a line");
-    assert_data_eq!(last.to_owned(), str!["35 more failures and 63 more causes (`-v` shows all)"]);
+    assert_data_eq!(
+        last.to_owned(),
+        str!["35 more failures and 63 more causes (`-v` shows all)"]
+    );
 }
 
 #[test]
