@@ -8,10 +8,20 @@ use super::several::{FaultLine, Several};
 use super::{
     CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, notes, reading,
 };
-use crate::diag::{self, Diagnostic, Finding, Severity, counted};
+use crate::diag::{self, Diagnostic, Finding, Severity, Texts, counted};
 
 /// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
+
+/// Maximum number of lines of the table, with its head.
+const MAX_TABLE_ROWS: usize = 13;
+
+/// Number of lines below the blocks, beside the table: what is left out, the sentence about all roots, and the
+/// empty lines between them.
+const LINES_BELOW: usize = 5;
+
+/// Number of lines around the blocks of a root: its name, its verdict, and empty lines.
+const LINES_AROUND_ROOT: usize = 5;
 
 /// Maximum number of providers that a line names; more are counted.
 const MAX_NAMES: usize = 2;
@@ -24,6 +34,40 @@ pub struct FoldedFindings {
     pub own: Vec<Vec<TextBlock>>,
     /// A row for each cause, the worst first, below a head; empty if there is no finding.
     pub table: Vec<Vec<String>>,
+}
+
+impl FoldedFindings {
+    /// Leaves out what does not fit into so many lines, the worst last, and the last rows of a long table; the
+    /// table has the other causes all the same. Returns the number of causes that are left out.
+    #[must_use]
+    pub fn limit(&mut self, texts: &Texts, lines: usize) -> usize {
+        if self.table.len() > MAX_TABLE_ROWS {
+            let more = self.table.len() - (MAX_TABLE_ROWS - 1);
+            self.table.truncate(MAX_TABLE_ROWS - 1);
+            self.table.push(vec![format!("... and {more} more")]);
+        }
+        let mut room = lines.saturating_sub(self.table.len() + LINES_BELOW);
+        let mut hidden = 0;
+        let mut fits = |blocks: &[TextBlock], beside: usize| {
+            let heights = blocks.iter().map(|block| block.height(texts));
+            let height = heights.sum::<usize>() + beside;
+            let fits = height <= room;
+            if fits {
+                room -= height;
+            } else {
+                hidden += blocks.len();
+            }
+            fits
+        };
+        self.shared
+            .retain(|block| fits(std::slice::from_ref(block), 0));
+        for own in self.own.iter_mut().filter(|own| !own.is_empty()) {
+            if !fits(own, LINES_AROUND_ROOT) {
+                own.clear();
+            }
+        }
+        hidden
+    }
 }
 
 /// Puts the findings together that are results and at least this severe.

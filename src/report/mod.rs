@@ -9,6 +9,7 @@
 
 mod changes;
 mod checked;
+mod counted_lines;
 pub mod fold;
 mod folded;
 mod formats;
@@ -38,6 +39,7 @@ mod tree;
 
 pub use changes::{ChangeLine, Changes, Details, Linked, Remark};
 pub use checked::Checked;
+pub use counted_lines::CountedLines;
 pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use result::{

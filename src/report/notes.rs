@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 
 use super::groups::grouped;
 use super::human::{self, Colors};
@@ -10,8 +11,8 @@ use super::rows::PackageRow;
 use super::several::{FaultLine, Several};
 use super::shared::{MAX_ROOTS, SharedFact, shared};
 use super::{
-    CommandResult, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry, ResultSubject,
-    RootResult, Sentence, TextBlock, Tone,
+    CommandResult, CountedLines, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry,
+    ResultSubject, RootResult, Sentence, TextBlock, Tone,
 };
 use crate::diag::{Diagnostic, Label, Severity, Texts, counted, counted_as, rules};
 use crate::review::FileComparison;
@@ -497,9 +498,10 @@ impl TextBlock {
     /// Returns the number of its lines on a terminal.
     #[must_use]
     pub fn height(&self, texts: &Texts) -> usize {
-        let mut out = Vec::new();
-        // Memory takes every write.
+        let mut nowhere = io::sink();
+        let mut out = CountedLines::new(&mut nowhere);
+        // Nothing fails there.
         let _ = human::render(&mut out, std::slice::from_ref(self), texts, Colors::Off);
-        out.iter().filter(|byte| **byte == b'\n').count()
+        out.count()
     }
 }

@@ -1,6 +1,6 @@
 //! A result, printed in the format that was asked for.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 
 use super::paths;
 use crate::cli::args::{ColorChoice, Common};
@@ -8,7 +8,8 @@ use crate::cli::formats::Format;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
-    Checked, CommandResult, ResultSubject, TextBlock, Tone, graph, human, json, markdown, notes,
+    Checked, CommandResult, CountedLines, ResultSubject, TextBlock, Tone, graph, human, json,
+    markdown, notes,
 };
 use crate::world::{Env, Stream};
 
@@ -59,10 +60,7 @@ pub(in crate::cli) fn print(
         columns: terminal.unwrap_or(USUAL_COLUMNS),
         terminal: terminal.filter(|_| common.format == Format::Human),
     };
-    let out = &mut CountedLines {
-        out: &mut *io.stdout,
-        lines: 0,
-    };
+    let out = &mut CountedLines::new(io.stdout);
     let mut remarks = Vec::new();
     let checked = || Checked::of(result, &paths::from_the_top(world));
     match common.format {
@@ -101,7 +99,7 @@ pub(in crate::cli) fn print(
     }
     // Results first: where both streams go to one terminal, notes stand below them.
     out.flush()?;
-    let mut notes = beside(SCREEN.saturating_sub(out.lines));
+    let mut notes = beside(SCREEN.saturating_sub(out.count()));
     notes.extend(remarks);
     if let Some(columns) = env.columns(Stream::Stderr) {
         human::fit(&mut notes, columns);
@@ -109,25 +107,6 @@ pub(in crate::cli) fn print(
     let colors = colors(common.color, env, Stream::Stderr);
     human::render(io.stderr, &notes, &result.texts, colors)?;
     io.stderr.flush()
-}
-
-/// Counts the lines that are written.
-struct CountedLines<'a> {
-    out: &'a mut dyn Write,
-    lines: usize,
-}
-
-impl Write for CountedLines<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.out.write(bytes)?;
-        let lines = bytes[..written].iter().filter(|byte| **byte == b'\n');
-        self.lines += lines.count();
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
 }
 
 /// Decides about colours as <https://no-color.org> says.

@@ -7,26 +7,16 @@ use super::table::{self, Detail};
 
 use crate::cli::Look;
 use crate::coverage::CoverageProof;
-use crate::diag::{Severity, counted, counted_as};
+use crate::diag::{Severity, counted_as};
 use crate::report::json::RootStatus;
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{
-    self, CommandResult, FindingDisplay, ResultEntry, RootResult, TextBlock, Tone,
+    self, CommandResult, FindingDisplay, ResultEntry, RootResult, Sentence, TextBlock, Tone,
 };
 
 /// Maximum number of roots that have a verdict line each. More are counted only, and a table of
 /// all causes follows.
 const MAX_VERDICTS: usize = 10;
-
-/// Maximum number of lines of that table; more are counted.
-const MAX_TABLE_ROWS: usize = 13;
-
-/// Number of lines below the blocks, beside the table: what is not shown, the sentence about all roots, and the
-/// empty lines between them.
-const LINES_BELOW: usize = 5;
-
-/// Number of lines around what is shown of a root: its name, and empty lines.
-const HEADING_LINES: usize = 3;
 
 /// Shows what several roots have in common, then each root, then how all came out.
 ///
@@ -35,23 +25,9 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let are_many = roots.len() > MAX_VERDICTS;
     let mut folded = report::folded(result, Severity::Warning);
-    let more_rows = folded.table.len().saturating_sub(MAX_TABLE_ROWS);
-    folded.table.truncate(MAX_TABLE_ROWS);
-    let mut room = look.lines.map_or(usize::MAX, |lines| {
-        lines.saturating_sub(folded.table.len() + LINES_BELOW)
-    });
-    let mut hidden = 0;
-    // What is left out is in the table all the same.
-    let mut fits = |blocks: &[TextBlock], beside: usize| {
-        let height = look.height(blocks, &result.texts) + beside;
-        let fits = height <= room;
-        if fits {
-            room -= height;
-        } else {
-            hidden += 1;
-        }
-        fits
-    };
+    let hidden = look
+        .lines
+        .map_or(0, |lines| folded.limit(&result.texts, lines));
     let mut blocks = Vec::new();
     let mut texts = Vec::new();
     if look.verbose {
@@ -69,9 +45,6 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             of_root(root, findings, look)
         }));
     } else {
-        folded
-            .shared
-            .retain(|block| fits(std::slice::from_ref(block), 0));
         blocks.extend(folded.shared);
         for (root, findings) in roots.iter().zip(folded.own) {
             let mut text = of_root(root, findings, look);
@@ -80,28 +53,14 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             if has_verdict_only && (are_many || look.quiet && is_clean && roots.len() > 1) {
                 text.clear();
             }
-            if !text.is_empty() && !fits(&text, HEADING_LINES) {
-                text.clear();
-            }
             texts.push(text);
         }
     }
     blocks.extend(reading::each(roots, texts, Heading::PathApart));
     if hidden > 0 {
-        let more = counted_as(hidden, "more cause or root", "more causes or roots");
+        let more = counted_as(hidden, "more cause", "more causes");
         let text = format!("... and {more} (-v shows each)");
         blocks.push(TextBlock::Lines(vec![text, String::new()]));
-    }
-    let mut total = reading::total(result, Total::ResultWithCounts, look.verbose);
-    let counted = roots
-        .iter()
-        .filter(|root| root.status == RootStatus::Clean)
-        .filter_map(RootResult::check)
-        .filter(|check| check.proof == CoverageProof::Counted)
-        .count();
-    // Clean roots have no line of their own then, which would say so.
-    if let Some(total) = total.as_mut().filter(|_| are_many && counted > 0) {
-        total.text += &format!("; complete by count: {counted}");
     }
     if are_many && !folded.table.is_empty() {
         let is_apart = blocks.last() == Some(&TextBlock::Lines(vec![String::new()]));
@@ -109,16 +68,28 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
             blocks.push(TextBlock::Lines(vec![String::new()]));
         }
         blocks.push(TextBlock::Table(folded.table));
-        if more_rows > 0 {
-            let text = format!("... and {} (-v shows each)", counted(more_rows, "more row"));
-            blocks.push(TextBlock::Lines(vec![text]));
-        }
         blocks.push(TextBlock::Lines(vec![String::new()]));
     }
-    let is_quiet = look.quiet && roots.len() > 1;
-    let total = total.filter(|total| !is_quiet || total.tone != Tone::Good);
-    blocks.extend(total.map(reading::verdict));
+    blocks.extend(total(result, look).map(reading::verdict));
     blocks
+}
+
+/// Says how all roots came out.
+fn total(result: &CommandResult, look: Look) -> Option<Sentence> {
+    let roots = result.roots();
+    let mut total = reading::total(result, Total::ResultWithCounts, look.verbose)?;
+    let counted = roots
+        .iter()
+        .filter(|root| root.status == RootStatus::Clean)
+        .filter_map(RootResult::check)
+        .filter(|check| check.proof == CoverageProof::Counted)
+        .count();
+    // Clean roots have no line of their own then, which would say so.
+    if roots.len() > MAX_VERDICTS && counted > 0 {
+        total.text += &format!("; complete by count: {counted}");
+    }
+    let is_quiet = look.quiet && roots.len() > 1;
+    (!is_quiet || total.tone != Tone::Good).then_some(total)
 }
 
 /// Shows what was repaired before all that is left; then findings, the matrix and the verdict.
