@@ -21,8 +21,12 @@ use crate::review::FileComparison;
 const MAX_LINES: usize = 40;
 const MIN_LINES: usize = 8;
 
-/// Maximum number of packages of modules that are named; more are counted.
+/// Maximum number of packages of modules that are named, and where few lines are left; more are counted.
 const MAX_PACKAGES: usize = 10;
+const FEW_PACKAGES: usize = 3;
+
+/// Number of lines that are few.
+const FEW_LINES: usize = 24;
 
 /// Returns what is printed beside the results, in the order in which it was found.
 ///
@@ -226,12 +230,17 @@ fn of_many(result: &CommandResult, roots: &[RootResult], lines: usize) -> Vec<Te
     let (unread, unseen): (Vec<_>, Vec<_>) = packages
         .into_iter()
         .partition(|fault| fault.diagnostic.severity > Severity::Note);
-    let mut blocks = by_package(&unread, roots.len());
+    let packages = if lines < FEW_LINES {
+        FEW_PACKAGES
+    } else {
+        MAX_PACKAGES
+    };
+    let mut blocks = by_package(&unread, roots.len(), packages);
     blocks.extend(folded(&faults, texts));
     blocks.extend(failures(result, roots.len()));
     blocks.extend(remarks(roots));
     blocks.sort_by_key(|block| Reverse(block.tone()));
-    let mut unseen = by_package(&unseen, roots.len());
+    let mut unseen = by_package(&unseen, roots.len(), packages);
     unseen.extend(unseen_states(roots));
     let height: usize = unseen.iter().map(|block| block.height(texts)).sum();
     let left = lines.saturating_sub(height + 1).clamp(MIN_LINES, MAX_LINES);
@@ -363,7 +372,7 @@ fn remarks(roots: &[RootResult]) -> Vec<TextBlock> {
 }
 
 /// Shows modules that could not be read: a line for each package, by host and repository.
-fn by_package(faults: &[SeenFault<'_>], of: usize) -> Vec<TextBlock> {
+fn by_package(faults: &[SeenFault<'_>], of: usize, most: usize) -> Vec<TextBlock> {
     let kinds = grouped(
         faults
             .iter()
@@ -379,8 +388,8 @@ fn by_package(faults: &[SeenFault<'_>], of: usize) -> Vec<TextBlock> {
                     .map(|fault| (fault.diagnostic.package.as_deref(), *fault)),
             );
             packages.sort_by_key(|(_, calls)| Reverse(calls.len()));
-            let hidden = packages.len().saturating_sub(MAX_PACKAGES);
-            let lines = packages.iter().take(MAX_PACKAGES).map(|(package, calls)| {
+            let hidden = packages.len().saturating_sub(most);
+            let lines = packages.iter().take(most).map(|(package, calls)| {
                 let package = package.unwrap_or("a source that is not known");
                 let cause = cause(calls[0].diagnostic).map_or_else(String::new, |cause| {
                     format!(": {}", cause.lines().next().unwrap_or_default())

@@ -19,7 +19,10 @@ const MAX_LINES: usize = 28;
 const MIN_LINES: usize = 6;
 
 /// Maximum number of failures in Markdown, which has no standard error beside it; more are counted.
-const MAX_FAILURES: usize = 5;
+const MAX_FAILURES: usize = 3;
+
+/// Number of lines around the changes in Markdown: their fences, and the room that tables keep free.
+const LINES_AROUND_CHANGES: usize = 5;
 
 /// Maximum number of lines about replaced hashes, of which a run with `--repair` has few.
 const MAX_EVIDENCE: usize = 8;
@@ -56,7 +59,11 @@ pub(super) fn blocks(
     let mut below = evidence(roots, tense, look);
     below.extend(outcomes);
     below.extend(added(roots, tense));
-    let taken = taken + look.height(&blocks, &result.texts) + look.height(&below, &result.texts);
+    let mut taken =
+        taken + look.height(&blocks, &result.texts) + look.height(&below, &result.texts);
+    if look.markdown {
+        taken += LINES_AROUND_CHANGES;
+    }
     let left = look
         .lines
         .map_or(MAX_LINES, |lines| lines.saturating_sub(taken));

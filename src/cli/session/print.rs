@@ -16,8 +16,9 @@ use crate::world::{Env, Stream};
 /// Number of lines about many roots, on both streams together.
 const SCREEN: usize = 60;
 
-/// Maximum number of these lines that results leave to what stands beside them.
+/// Maximum number of these lines that results leave to what stands beside them; Markdown has failures itself.
 const MAX_BESIDE: usize = 24;
+const MAX_BESIDE_MARKDOWN: usize = 16;
 
 /// Width of text where there is no terminal, in columns.
 const USUAL_COLUMNS: usize = 80;
@@ -50,7 +51,12 @@ pub(in crate::cli) fn print(
     let lines = is_many.then(|| {
         let notes = beside(SCREEN);
         let height: usize = notes.iter().map(|block| block.height(&result.texts)).sum();
-        SCREEN - height.min(MAX_BESIDE)
+        SCREEN
+            - height.min(if common.format == Format::Markdown {
+                MAX_BESIDE_MARKDOWN
+            } else {
+                MAX_BESIDE
+            })
     });
     let look = Look {
         lines,

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use super::room::height;
 use super::screen::screen;
 use super::text::{code, escaped, fenced};
 use crate::diag::{self, Counts, Severity, counted, counted_as};
@@ -36,13 +37,20 @@ const MAX_NAMES: usize = 20;
 /// a row, the notes of all roots and the names of clean ones are folded.
 ///
 /// Where all would be too long, tables go before what is folded, and the last line says what is
-/// missing. With a number of lines, each cause has one row, with some of its roots.
+/// missing. What has more lines than are stated has one row for each cause, with some of its roots.
 ///
 /// # Errors
 /// What the writer says.
 pub fn checks(out: &mut dyn Write, checked: &Checked<'_>, lines: Option<usize>) -> io::Result<()> {
     if let Some(lines) = lines {
-        return screen(out, checked, lines);
+        let mut text = Vec::new();
+        checks(&mut text, checked, None)?;
+        let text = String::from_utf8_lossy(&text);
+        return if height(&text) <= lines {
+            out.write_all(text.as_bytes())
+        } else {
+            screen(out, checked, lines)
+        };
     }
     let verdict = verdict(checked);
     let clean = clean(&checked.roots, MAX_NAMES);

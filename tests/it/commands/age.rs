@@ -553,7 +553,7 @@ acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can b
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-PROVIDER   LOCKED  ALLOWED                    NEWEST                     STATE      EXCLUDED BY
+PROVIDER   LOCKED  ALLOWED                    NEWEST                     STATE
 acme/demo  1.0.0   1.2.0 (minor, 3 days ago)  1.2.0 (minor, 3 days ago)  too young
 .terraform.lock.hcl: the only provider has a newer version that is too young (`lockctl update . --flavor terraform@1.11` looks for one that is not)
 

@@ -154,7 +154,7 @@ error: the locked version 1.0.0 of example.com/t/a does not meet the constraints
     assert_data_eq!(
         compared.stdout,
         str![[r#"
-PROVIDER         LOCKED  ALLOWED        NEWEST         STATE        EXCLUDED BY
+PROVIDER         LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a  1.0.0   2.1.0 (major)  2.1.0 (major)  not allowed
 .terraform.lock.hcl: the only provider is locked at a version that is not allowed (`lockctl update . --flavor terraform@1.11` moves it)
 

@@ -114,34 +114,7 @@ example.com/t/a  2.0.0    1      live/00
 
 **Error**: live/zz: the mirror in mirror has no package of example.com/t/gone<br>cause: required in live/zz/main.tf:3<br>help: check the source address, or add the provider to the mirror
 
-| ROOT | RESULT |
-|---|---|
-| `live/00` | `live/00/.terraform.lock.hcl is up to date` |
-| `live/01` | `live/01/.terraform.lock.hcl is up to date` |
-| `live/02` | `live/02/.terraform.lock.hcl is up to date` |
-| `live/03` | `live/03/.terraform.lock.hcl is up to date` |
-| `live/04` | `live/04/.terraform.lock.hcl is up to date` |
-| `live/05` | `live/05/.terraform.lock.hcl is up to date` |
-| `live/06` | `live/06/.terraform.lock.hcl is up to date` |
-| `live/07` | `live/07/.terraform.lock.hcl is up to date` |
-| `live/08` | `live/08/.terraform.lock.hcl is up to date` |
-| `live/09` | `live/09/.terraform.lock.hcl is up to date` |
-| `live/10` | `live/10/.terraform.lock.hcl is up to date` |
-| `live/11` | `live/11/.terraform.lock.hcl is up to date` |
-| `live/12` | `live/12/.terraform.lock.hcl is up to date` |
-| `live/13` | `live/13/.terraform.lock.hcl is up to date` |
-| `live/14` | `live/14/.terraform.lock.hcl is up to date` |
-| `live/15` | `live/15/.terraform.lock.hcl is up to date` |
-| `live/16` | `live/16/.terraform.lock.hcl is up to date` |
-| `live/17` | `live/17/.terraform.lock.hcl is up to date` |
-| `live/18` | `live/18/.terraform.lock.hcl is up to date` |
-| `live/19` | `live/19/.terraform.lock.hcl is up to date` |
-| `live/20` | `live/20/.terraform.lock.hcl is up to date` |
-| `live/21` | `live/21/.terraform.lock.hcl is up to date` |
-| `live/22` | `live/22/.terraform.lock.hcl is up to date` |
-| `live/23` | `live/23/.terraform.lock.hcl is up to date` |
-| `live/24` | `live/24/.terraform.lock.hcl is up to date` |
-| `live/old` | `live/old/.terraform.lock.hcl is up to date` |
+26 roots: lock file up to date
 
 **27 roots: 26 clean, 1 failed**
 

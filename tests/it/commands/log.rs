@@ -255,12 +255,12 @@ fn without_a_root_every_lock_file_is_listed() {
     assert_data_eq!(
         named(&repo, &outcome.stdout),
         str![[r#"
-   DATE        COMMIT      AUTHOR  ROOT  PROVIDER        VERSION        CHANGE
-   2024-05-06  @removed    Bob     b     hashicorp/null  3.2.0 → -      removed
-   2024-05-06  @third      Ann     a     hashicorp/null  3.2.0 → 3.2.1  upgraded
-   2024-05-06  @second     Bob     b     hashicorp/null  3.1.0 → 3.2.0  upgraded
-   2024-05-06  @first      Ann     a     hashicorp/null  3.2.0          added
-   2024-05-06  @first      Ann     b     hashicorp/null  3.1.0          added
+   DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE    ROOT
+   2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed   b
+   2024-05-06  @third      Ann     hashicorp/null  3.2.0 → 3.2.1  upgraded  a
+   2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded  b
+   2024-05-06  @first      Ann     hashicorp/null  3.2.0          added     a
+   2024-05-06  @first      Ann     hashicorp/null  3.1.0          added     b
 5 changes of 1 provider in 4 commits, nothing alarming
 
 "#]]

@@ -200,7 +200,7 @@ fn what_is_not_compared_is_listed_with_the_reason() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-PROVIDER                        LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED BY
+PROVIDER                        LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a                 1.0.0   1.1.0 (minor)  1.1.0 (minor)  can be updated
 example.com/t/old               1.0.0   -              -              not required
 terraform.io/builtin/terraform  -       -              -              built in
@@ -416,7 +416,7 @@ fn providers_that_are_run_from_a_directory_are_not_compared() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-PROVIDER   LOCKED  ALLOWED  NEWEST  STATE         EXCLUDED BY
+PROVIDER   LOCKED  ALLOWED  NEWEST  STATE
 acme/demo  -       -        -       dev override
 .terraform.lock.hcl: the only provider is run from a directory
 
@@ -434,7 +434,7 @@ fn a_root_without_configuration_is_compared_by_its_lock_file() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-PROVIDER         LOCKED  ALLOWED        NEWEST         STATE        EXCLUDED BY
+PROVIDER         LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a  1.0.0   2.0.0 (major)  2.0.0 (major)  not visible
 .terraform.lock.hcl: the only provider may be required by what cannot be seen
 
