@@ -42,16 +42,17 @@ const MAX_NAMES: usize = 20;
 /// # Errors
 /// What the writer says.
 pub fn checks(out: &mut dyn Write, checked: &Checked<'_>, lines: Option<usize>) -> io::Result<()> {
-    if let Some(lines) = lines {
-        let mut text = Vec::new();
-        checks(&mut text, checked, None)?;
-        let text = String::from_utf8_lossy(&text);
-        return if height(&text) <= lines {
-            out.write_all(text.as_bytes())
-        } else {
-            screen(out, checked, lines)
-        };
+    let mut text = Vec::new();
+    whole(&mut text, checked)?;
+    let height = height(&String::from_utf8_lossy(&text));
+    match lines.filter(|lines| height > *lines) {
+        Some(lines) => screen(out, checked, lines),
+        None => out.write_all(&text),
     }
+}
+
+/// Writes all that a comment holds.
+fn whole(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     let verdict = verdict(checked);
     let clean = clean(&checked.roots, MAX_NAMES);
     let shared_failures = shared_failures(&checked.roots);
