@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::levels;
 use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, ProviderPattern};
-use crate::diag::{Diagnostic, FileId, Finding, Level, Severity, Span, rules};
+use crate::diag::{Diagnostic, FileId, Finding, Span, rules};
+#[cfg(feature = "fetch")]
+use crate::diag::{Level, Severity};
 use crate::flavor::Flavor;
 #[cfg(feature = "fetch")]
 use crate::locker::SignatureDemands;
@@ -112,18 +114,16 @@ pub fn demands(project: &Project, flavor: Flavor) -> SignatureDemands {
         .iter()
         .flat_map(|policy| &policy.keys)
         .filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())))
-        .filter(|(provider, _)| is_error(project, rules::KEY_NOT_ALLOWED, provider, flavor))
+        .filter(|(provider, _)| {
+            project
+                .rule(rules::KEY_NOT_ALLOWED, Some(provider), flavor)
+                .is_none_or(|setting| setting.level == Level::As(Severity::Error))
+        })
         .collect();
     SignatureDemands {
         required: project.trust.require_signature.is_some(),
         keys,
     }
-}
-
-fn is_error(project: &Project, rule: &str, provider: &ProviderAddr, flavor: Flavor) -> bool {
-    project
-        .rule(rule, Some(provider), flavor)
-        .is_none_or(|setting| setting.level == Level::As(Severity::Error))
 }
 
 fn not_allowed(provider: &ProviderAddr, project_file: &str) -> Diagnostic {
