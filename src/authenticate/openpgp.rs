@@ -337,6 +337,24 @@ mod tests {
         (unhashed..end).chain(numbers).collect()
     }
 
+    /// A release may be fetched seconds after it was signed, by a machine whose clock is behind.
+    #[test]
+    fn clocks_may_differ_by_half_an_hour() {
+        const MADE: u64 = 1_612_137_600;
+        let (key, signature) = KINDS[0];
+        let keyring = Keyring::read(&key_block(key)).expect("a key");
+        let remark = |now| {
+            let verified = Detached::read(signature, SUMS, now).check(&keyring);
+            let verified = verified.expect("readable").expect("good");
+            verified.time_remark().map(|remark| remark.to_string())
+        };
+        for behind in [1, 30 * 60] {
+            assert_eq!(remark(MADE - behind), None);
+        }
+        let text = "the signature was made 30 minutes in the future";
+        assert_eq!(remark(MADE - 30 * 60 - 1).as_deref(), Some(text));
+    }
+
     #[test]
     fn no_other_document_is_good() {
         for (key, signature) in KINDS {

@@ -328,29 +328,6 @@ fn a_key_of_the_future_is_taken_for_an_expired_one() {
     );
 }
 
-/// Clocks differ: a release may be fetched seconds after it was signed.
-#[test]
-fn a_signature_counts_as_made_now_if_clocks_may_differ_by_that_much() {
-    let evidence = evidence(&fixture("kinds/rsa2048.sig"), vec![key("rsa2048")]);
-    let made = authenticate(&evidence, &TERRAFORM, at(YEAR_2024))
-        .expect("good")
-        .made;
-    let made = made.duration_since(UNIX_EPOCH).expect("later").as_secs();
-    for flavor in [&TERRAFORM, &STRICT_OPENTOFU] {
-        let good = if flavor.flavor.is_opentofu() {
-            "signed, key ID ID"
-        } else {
-            GOOD
-        };
-        for ahead in [1, 30 * 60] {
-            check("rsa2048", &["rsa2048"], flavor, made - ahead, good);
-        }
-        let refused = "refused: the signature by key ID is not valid now: the signature was made 30 minutes in the \
-                       future";
-        check("rsa2048", &["rsa2048"], flavor, made - 30 * 60 - 1, refused);
-    }
-}
-
 #[test]
 fn opentofu_prefers_a_later_key_that_has_not_expired() {
     let two = [fixture("kinds/expired.sig"), fixture("kinds/ed25519.sig")].concat();

@@ -159,7 +159,6 @@ fn outside<'a>(
     let is_prerelease =
         all.why_not(version) == Some(crate::version::VersionRefusal::PrereleaseNotNamed);
     let clash = requirements.clash(provider);
-    let exclusion = exclusion(&clash);
     failing.into_iter().map(move |place| {
         let title = if is_prerelease {
             format!("{provider} is locked at the pre-release {version}, which no constraint names")
@@ -176,27 +175,36 @@ fn outside<'a>(
             };
             format!("{} is required here{in_module}", place.constraints)
         };
-        let help = exclusion.clone().unwrap_or_else(|| {
-            subject.advice.update.named_in(|update| {
-                format!("change the constraint, or move the version with `{update} ADDR`")
-            })
-        });
-        let mut diagnostic = Diagnostic::error(rules::VERSION_OUTSIDE_CONSTRAINT, title)
+        let diagnostic = Diagnostic::error(rules::VERSION_OUTSIDE_CONSTRAINT, title)
             .at(place.file, place.span, wanted)
             .see(
                 subject.file,
                 subject.version(provider),
                 format!("locked at {version} here"),
             )
-            .help(help);
-        for other in clash.iter().take(MAX_RELATED) {
-            if (other.file, other.span) != (place.file, place.span) {
-                let remark = format!("{} is required here", other.constraints);
-                diagnostic = diagnostic.see(other.file, other.span, remark);
-            }
-        }
-        Finding::about(provider, diagnostic)
+            .help(subject.advice.update.named_in(|update| {
+                format!("change the constraint, or move the version with `{update} ADDR`")
+            }));
+        Finding::about(provider, among_clashing(diagnostic, place, &clash))
     })
+}
+
+/// Adds the places that no version can satisfy together, and advice to change one of them, to a finding about a place.
+fn among_clashing(
+    mut diagnostic: Diagnostic,
+    place: &Requirement,
+    clash: &[&Requirement],
+) -> Diagnostic {
+    for other in clash.iter().take(MAX_RELATED) {
+        if (other.file, other.span) != (place.file, place.span) {
+            let remark = format!("{} is required here", other.constraints);
+            diagnostic = diagnostic.see(other.file, other.span, remark);
+        }
+    }
+    match exclusion(clash) {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
 }
 
 /// Returns the advice on places that no version can satisfy together; `None` if there are none.

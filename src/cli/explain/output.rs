@@ -138,6 +138,19 @@ impl VerifiedHere {
     }
 }
 
+/// Returns the finding that shows the cause of an error.
+///
+/// A note is about what works: it is no cause of an error. But an entry without signed hashes works on the recorded
+/// platforms alone.
+fn likeliest_cause<'f>(known: &KnownError, findings: &[&'f Finding]) -> Option<&'f Finding> {
+    known.causes.iter().find_map(|cause| {
+        findings.iter().copied().find(|finding| {
+            let is_note = finding.diagnostic.severity == Severity::Note;
+            finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
+        })
+    })
+}
+
 fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>) -> SymptomRow {
     let subject = &explained.subject;
     let mut row = SymptomRow {
@@ -173,23 +186,16 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
         // A provider that is not locked has findings of its own, as that it is required.
         let about = entry.as_ref().or(subject.provider.as_ref());
         let findings = here.findings(about, known);
-        // A note is about what works: it is no cause of an error. But an entry without signed hashes works on
-        // the recorded platforms alone.
-        let cause = known.causes.iter().find_map(|cause| {
-            findings.iter().find(|finding| {
-                let is_note = finding.diagnostic.severity == Severity::Note;
-                finding.diagnostic.code == *cause && (!is_note || *cause == rules::ZH_MISSING)
-            })
-        });
-        if let Some(Finding { diagnostic, .. }) = cause {
+        if let Some(Finding { diagnostic, .. }) = likeliest_cause(known, &findings) {
             row.page = Some(diagnostic.code);
-            let help = diagnostic.help.as_ref();
-            let fix = help.and_then(|help| help.command.as_ref());
-            command = if help.is_some_and(|help| help.by_hand) {
-                None
-            } else {
-                fix.map_or(command, |fix| Some(fix.for_root.clone()))
-            };
+            match &diagnostic.help {
+                Some(help) if help.by_hand => command = None,
+                Some(help) => {
+                    let fix = help.command.as_ref().map(|fix| fix.for_root.clone());
+                    command = fix.or(command);
+                }
+                None => {}
+            }
         }
         let texts = &here.0.texts;
         row.findings = findings

@@ -131,8 +131,7 @@ impl Job for Verification<'_> {
             .any(|finding| finding.diagnostic.code == rules::VARIABLE_NOT_SET);
         let unset_variables = loaded
             .filter(|_| notes_unset)
-            .map(|loaded| loaded.unset_variables)
-            .unwrap_or_default();
+            .map_or_else(Default::default, |loaded| loaded.unset_variables);
         Ok(OpenResult::Ready(VerifiedRoot {
             root: Arc::clone(root),
             advice,
