@@ -30,9 +30,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HOME=$work XDG_CACHE_HOME=$work/cache LOCKCTL_CACHE_DIR=$work/cache
 
-# measure NUMBER BYTES: prints seconds, KiB and exit code.
+# measure NUMBER BYTES: prints seconds, KiB beside those for no input at all, and exit code.
 measure() {
-  local dir=$work/case args
+  local dir=$work/case args base=$program_memory
   rm -rf "$dir"
   mkdir -p "$dir"
   : >"$dir/stdin"
@@ -42,16 +42,19 @@ measure() {
     set -- "$program" $args
   else
     set -- "$helper" read "$1" "$2"
+    base=$helper_memory
   fi
   # 2 GiB of address space, a minute of processor time.
   (cd "$dir" && ulimit -v 2097152 && ulimit -t 60 &&
     "$time" -q -o "$work/figures" -f '%U %S %M %x' "$@" <stdin >/dev/null 2>&1) || true
-  awk 'END { print $1 + $2, $3, $4 }' "$work/figures"
+  awk -v base="$base" 'END { print $1 + $2, ($3 > base ? $3 - base : 0), $4 }' "$work/figures"
 }
 
-# Memory that the program and the helper need for nothing at all.
-empty=$(mkdir -p "$work/none" && cd "$work/none" &&
-  "$time" -q -o "$work/figures" -f %M "$program" --version >/dev/null && tail -1 "$work/figures")
+memory_of() {
+  "$time" -q -o "$work/figures" -f %M "$@" >/dev/null && tail -1 "$work/figures"
+}
+program_memory=$(memory_of "$program" --version)
+helper_memory=$(memory_of "$helper" list)
 
 printf '%-28s %-13s %-38s %8s %8s %8s %4s\n' reader kind case bytes s/MB bytes/B exit
 wanted=$bytes
@@ -62,11 +65,10 @@ wanted=$bytes
   bytes=$((wanted < allowed ? wanted : allowed))
   read -r small _ _ < <(measure "$number" $((bytes / 4)))
   read -r seconds memory code < <(measure "$number" "$bytes")
-  awk -v reader="$reader" -v kind="$kind" -v name="$name" -v bytes="$bytes" -v empty="$empty" \
+  awk -v reader="$reader" -v kind="$kind" -v name="$name" -v bytes="$bytes" \
     -v small="$small" -v seconds="$seconds" -v memory="$memory" -v code="$code" 'BEGIN {
-      each = (memory - empty) * 1024 / bytes
       printf "%-28s %-13s %-38s %8d %8.3f %8.1f %4d", reader, kind, name, bytes, \
-        seconds * 1e6 / bytes, each < 0 ? 0 : each, code
+        seconds * 1e6 / bytes, memory * 1024 / bytes, code
       # Times below this say nothing about growth.
       if (seconds > 1 && seconds > 8 * small) printf "  grows faster"
       if (code > 2 && code != 129) printf "  failed"
@@ -76,7 +78,7 @@ done | tee "$work/table"
 echo
 awk '{
     reader = substr($0, 1, 27); gsub(/ +$/, "", reader)
-    seconds = substr($0, 91, 8) + 0; memory = substr($0, 100, 8) + 0
+    seconds = substr($0, 92, 8) + 0; memory = substr($0, 101, 8) + 0
     if (!(reader in most)) order[++count] = reader
     if (seconds >= most[reader]) { most[reader] = seconds; worst[reader] = substr($0, 30, 52) }
     if (memory > peak[reader]) peak[reader] = memory
