@@ -58,12 +58,12 @@ const CEILINGS: &[(Figure, Unit, f64)] = &[
     (Figure::VagueStarts, Unit::Thousand, 0.08),
     (Figure::TinyDocs, Unit::Thousand, 0.09),
     (Figure::One, Unit::Thousand, 0.02),
-    (Figure::StoredIterators, Unit::Thousand, 0.98),
+    (Figure::StoredIterators, Unit::Thousand, 1.05),
     (Figure::BoolMatches, Unit::All, 0.0),
     (Figure::SharedTypes, Unit::Thousand, 0.09),
     (Figure::LongFunctions, Unit::Thousand, 0.11),
-    (Figure::NamedOnce, Unit::PercentOfPrivate, 26.4),
-    (Figure::PlainComments, Unit::PercentOfLines, 2.27),
+    (Figure::NamedOnce, Unit::PercentOfPrivate, 26.6),
+    (Figure::PlainComments, Unit::PercentOfLines, 2.25),
 ];
 
 /// The largest share of the lines that one room may have, in percent.
