@@ -356,7 +356,9 @@ fn no_foreign_text_breaks_out_of_a_cell() {
         ["````text", "````"],
         "longer than that of the text"
     );
-    let of_many = rendered(screen, &hostile(text));
+    let mut many = hostile(text);
+    many.roots = vec![many.roots[0].clone(); 60];
+    let of_many = rendered(screen, &many);
     for line in of_many
         .lines()
         .filter(|line| line.starts_with("| **error**"))
