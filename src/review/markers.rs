@@ -127,11 +127,11 @@ pub fn write_merged(merged: &Merged, flavor: Flavor, markers: &Markers) -> Strin
 #[must_use]
 pub fn write_whole(ours: &[u8], base: &[u8], theirs: &[u8], markers: &Markers) -> Vec<u8> {
     let mut out = Vec::with_capacity(ours.len() + theirs.len());
-    let base = markers.base.as_deref().map(|label| ("|", label, base));
-    let sections = [("<", markers.ours.as_str(), ours)]
-        .into_iter()
-        .chain(base)
-        .chain([("=", "", theirs), (">", markers.theirs.as_str(), &[])]);
+    let mut sections = vec![("<", markers.ours.as_str(), ours)];
+    if let Some(label) = &markers.base {
+        sections.push(("|", label, base));
+    }
+    sections.extend([("=", "", theirs), (">", markers.theirs.as_str(), &[])]);
     for (sign, label, text) in sections {
         let line = format!("{} {label}", sign.repeat(markers.size));
         out.extend_from_slice(line.trim_end().as_bytes());

@@ -1,6 +1,5 @@
 //! Files below one directory, for values that a configuration computes from files.
 
-use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -60,7 +59,7 @@ impl<'a> Within<'a> {
         }
     }
 
-    /// Sets no limit.
+    /// Allows files to be looked at everywhere.
     #[must_use]
     pub fn anywhere(files: &'a dyn Files) -> Self {
         Self {
@@ -92,8 +91,9 @@ impl<'a> Within<'a> {
             match self.files.resolve(above) {
                 Ok(real) => {
                     return real.strip_prefix(top).is_ok_and(|below| {
-                        let mut names = below.components().map(|part| part.as_os_str());
-                        !names.any(|name| name.eq_ignore_ascii_case(GIT_DIRECTORY))
+                        !below
+                            .components()
+                            .any(|part| part.as_os_str().eq_ignore_ascii_case(GIT_DIRECTORY))
                     });
                 }
                 Err(error)
@@ -110,10 +110,11 @@ impl<'a> Within<'a> {
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
             return false;
         };
-        let is_it = |entry: &DirEntry| entry.name == *OsStr::new(name);
-        let entries = self.files.list(some_path(dir)).unwrap_or_default();
-        let entry = entries.iter().find(|entry| is_it(entry));
-        entry.is_some_and(|entry| entry.kind == FileKind::Symlink)
+        self.files
+            .list(some_path(dir))
+            .unwrap_or_default()
+            .iter()
+            .any(|entry| entry.name == *name && entry.kind == FileKind::Symlink)
     }
 }
 
