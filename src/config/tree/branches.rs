@@ -10,7 +10,7 @@ use crate::config::computed::ComputedCall;
 use crate::config::loaded::{FetchedModule, Loaded, ModuleNode};
 use crate::diag::Texts;
 use crate::requirement::{ModulePath, PathStep, RequirementOrigin, StateSeen};
-use crate::version::Constraints;
+use crate::version::{Constraint, Constraints};
 
 /// The tree; the root is the first in the list.
 #[derive(Clone, Debug)]
@@ -336,14 +336,18 @@ fn add_state(
 fn required(loaded: &Loaded) -> BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> {
     let mut all: BTreeMap<&ModulePath, BTreeMap<ProviderAddr, Constraints>> = BTreeMap::new();
     for (provider, places) in &loaded.requirements.providers {
+        let mut terms: BTreeMap<&ModulePath, Vec<Constraint>> = BTreeMap::new();
         for place in places
             .iter()
             .filter(|place| place.origin != RequirementOrigin::State)
         {
-            let providers = all.entry(&place.module).or_default();
-            let constraints = providers.remove(provider).unwrap_or_default();
-            let added = Constraints::clone(&place.constraints);
-            providers.insert(provider.clone(), constraints.union(added));
+            let of_module = terms.entry(&place.module).or_default();
+            of_module.extend(place.constraints.iter().cloned());
+        }
+        // Sorted once: a module may name a provider in thousands of blocks.
+        for (module, terms) in terms {
+            let providers = all.entry(module).or_default();
+            providers.insert(provider.clone(), terms.into_iter().collect());
         }
     }
     all

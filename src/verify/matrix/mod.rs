@@ -17,7 +17,7 @@ use crate::hash::{Hash, Scheme};
 use crate::lockfile::{Document, ProviderLock};
 use crate::package::WantedPlatforms;
 use crate::platform::Platform;
-use crate::requirement::{Refusal, RequirementOrigin, Requirements, ValueErrors};
+use crate::requirement::{Refusal, Requirement, RequirementOrigin, Requirements, ValueErrors};
 use crate::verify::known::{KnownHashes, MachineFacts, Machines, PackageForm, RefusedPackages};
 use crate::verify::subject::CheckedLock;
 use crate::version::Constraints;
@@ -366,14 +366,20 @@ impl<'a> InitOutlook<'a> {
     /// Returns true if all conditions allow the locked version that `plan` looks at: those of modules that
     /// tests run do not count, nor does the state, which allows no pre-release.
     fn fits_plan(&self, provider: &ProviderAddr, entry: &ProviderLock) -> bool {
-        self.requirements
+        let places: Vec<&Requirement> = self
+            .requirements
             .and_then(|requirements| requirements.providers.get(provider))
             .into_iter()
             .flatten()
             .filter(|place| place.is_for_plan())
-            .map(|place| Constraints::clone(&place.constraints))
-            .reduce(Constraints::union)
-            .is_none_or(|constraints| constraints.allows(&entry.version))
+            .collect();
+        let terms = places.iter().flat_map(|place| place.constraints.iter());
+        // No place at all allows pre-releases, too.
+        places.is_empty()
+            || terms
+                .cloned()
+                .collect::<Constraints>()
+                .allows(&entry.version)
     }
 
     /// Returns the state of a provider that has no entry: perhaps the version of the entry that OpenTofu reads

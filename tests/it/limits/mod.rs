@@ -225,7 +225,7 @@ fn grows_faster([small, middle, large]: [u64; 3]) -> bool {
     // Where a limit stops the work on larger inputs, they cost no more than the smaller ones; and tables that grow
     // by doubling make steps.
     let before = small.max(middle);
-    large.saturating_sub(middle) > MOST * first + SLACK && 10 * large > 19 * before
+    large.saturating_sub(middle) > MOST * first + SLACK && large > 2 * before
 }
 
 #[track_caller]
