@@ -170,7 +170,7 @@ fn a_comment_about_two_hundred_roots_is_one_screen() {
     assert_exit(&outcome, 2);
     for part in [
         "example.com/t/aws 1.1.0: selected, 2 platforms added in 67 roots\n  live/team-",
-        "| `example.com/t/aws` | `1.1.0` | `67` | ",
+        "| `example.com/t/aws` | `1.1.0` | `101` | ",
         "67 roots: lock file created\n",
         "more failures are not shown here",
     ] {
