@@ -363,7 +363,12 @@ fn sources() -> Vec<(String, PathBuf, String)> {
     let mut found = Vec::new();
     for (path, text) in files() {
         let below = path.strip_prefix(&src).expect("below src");
-        let is_tests = path.file_stem().is_some_and(|stem| stem == "tests");
+        // A file of this name, or one of a folder of this name.
+        let is_tests = below.iter().any(|part| {
+            Path::new(part)
+                .file_stem()
+                .is_some_and(|stem| stem == "tests")
+        });
         if is_tests
             || ["lib.rs", "main.rs"]
                 .iter()
