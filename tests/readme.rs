@@ -42,6 +42,17 @@ fn the_readme_holds() {
         copy::copy_dir(&from, &checkout.path().join(fixture));
     }
     let _ = fs::remove_file(checkout.path().join(quickstart).join(".terraform.lock.hcl"));
+    // As in a checkout, where git must not ignore the lock file that the first command writes.
+    fs::copy(
+        Path::new(HERE).join(".gitignore"),
+        checkout.path().join(".gitignore"),
+    )
+    .expect("copied");
+    let init = std::process::Command::new("git")
+        .args(["init", "-q"])
+        .current_dir(checkout.path())
+        .status();
+    assert!(init.expect("git runs").success());
     let copied = checkout.path().join("README.md");
     fs::write(&copied, &readme).expect("written");
     std::env::set_current_dir(checkout.path()).expect("there");
