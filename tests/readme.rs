@@ -2,11 +2,13 @@
 //! what it says it is.
 #![allow(
     clippy::disallowed_methods,
+    clippy::disallowed_types,
     reason = "this test sets up a checkout of its own"
 )]
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 #[path = "support/copy.rs"]
 mod copy;
@@ -48,7 +50,7 @@ fn the_readme_holds() {
         checkout.path().join(".gitignore"),
     )
     .expect("copied");
-    let init = std::process::Command::new("git")
+    let init = Command::new("git")
         .args(["init", "-q"])
         .current_dir(checkout.path())
         .status();
