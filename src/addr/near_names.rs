@@ -6,7 +6,7 @@
 //! with the letters of all names.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher as _, RandomState};
 use std::ops::Range;
 
 /// A name that may be mistaken for another, or the other one.
@@ -105,6 +105,7 @@ fn open(names: &[NearName], at: usize) -> impl Iterator<Item = (usize, &NearName
 /// Hashes of names, made in one buffer.
 #[derive(Default)]
 struct LetterHasher {
+    keys: RandomState,
     text: String,
 }
 
@@ -136,14 +137,12 @@ impl LetterHasher {
         })
     }
 
-    /// Returns the hash of a text in parts, wherever these meet. A lock file is hostile input, so the hash is one for
-    /// which nobody can make names whose hashes are equal.
+    /// Returns the hash of a text in parts, wherever these meet. A lock file is hostile input, and of two names with
+    /// equal hashes one would not be compared, so the keys of the hash are random.
     fn hash<const N: usize>(&mut self, parts: [&str; N]) -> u64 {
         self.text.clear();
         self.text.extend(parts);
-        let mut hasher = DefaultHasher::new();
-        self.text.hash(&mut hasher);
-        hasher.finish()
+        self.keys.hash_one(&self.text)
     }
 }
 

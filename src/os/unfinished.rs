@@ -42,7 +42,7 @@ pub(super) fn make<T>(
     make().map(|(_, made)| (TemporaryMark, made))
 }
 
-/// Replaces a file; elsewhere nobody asks how many.
+/// Replaces a file, uncounted: no signal is handled in this build.
 #[cfg(not(all(unix, feature = "fetch")))]
 pub(super) fn replace<T, E>(rename: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     rename()

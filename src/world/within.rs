@@ -84,8 +84,8 @@ impl<'a> Within<'a> {
         let Some(top) = real.get_or_init(|| self.files.resolve(named).ok()) else {
             return false;
         };
-        // Of a missing path the nearest directory that exists counts: whether something exists outside must not
-        // be told, either.
+        // Of a missing path the nearest directory that exists counts: nor may a message tell whether
+        // something exists outside.
         for above in path.ancestors() {
             let above = some_path(above);
             match self.files.resolve(above) {

@@ -190,7 +190,7 @@ impl<'e> ReferenceSubject<'e> {
             "action" if is_new => {
                 attribute(0)?;
                 attribute(1)?;
-                // A third step may be the key of an instance. What comes behind that lies inside of the action.
+                // A third step may be the key of an instance. What comes behind that lies inside the action.
                 let behind = match used.steps.get(2) {
                     Some(Step::Index(_)) => 3,
                     _ => 2,

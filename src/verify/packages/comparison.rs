@@ -218,7 +218,7 @@ impl<'a> PackageComparison<'a, '_> {
         coverage::coverage(self.subject.recorded(&candidate.id), &wanted, known)
     }
 
-    /// Returns true for a shared package of a provider whose platforms nobody stated: what the lock file lacks
+    /// Returns true for a shared package of a provider whose platforms are not stated: what the lock file lacks
     /// for them is a note, as in `platforms`.
     fn is_default(&self, candidate: &PackageCandidate) -> bool {
         let is_default = self.wanted.is_some_and(|wanted| {
