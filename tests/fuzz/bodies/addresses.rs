@@ -50,7 +50,11 @@ fn check_provider(text: &str, flavor: Flavor) {
         let _ = (look_alike(&addr, []), addr.carried_over(flavor));
     }
     if let Ok(addr) = ProviderAddr::implied(text, flavor) {
-        assert_eq!(addr.hostname().ascii(), flavor.default_host());
+        // This name alone means the provider inside the program (`config` rules 4.6).
+        assert_eq!(addr.is_builtin(flavor), text == "terraform");
+        if !addr.is_builtin(flavor) {
+            assert_eq!(addr.hostname().ascii(), flavor.default_host());
+        }
     }
     if let (Ok(pattern), Ok(addr)) = (
         ProviderPattern::parse(text, flavor),
