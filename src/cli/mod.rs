@@ -40,7 +40,9 @@ use crate::report::graph::Graph;
 use crate::report::markdown;
 use crate::report::reading::{self, Heading, RootsText, Total};
 use crate::report::shared_table::MAX_ROWS;
-use crate::report::{CommandResult, Failure, RootResult, TextBlock};
+use crate::report::{
+    CommandResult, EscapedIn, Failure, LogWriter, RootResult, TextBlock, harmless_text,
+};
 pub use crate::run::World;
 use crate::run::contained;
 use crate::world::{CachedDisk, Confined, Files};
@@ -83,9 +85,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     };
     let (common, command) = (&line.common, line.command.command());
     // With json-lines the events are the output, so they go where results go.
-    let meanwhile: &mut Stderr<'_> = match common.format {
-        Format::JsonLines => io.stdout,
-        _ => io.stderr,
+    let meanwhile: &mut Stderr<'_> = &mut match common.format {
+        Format::JsonLines => LogWriter::new(io.stdout, EscapedIn::Json),
+        _ => LogWriter::new(io.stderr, EscapedIn::Text),
     };
     let result = match confined(common, command, world) {
         Ok(confined) => {
@@ -305,7 +307,9 @@ fn exit_code(code: u8, printed: io::Result<()>, io: &mut Io<'_>) -> u8 {
 fn usage(error: &clap::Error, io: &mut Io<'_>) -> u8 {
     let text = error.render().to_string();
     if error.use_stderr() {
-        let _ = io.stderr.write_all(text.as_bytes());
+        // Names of files that a hook passes are those of strangers.
+        let text = harmless_text(text.as_bytes());
+        let _ = LogWriter::new(io.stderr, EscapedIn::Text).write_all(text.as_bytes());
         FAILED
     } else {
         let printed = io

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Checked, github, junit, sarif};
+use super::{Checked, EscapedIn, github, junit, sarif};
 
 /// A format that programs of CI read.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +11,8 @@ pub struct CheckFormat {
     pub name: &'static str,
     /// Writes a document in this format.
     pub render: fn(&mut dyn Write, &Checked<'_>) -> io::Result<()>,
+    /// The language that it is written in.
+    pub language: EscapedIn,
     /// Nothing else may be printed, not even to standard error.
     pub stands_alone: bool,
 }
@@ -28,17 +30,20 @@ pub const CHECK_FORMATS: &[CheckFormat] = &[
     CheckFormat {
         name: "sarif",
         render: sarif::render,
+        language: EscapedIn::Json,
         stands_alone: false,
     },
     CheckFormat {
         name: "junit",
         render: junit::render,
+        language: EscapedIn::Xml,
         stands_alone: false,
     },
     // The runner reads commands from either stream.
     CheckFormat {
         name: "github",
         render: github::render,
+        language: EscapedIn::Commands,
         stands_alone: true,
     },
 ];

@@ -19,6 +19,7 @@ mod groups;
 pub mod human;
 pub mod json;
 pub mod junit;
+mod log_writer;
 pub mod markdown;
 mod narrow;
 pub mod notes;
@@ -42,12 +43,14 @@ pub use checked::Checked;
 pub use counted_lines::CountedLines;
 pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
+pub use log_writer::{EscapedIn, LogWriter};
 pub use result::{
     CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail,
     PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
 };
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};
+pub use style::harmless_text;
 pub use tree::LineTree;
 
 use crate::diag::{self, Diagnostic};

@@ -1,18 +1,23 @@
 //! A diagnostic with the lines it is about.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::groups::grouped;
-use super::style::{Colors, harmless, harmless_lines};
+use super::style::{Colors, harmless, harmless_lines, steers};
 use crate::diag::{Diagnostic, FileId, Label, Severity, Span, Texts};
 
 /// Maximum width of a line before its ends are cut off, in columns.
 const MAX_WIDTH: usize = 140;
 
-/// Maximum number of bytes of a text that are shown; beyond that only the place is named.
+/// Maximum number of bytes of lines that are handed over; of a longer line only the part around the place is.
 const MAX_SHOWN: usize = 16 * 1024;
+
+/// Number of bytes of a longer line that are shown before a place, and from its beginning on.
+const PART_BEFORE: usize = 60;
+const PART_BEHIND: usize = 140;
 
 /// Maximum length of a title or a remark, in characters: a name that it quotes may have megabytes.
 const MAX_REMARK: usize = 1000;
@@ -47,8 +52,14 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         for label in labels.chunks(1) {
             let range = lines_of(file, label, texts);
             group = match range.len() {
+                0 => named(group, file, label, texts),
                 1..=MAX_SHOWN => group.element(snippet(file, label, range, texts)),
-                _ => named(group, file, label, texts),
+                _ => {
+                    let part = part_around(label, range, texts.bytes(file));
+                    group
+                        .element(origin(file, label, texts))
+                        .element(snippet(file, label, part, texts).path(None::<&str>))
+                }
             };
         }
     }
@@ -107,12 +118,7 @@ fn lines_of(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Range<usize> {
 
 /// Names the places of labels whose text cannot be shown, with their notes.
 fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Texts) -> Group<'a> {
-    let start = labels.first().map_or(0, |(_, label)| label.span.start);
-    let position = texts.position(file, start);
-    let origin = Origin::path(harmless(texts.name(file)))
-        .line(position.line)
-        .char_column(position.column);
-    let group = group.element(origin);
+    let group = group.element(origin(file, labels, texts));
     labels
         .iter()
         .map(|(_, label)| remark(&label.note))
@@ -120,6 +126,25 @@ fn named<'a>(group: Group<'a>, file: FileId, labels: &[Role<'_>], texts: &'a Tex
         .fold(group, |group, note| {
             group.element(Level::NOTE.message(note))
         })
+}
+
+/// Returns the place of the first label.
+fn origin<'a>(file: FileId, labels: &[Role<'_>], texts: &Texts) -> Origin<'a> {
+    let start = labels.first().map_or(0, |(_, label)| label.span.start);
+    let position = texts.position(file, start);
+    Origin::path(harmless(texts.name(file)))
+        .line(position.line)
+        .char_column(position.column)
+}
+
+/// Returns the bytes around the first label of a line that is too long to be handed over.
+fn part_around(labels: &[Role<'_>], line: Range<usize>, bytes: &[u8]) -> Range<usize> {
+    let start = labels.first().map_or(0, |(_, label)| label.span.start);
+    let start = start.clamp(line.start, line.end);
+    let before = start.saturating_sub(PART_BEFORE).max(line.start);
+    let end = line.end.min(start + PART_BEHIND);
+    // Both ends are those of characters.
+    Span::within(bytes, before, start).start..Span::within(bytes, start, end).end
 }
 
 fn snippet<'a>(
@@ -137,7 +162,8 @@ fn snippet<'a>(
         let line = texts.line(file, label.span.start);
         let start = label.span.start.min(bytes.len());
         // `annotate-snippets` panics at a place inside a character.
-        let span = Span::within(bytes, start, label.span.end.min(line.end));
+        let end = label.span.end.min(line.end).min(range.end);
+        let span = Span::within(bytes, start, end);
         let mut annotation = kind.span(span.start - range.start..span.end - range.start);
         if !label.note.is_empty() {
             annotation = annotation.label(remark(&label.note));
@@ -171,8 +197,13 @@ pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
 
 /// Makes a title or a note harmless, and cuts it in the middle if it is very long.
 pub(super) fn remark(text: &str) -> String {
+    harmless(&shortened(text))
+}
+
+/// Cuts a title or a note in the middle if it is very long.
+pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     if text.len() <= MAX_REMARK || text.chars().count() <= MAX_REMARK {
-        return harmless(text);
+        return Cow::Borrowed(text);
     }
     let half = MAX_REMARK / 2;
     let beginning: String = text.chars().take(half).collect();
@@ -181,7 +212,7 @@ pub(super) fn remark(text: &str) -> String {
         .rev()
         .nth(half - 1)
         .map_or(0, |(at, _)| at);
-    format!("{}...{}", harmless(&beginning), harmless(&text[end..]))
+    Cow::Owned(format!("{beginning}...{}", &text[end..]))
 }
 
 /// Makes text of bytes without moving an offset: what is no UTF-8, or could steer a terminal,
@@ -193,7 +224,7 @@ fn same_length(bytes: &[u8]) -> String {
             if c == '\r' {
                 // The end of a line, or else a byte that would hide its beginning.
                 text.push(' ');
-            } else if c == '\n' || harmless(c.encode_utf8(&mut [0; 4])).starts_with(c) {
+            } else if c == '\n' || !steers(c) {
                 text.push(c);
             } else {
                 text.extend(std::iter::repeat_n('?', c.len_utf8()));

@@ -46,41 +46,66 @@ pub(super) fn styled(colors: Colors, style: Style, text: &str) -> String {
     }
 }
 
-/// Replaces what could steer a terminal, begin a line of its own or hide text: control characters
+/// Returns true for a character that could steer a terminal, begin a line of its own or hide text: control characters
 /// but the tab, other line ends, and marks that have no width or turn the direction of writing.
+pub(super) fn steers(c: char) -> bool {
+    (c.is_control() && c != '\t')
+        || matches!(
+            c,
+            // Bidirectional marks and characters without width: text shows in another order than it is compared,
+            // as in CVE-2021-42574. These are Default_Ignorable_Code_Point and Bidi_Control of Unicode 16, the
+            // line and paragraph separators, and the interlinear marks.
+            '\u{ad}'
+                | '\u{34f}'
+                | '\u{61c}'
+                | '\u{115f}'..='\u{1160}'
+                | '\u{17b4}'..='\u{17b5}'
+                | '\u{180b}'..='\u{180f}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{3164}'
+                | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}'
+                | '\u{ffa0}'
+                | '\u{fff0}'..='\u{fffb}'
+                | '\u{1bca0}'..='\u{1bca3}'
+                | '\u{1d173}'..='\u{1d17a}'
+                | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// Replaces each character that [`steers`].
 pub(super) fn harmless(text: &str) -> String {
-    let steers = |c: char| {
-        (c.is_control() && c != '\t')
-            || matches!(
-                c,
-                // Bidirectional marks and characters without width: text shows in another order than it is compared,
-                // as in CVE-2021-42574. These are Default_Ignorable_Code_Point and Bidi_Control of Unicode 16, the
-                // line and paragraph separators, and the interlinear marks.
-                '\u{ad}'
-                    | '\u{34f}'
-                    | '\u{61c}'
-                    | '\u{115f}'..='\u{1160}'
-                    | '\u{17b4}'..='\u{17b5}'
-                    | '\u{180b}'..='\u{180f}'
-                    | '\u{200b}'..='\u{200f}'
-                    | '\u{2028}'..='\u{202e}'
-                    | '\u{2060}'..='\u{206f}'
-                    | '\u{3164}'
-                    | '\u{fe00}'..='\u{fe0f}'
-                    | '\u{feff}'
-                    | '\u{ffa0}'
-                    | '\u{fff0}'..='\u{fffb}'
-                    | '\u{1bca0}'..='\u{1bca3}'
-                    | '\u{1d173}'..='\u{1d17a}'
-                    | '\u{e0000}'..='\u{e0fff}'
-            )
-    };
     if !text.chars().any(steers) {
         return text.to_owned();
     }
     text.chars()
         .map(|c| if steers(c) { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// Returns foreign bytes as lines that a terminal may show.
+///
+/// Each character that could steer the terminal or hide text is replaced, and so is each byte that is no UTF-8. Lines end in LF
+/// or CRLF as before.
+///
+/// ```
+/// use lockctl::report::harmless_text;
+///
+/// assert_eq!(harmless_text(b"a\x1b[31m\r\nb\xff"), "a\u{fffd}[31m\r\nb\u{fffd}");
+/// ```
+#[must_use]
+pub fn harmless_text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let end = line.strip_suffix("\r\n").or(line.strip_suffix('\n'));
+        let content = end.unwrap_or(line);
+        out.push_str(&harmless(content));
+        out.push_str(&line[content.len()..]);
+    }
+    out
 }
 
 /// As [`harmless`], for our own text of several lines.

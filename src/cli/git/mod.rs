@@ -16,6 +16,7 @@ use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, RootStatus};
 use crate::report::{
     CommandResult, Failure, ResultSubject, RootDetail, RootResult, Sentence, TextBlock, Tone,
+    harmless_text,
 };
 use crate::review;
 use crate::workspace::flavor_of;
@@ -47,7 +48,7 @@ impl Command for GitTextconvArgs {
         match world.disk.read(&path, MAX_TEXT_BYTES) {
             Ok(bytes) => {
                 // The driver runs for whatever the attributes match, and git aborts a diff whose driver
-                // fails: what is no lock file is printed as it is.
+                // fails: what is no lock file is printed as text.
                 let lock = (bytes.len() as u64 <= lockfile::MAX_BYTES)
                     .then(|| {
                         // git hands over a temporary file, whose directory says nothing; it runs
@@ -57,8 +58,11 @@ impl Command for GitTextconvArgs {
                         LockFile::parse(&bytes, flavor).ok()
                     })
                     .flatten();
-                let text = lock.map_or(bytes, |lock| review::readable(&lock).into_bytes());
-                CommandResult::of("git-textconv", ResultSubject::Text(text))
+                let text = match lock {
+                    Some(lock) => harmless_text(review::readable(&lock).as_bytes()),
+                    None => harmless_text(&bytes),
+                };
+                CommandResult::of("git-textconv", ResultSubject::Text(text.into_bytes()))
             }
             Err(error) => {
                 let failure = Failure {

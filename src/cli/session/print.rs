@@ -1,6 +1,6 @@
 //! A result, printed in the format that was asked for.
 
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 
 use super::paths;
 use crate::cli::args::{ColorChoice, Common};
@@ -8,8 +8,8 @@ use crate::cli::formats::Format;
 use crate::cli::{Command, Io, Look, MarkdownText, World};
 use crate::report::human::Colors;
 use crate::report::{
-    Checked, CommandResult, CountedLines, ResultSubject, TextBlock, Tone, graph, human, json,
-    markdown, notes,
+    Checked, CommandResult, CountedLines, EscapedIn, LogWriter, ResultSubject, TextBlock, Tone,
+    graph, human, json, markdown, notes,
 };
 use crate::world::{Env, Stream};
 
@@ -66,7 +66,17 @@ pub(in crate::cli) fn print(
         columns: terminal.unwrap_or(USUAL_COLUMNS),
         terminal: terminal.filter(|_| common.format == Format::Human),
     };
-    let out = &mut CountedLines::new(io.stdout);
+    let language = match common.format {
+        Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
+        Format::Json | Format::JsonLines => EscapedIn::Json,
+        Format::Checks(format) => format.language,
+    };
+    if common.format == Format::Human {
+        // A script of our own, or the facts of an export: no byte of it may change.
+        io.stdout.write_all(result.raw_text())?;
+    }
+    let counted = &mut CountedLines::new(io.stdout);
+    let out = &mut LogWriter::new(counted, language);
     let mut remarks = Vec::new();
     let checked = || Checked::of(result, &paths::from_the_top(world));
     match common.format {
@@ -88,7 +98,6 @@ pub(in crate::cli) fn print(
         }
         Format::Markdown => markdown::render(out, &command.text(result, look), lines)?,
         Format::Human => {
-            out.write_all(result.raw_text())?;
             let colors = colors(common.color, env, Stream::Stdout);
             let mut blocks = command.text(result, look);
             if let Some(columns) = env.columns(Stream::Stdout) {
@@ -105,13 +114,14 @@ pub(in crate::cli) fn print(
     }
     // Results first: where both streams go to one terminal, notes stand below them.
     out.flush()?;
-    let mut notes = beside(SCREEN.saturating_sub(out.count()));
+    let mut notes = beside(SCREEN.saturating_sub(counted.count()));
     notes.extend(remarks);
     if let Some(columns) = env.columns(Stream::Stderr) {
         human::fit(&mut notes, columns);
     }
     let colors = colors(common.color, env, Stream::Stderr);
-    human::render(io.stderr, &notes, &result.texts, colors)?;
+    let out = &mut LogWriter::new(io.stderr, EscapedIn::Text);
+    human::render(out, &notes, &result.texts, colors)?;
     io.stderr.flush()
 }
 

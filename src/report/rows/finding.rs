@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::diag::{self, Diagnostic, Help, Label, Rule, Severity, Share, Texts};
+use crate::report::snippet::shortened;
 
 /// One finding, with its place resolved.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -119,7 +120,7 @@ impl FindingRow {
             end_line: place.as_ref().map(|place| place.end_line),
             end_column: place.as_ref().map(|place| place.end_column),
             file: place.as_ref().map(|place| place.file.clone()),
-            title: diagnostic.title.clone(),
+            title: shortened(&diagnostic.title).into_owned(),
             detail: place
                 .map(|place| place.text)
                 .filter(|note| !note.is_empty()),
@@ -163,7 +164,7 @@ impl Related {
             column: start.column,
             end_line: end.line,
             end_column: end.column,
-            text: label.note.clone(),
+            text: shortened(&label.note).into_owned(),
         }
     }
 }

@@ -210,3 +210,149 @@ fn a_line_end_in_a_name_begins_no_command() {
         assert!(!begins, "{format}: {text}");
     }
 }
+
+/// The formats of all commands.
+const FORMATS: [&str; 9] = [
+    "human",
+    "json",
+    "json-lines",
+    "markdown",
+    "sarif",
+    "junit",
+    "github",
+    "mermaid",
+    "dot",
+];
+
+/// Names and texts of strangers: commands of GitHub's runner, escape sequences, characters without width, other
+/// directions.
+const STRANGE: [&str; 5] = [
+    "::error::pwn",
+    "nl\n::warning::pwn",
+    "a##[error]pwn",
+    "\u{1b}[31m\u{9b}2J\u{ad}\u{180e}\u{202e}pwn",
+    " \u{3164}\u{115f}\u{fff9}\u{e0041}\r::notice::pwn",
+];
+
+/// Fails for an output that steers a terminal, hides text or has a command of GitHub's runner.
+#[track_caller]
+fn assert_harmless(output: &str, format: &str, args: &[&str]) {
+    // Line ends and the tab aside, as `report` judges them; the properties are those of Unicode 16.
+    let steering = regex::Regex::new(
+        r"[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}&&[^\n\t]]",
+    )
+    .unwrap();
+    let found = steering.find(output).map(|found| found.as_str());
+    assert_eq!(found, None, "{args:?} {format}: {output}");
+    assert!(!output.contains("##["), "{args:?} {format}: {output}");
+    for line in output.lines().map(str::trim_start) {
+        let is_own = format == "github"
+            && ["::error ", "::warning ", "::notice "]
+                .iter()
+                .any(|own| line.starts_with(own));
+        assert!(
+            !line.starts_with("::") || is_own,
+            "{args:?} {format}: {output}"
+        );
+    }
+}
+
+/// Runs commands in every format, and looks at both streams.
+fn assert_all_harmless(lab: &Lab, commands: &[&[&str]]) {
+    for args in commands {
+        for format in FORMATS {
+            for more in [&[][..], &["-v"]] {
+                let line = [&["--format", format], *args, more].concat();
+                let outcome = lab.run(&line);
+                for output in [&outcome.stdout, &outcome.stderr] {
+                    assert_harmless(output, format, args);
+                }
+            }
+        }
+    }
+}
+
+/// A lock file with a fault, a configuration with a fault, and names in both.
+fn strange_texts(name: &str) -> [String; 4] {
+    let lock = format!(
+        "# {name}\nprovider \"registry.terraform.io/acme/x\" {{\n  version = \"1.0.0\"\n  hashes = [\"h1:{name}\"]\n}}\n"
+    );
+    let broken = format!("provider \"{name}\" {{\n  version = \"{name}\"\n  {name} = 1\n");
+    let configuration = format!(
+        "# {name}\nterraform {{\n  required_providers {{\n    x = {{ source = {name:?} }}\n    y = {{ source = \"acme/x\", version = {name:?} }}\n  }}\n}}\nmodule {name:?} {{\n  source = {name:?}\n}}\nmodule \"m\" {{\n  source = \"./{}\"\n  version = {name:?}\n}}\n",
+        name.replace('\n', "\\n").replace('\r', "\\r")
+    );
+    let project = format!("platforms = [{name:?}]\n{name} = \"{name}\"\n");
+    [lock, broken, configuration, project]
+}
+
+#[test]
+fn no_name_and_no_text_of_a_stranger_steers_a_terminal_or_a_runner() {
+    for name in STRANGE {
+        let mut lab = Lab::new();
+        let [lock, broken, configuration, project] = strange_texts(name);
+        for (root, lock) in [("sound", &lock), ("broken", &broken)] {
+            for dir in [root.to_owned(), format!("{name}/{root}")] {
+                lab.write(&format!("{dir}/main.tf"), &configuration)
+                    .write(&format!("{dir}/.terraform.lock.hcl"), lock);
+            }
+        }
+        lab.write(
+            &format!("json {name}/main.tf.json"),
+            format!("{{{name:?}: {name}"),
+        )
+        .write(
+            &format!("unit {name}/terragrunt.hcl"),
+            format!("terraform {{\n source = {name:?} }}"),
+        )
+        .write(&format!("unit {name}/.terraform.lock.hcl"), &lock)
+        .write(&format!("project {name}/.lockctl.hcl"), &project)
+        .write(&format!("project {name}/main.tf"), &configuration)
+        .write(&format!("{name}.txt"), &broken);
+        lab.env.input = format!("Error: {name}\n\n{name}\n\nFailed to query available provider packages\n\nCould not retrieve the list of available versions for provider acme/x: {name}\n").into_bytes();
+        let file = format!("{name}.txt");
+        let lock = format!("{name}/sound/.terraform.lock.hcl");
+        let root = format!("{name}/sound");
+        assert_all_harmless(
+            &lab,
+            &[
+                &["verify", "-r"],
+                &["verify", "-r", "--flavor", "opentofu", "--matrix"],
+                &["verify", &root],
+                &["lock", "-r", "--offline", "--dry-run"],
+                &["update", "-r", "--offline", "--dry-run"],
+                &[
+                    "convert",
+                    "-r",
+                    "--to",
+                    "opentofu",
+                    "--offline",
+                    "--dry-run",
+                ],
+                &["outdated", "-r", "--offline"],
+                &["show", "-r"],
+                &["why", "acme/x", "-r"],
+                &["why", name],
+                &["tree", "-r"],
+                &["diff", &lock, &file],
+                &["diff", "sound/.terraform.lock.hcl", &lock],
+                &["explain", name],
+                &["explain", "-"],
+                &["hash", &file],
+                &["fmt", "-r", "--check"],
+                &["merge", &lock, &file, &file],
+                &["resolve", &root],
+                &["log", "--", name],
+                &["git", "status"],
+                &["git-textconv", &file],
+                &["git-textconv", &lock],
+                &["cache", "import", &file],
+                &["verify", "--package", &file, &root],
+                &["verify", "--config", &file],
+                &["verify", "--cli-config", &file],
+                &[name],
+                &["verify", "--platform", name],
+            ],
+        );
+    }
+}

@@ -1,0 +1,153 @@
+//! Output that may stand in the log of a CI system.
+
+use std::io::{self, Write};
+
+use super::style::steers;
+
+/// The language of a text, which decides how a character of it is escaped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EscapedIn {
+    /// Text for people: a replacement character stands for the other.
+    Text,
+    /// JSON, in which every character of a string has an escape.
+    Json,
+    /// XML, in which references stand for characters.
+    Xml,
+    /// Commands of GitHub Actions: lines may begin with `::`.
+    Commands,
+}
+
+/// A writer that keeps foreign text from becoming a command of GitHub's runner, which reads each line of a log.
+///
+/// The runner obeys a line that begins with `::`, whatever space is before it, and one that holds `##[` anywhere. In JSON,
+/// characters that steer a terminal or hide text are escaped as well; all other formats replace them where they
+/// are made, as colours are such characters.
+pub struct LogWriter<'w> {
+    out: &'w mut (dyn Write + Send),
+    language: EscapedIn,
+    /// Nothing but space was written since the line began.
+    is_start: bool,
+    /// A colon is the first character of the line.
+    has_colon: bool,
+    /// The number of `#` before the next character.
+    hashes: usize,
+}
+
+impl<'w> LogWriter<'w> {
+    /// Writes text in a language to another writer.
+    pub fn new(out: &'w mut (dyn Write + Send), language: EscapedIn) -> Self {
+        Self {
+            out,
+            language,
+            is_start: true,
+            has_colon: false,
+            hashes: 0,
+        }
+    }
+
+    /// Returns true if a character must not be written as it is, and moves on.
+    fn is_escaped(&mut self, c: char) -> bool {
+        let is_command = self.has_colon && c == ':' && self.language != EscapedIn::Commands;
+        let is_old_command = self.hashes >= 2 && c == '[';
+        self.has_colon = self.is_start && c == ':';
+        // A carriage return ends a line for the runner, too.
+        self.is_start = matches!(c, '\n' | '\r') || self.is_start && c.is_whitespace();
+        self.hashes = if c == '#' { self.hashes + 1 } else { 0 };
+        let is_steering = self.language == EscapedIn::Json && c != '\n' && steers(c);
+        is_command || is_old_command || is_steering
+    }
+
+    fn write_escaped(&mut self, c: char) -> io::Result<()> {
+        match self.language {
+            EscapedIn::Text | EscapedIn::Commands => write!(self.out, "\u{fffd}"),
+            EscapedIn::Xml => write!(self.out, "&#{};", u32::from(c)),
+            EscapedIn::Json => c
+                .encode_utf16(&mut [0; 2])
+                .iter()
+                .try_for_each(|unit| write!(self.out, "\\u{unit:04x}")),
+        }
+    }
+}
+
+impl std::fmt::Debug for LogWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LogWriter").finish_non_exhaustive()
+    }
+}
+
+impl Write for LogWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for chunk in bytes.utf8_chunks() {
+            let valid = chunk.valid();
+            let mut written = 0;
+            for (at, c) in valid.char_indices() {
+                if self.is_escaped(c) {
+                    self.out.write_all(&valid.as_bytes()[written..at])?;
+                    self.write_escaped(c)?;
+                    written = at + c.len_utf8();
+                }
+            }
+            self.out.write_all(&valid.as_bytes()[written..])?;
+            // A character whose bytes come one by one.
+            self.out.write_all(chunk.invalid())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(language: EscapedIn, parts: &[&str], wanted: &str) {
+        let mut out = Vec::new();
+        let mut writer = LogWriter::new(&mut out, language);
+        for part in parts {
+            writer.write_all(part.as_bytes()).expect("memory");
+        }
+        assert_eq!(String::from_utf8(out).expect("text"), wanted, "{parts:?}");
+    }
+
+    #[test]
+    fn no_line_is_a_command() {
+        let text = EscapedIn::Text;
+        check(
+            text,
+            &["::error::x\na::b ::c"],
+            ":\u{fffd}error::x\na::b ::c",
+        );
+        check(text, &["\u{3000} ", ":", ":a"], "\u{3000} :\u{fffd}a");
+        check(text, &["a\r::b"], "a\r:\u{fffd}b");
+        check(
+            text,
+            &["a ##", "[error]#[ ###["],
+            "a ##\u{fffd}error]#[ ###\u{fffd}",
+        );
+        check(
+            EscapedIn::Commands,
+            &["::error::##[x"],
+            "::error::##\u{fffd}x",
+        );
+        check(EscapedIn::Xml, &["\n ::a ##[b"], "\n :&#58;a ##&#91;b");
+    }
+
+    #[test]
+    fn strings_of_json_keep_their_meaning() {
+        let given = "::##[\u{1b}\u{9b}\u{202e}\u{ad}\u{e0041}\u{7f}\n";
+        let mut out = Vec::new();
+        let mut writer = LogWriter::new(&mut out, EscapedIn::Json);
+        serde_json::to_writer_pretty(&mut writer, &[given]).expect("memory");
+        let text = String::from_utf8(out).expect("text");
+        assert_eq!(
+            text,
+            "[\n  \"::##\\u005b\\u001b\\u009b\\u202e\\u00ad\\udb40\\udc41\\u007f\\n\"\n]"
+        );
+        let read: Vec<String> = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(read, [given]);
+    }
+}
