@@ -31,6 +31,7 @@ pub use computed::{
 pub use given::{GivenValues, VALUE_PREFIX, ValueArgument};
 pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
+    MAX_TOTAL_ITEMS,
 };
 pub use loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached};
 pub use overridden::OverriddenPlaces;

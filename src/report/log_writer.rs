@@ -29,6 +29,8 @@ pub struct LogWriter<'w> {
     is_start: bool,
     /// A colon is the first character of the line.
     has_colon: bool,
+    /// A second colon was not written yet: before a third one, as in snippets, it begins no command.
+    is_held: bool,
     /// The number of `#` before the next character.
     hashes: usize,
 }
@@ -41,20 +43,31 @@ impl<'w> LogWriter<'w> {
             language,
             is_start: true,
             has_colon: false,
+            is_held: false,
             hashes: 0,
         }
     }
 
-    /// Returns true if a character must not be written as it is, and moves on.
-    fn is_escaped(&mut self, c: char) -> bool {
-        let is_command = self.has_colon && c == ':' && self.language != EscapedIn::Commands;
+    /// Returns true if a character must not be written as it is, or not yet, and moves on.
+    fn is_special(&mut self, c: char) -> bool {
+        self.is_held = self.has_colon && c == ':' && self.language != EscapedIn::Commands;
         let is_old_command = self.hashes >= 2 && c == '[';
         self.has_colon = self.is_start && c == ':';
         // A carriage return ends a line for the runner, too.
         self.is_start = matches!(c, '\n' | '\r') || self.is_start && c.is_whitespace();
         self.hashes = if c == '#' { self.hashes + 1 } else { 0 };
         let is_steering = self.language == EscapedIn::Json && c != '\n' && steers(c);
-        is_command || is_old_command || is_steering
+        self.is_held || is_old_command || is_steering
+    }
+
+    /// Writes the colon that was held, before another character.
+    fn write_held(&mut self, next: char) -> io::Result<()> {
+        self.is_held = false;
+        if next == ':' {
+            self.out.write_all(b":")
+        } else {
+            self.write_escaped(':')
+        }
     }
 
     fn write_escaped(&mut self, c: char) -> io::Result<()> {
@@ -81,9 +94,14 @@ impl Write for LogWriter<'_> {
             let valid = chunk.valid();
             let mut written = 0;
             for (at, c) in valid.char_indices() {
-                if self.is_escaped(c) {
+                if self.is_held {
+                    self.write_held(c)?;
+                }
+                if self.is_special(c) {
                     self.out.write_all(&valid.as_bytes()[written..at])?;
-                    self.write_escaped(c)?;
+                    if !self.is_held {
+                        self.write_escaped(c)?;
+                    }
                     written = at + c.len_utf8();
                 }
             }
@@ -95,6 +113,9 @@ impl Write for LogWriter<'_> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.is_held {
+            self.write_held(' ')?;
+        }
         self.out.flush()
     }
 }
@@ -110,6 +131,7 @@ mod tests {
         for part in parts {
             writer.write_all(part.as_bytes()).expect("memory");
         }
+        writer.flush().expect("memory");
         assert_eq!(String::from_utf8(out).expect("text"), wanted, "{parts:?}");
     }
 
@@ -122,6 +144,11 @@ mod tests {
             ":\u{fffd}error::x\na::b ::c",
         );
         check(text, &["\u{3000} ", ":", ":a"], "\u{3000} :\u{fffd}a");
+        check(
+            text,
+            &["  ::: a\n", ":", ":", ":b\n::"],
+            "  ::: a\n:::b\n:\u{fffd}",
+        );
         check(text, &["a\r::b"], "a\r:\u{fffd}b");
         check(
             text,

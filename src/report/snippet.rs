@@ -71,23 +71,20 @@ pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> 
         Colors::On => Renderer::styled(),
     };
     let rendered = renderer.term_width(MAX_WIDTH).render(&[group]);
-    if diagnostic.primary.is_none() && diagnostic.related.is_empty() {
-        return without_gutter(&rendered);
-    }
-    rendered
+    let has_place = diagnostic.primary.is_some() || !diagnostic.related.is_empty();
+    let lines = rendered.split('\n').enumerate();
+    let lines = lines.filter(|(index, line)| match shown(line).trim() {
+        // Without a snippet, the gutter behind the title is a line of its own.
+        "|" => *index != 1 || has_place,
+        // Of a part of a long line the place is stated above.
+        ":::" => false,
+        _ => true,
+    });
+    lines.map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
 
-/// Leaves out the line behind the title that only a snippet needs: it holds the gutter alone.
-fn without_gutter(rendered: &str) -> String {
-    let mut lines: Vec<&str> = rendered.split('\n').collect();
-    if lines.get(1).is_some_and(|line| is_gutter(line)) {
-        lines.remove(1);
-    }
-    lines.join("\n")
-}
-
-/// Returns true for a line that shows nothing but the gutter, in whatever colour.
-fn is_gutter(line: &str) -> bool {
+/// Returns a line without its colours.
+fn shown(line: &str) -> String {
     let mut shown = String::new();
     for (index, part) in line.split('\u{1b}').enumerate() {
         // An escape sequence of a colour ends with `m`.
@@ -98,7 +95,7 @@ fn is_gutter(line: &str) -> bool {
         };
         shown.push_str(text.unwrap_or(part));
     }
-    shown.trim() == "|"
+    shown
 }
 
 /// A label with the part that it plays.
@@ -368,7 +365,9 @@ error[syntax-error]: Short
             snapbox::str![[r#"
 error[syntax-error]: Long
  --> .terraform.lock.hcl:1:10
-  = note: too long
+  |
+1 | xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
+  |          ^^^ too long
   |
  ::: .terraform.lock.hcl:2:1
   |

@@ -71,11 +71,11 @@ pub(in crate::cli) fn print(
         Format::Json | Format::JsonLines => EscapedIn::Json,
         Format::Checks(format) => format.language,
     };
+    let counted = &mut CountedLines::new(io.stdout);
     if common.format == Format::Human {
         // A script of our own, or the facts of an export: no byte of it may change.
-        io.stdout.write_all(result.raw_text())?;
+        counted.write_all(result.raw_text())?;
     }
-    let counted = &mut CountedLines::new(io.stdout);
     let out = &mut LogWriter::new(counted, language);
     let mut remarks = Vec::new();
     let checked = || Checked::of(result, &paths::from_the_top(world));
@@ -122,7 +122,7 @@ pub(in crate::cli) fn print(
     let colors = colors(common.color, env, Stream::Stderr);
     let out = &mut LogWriter::new(io.stderr, EscapedIn::Text);
     human::render(out, &notes, &result.texts, colors)?;
-    io.stderr.flush()
+    out.flush()
 }
 
 /// Decides about colours as <https://no-color.org> says.

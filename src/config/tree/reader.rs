@@ -5,12 +5,12 @@ use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES};
+use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, MAX_TOTAL_ITEMS};
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
 use crate::config::tree::packages::{Mounted, Packages};
 use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
 use crate::flavor::Flavor;
-use crate::hcl::tree::Body;
+use crate::hcl::tree::{Body, Item};
 use crate::module_config::decode::contents::Contents;
 use crate::module_config::decode::{blocks, duplicates, runs};
 use crate::module_config::file::{ModuleFile, ModuleFileRole};
@@ -21,6 +21,9 @@ use crate::remote_module::is_leaving;
 use crate::requirement::ValueErrors;
 use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
 
+/// The title of a file that is not read.
+const UNREAD: &str = "Failed to read file";
+
 /// Reads what is below (or beside) one root; directories are given from the root on.
 pub(in crate::config) struct Reader<'a> {
     files: &'a Packages<'a>,
@@ -30,6 +33,8 @@ pub(in crate::config) struct Reader<'a> {
     pub flavor: Flavor,
     bytes_left: u64,
     files_left: usize,
+    /// The number of arguments and blocks that may still be kept.
+    items_left: usize,
     /// Everything that was found to be wrong so far.
     pub found: Vec<Diagnostic>,
     /// The errors about variables of the root without a value.
@@ -60,6 +65,7 @@ impl<'a> Reader<'a> {
             flavor,
             bytes_left: MAX_TOTAL_BYTES,
             files_left: MAX_FILES,
+            items_left: MAX_TOTAL_ITEMS,
             found: Vec::new(),
             value_errors: ValueErrors::default(),
         }
@@ -148,6 +154,17 @@ impl<'a> Reader<'a> {
             only: file.only,
         };
         let (body, mut faults) = syntax::parse(file, self.texts.bytes(id), self.flavor);
+        let items = items(&body);
+        if items > self.items_left {
+            // No further file is read: each would be parsed in vain.
+            self.items_left = 0;
+            let error = too_many_items();
+            let diagnostic = Diagnostic::error(rules::FILE_UNREADABLE, UNREAD).help(remedy(&error));
+            let diagnostic = diagnostic.at(id, Span::default(), error.to_string());
+            flood::push(&mut self.found, diagnostic);
+            return None;
+        }
+        self.items_left -= items;
         let mut contents = match role {
             ModuleFileRole::Primary | ModuleFileRole::Override => {
                 blocks::decode(&body, &mut faults)
@@ -168,8 +185,9 @@ impl<'a> Reader<'a> {
     fn read(&mut self, path: &Path) -> Option<FileId> {
         // One budget for all modules: a tree of a thousand calls may name a thousand large files.
         let limit = MAX_FILE_BYTES.min(self.bytes_left);
-        let read = match self.files_left {
-            0 => Err(io::Error::other(format!("more than {MAX_FILES} files"))),
+        let read = match (self.files_left, self.items_left) {
+            (0, _) => Err(io::Error::other(format!("more than {MAX_FILES} files"))),
+            (_, 0) => Err(too_many_items()),
             _ => self.files.read(&self.path(path), limit),
         };
         match read {
@@ -185,8 +203,7 @@ impl<'a> Reader<'a> {
                 } else {
                     rules::FILE_UNREADABLE
                 };
-                let diagnostic =
-                    Diagnostic::error(code, "Failed to read file").help(remedy(&error));
+                let diagnostic = Diagnostic::error(code, UNREAD).help(remedy(&error));
                 self.report(path, diagnostic, &error.to_string());
                 None
             }
@@ -295,6 +312,21 @@ impl<'a> Reader<'a> {
         let id = self.name_file(path);
         flood::push(&mut self.found, diagnostic.at(id, Span::default(), remark));
     }
+}
+
+/// Counts the arguments and blocks of a body, and of all bodies in it.
+fn items(body: &Body) -> usize {
+    let inside = body.items.iter().map(|item| match item {
+        Item::Attribute(_) => 0,
+        Item::Block(block) => items(&block.body),
+    });
+    body.items.len() + inside.sum::<usize>()
+}
+
+fn too_many_items() -> io::Error {
+    io::Error::other(format!(
+        "more than {MAX_TOTAL_ITEMS} arguments and blocks in all files"
+    ))
 }
 
 /// Returns the help for a file or directory that cannot be read.

@@ -3,8 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use lockctl::diag::FileId;
+use lockctl::config;
+use lockctl::diag::{FileId, Texts};
+use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
+use lockctl::world::mem::MemFiles;
 use lockctl::world::{Files, ReadSeek};
 
 use super::assert_exit;
@@ -234,9 +237,10 @@ const STRANGE: [&str; 5] = [
     " \u{3164}\u{115f}\u{fff9}\u{e0041}\r::notice::pwn",
 ];
 
-/// Fails for an output that steers a terminal, hides text or has a command of GitHub's runner.
+/// Fails for an output that steers a terminal, hides text or has a command of GitHub's runner. `begins` is the name of
+/// a file that lines may begin with, because the directory of the test was taken off.
 #[track_caller]
-fn assert_harmless(output: &str, format: &str, args: &[&str]) {
+fn assert_harmless(output: &str, format: &str, args: &[&str], begins: &str) {
     // Line ends and the tab aside, as `report` judges them; the properties are those of Unicode 16.
     let steering = regex::Regex::new(
         r"[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u{fff9}-\u{fffb}&&[^\n\t]]",
@@ -251,21 +255,24 @@ fn assert_harmless(output: &str, format: &str, args: &[&str]) {
                 .iter()
                 .any(|own| line.starts_with(own));
         assert!(
-            !line.starts_with("::") || is_own,
+            !line.starts_with("::")
+                || line.starts_with(":::")
+                || line.starts_with(begins)
+                || is_own,
             "{args:?} {format}: {output}"
         );
     }
 }
 
 /// Runs commands in every format, and looks at both streams.
-fn assert_all_harmless(lab: &Lab, commands: &[&[&str]]) {
+fn assert_all_harmless(lab: &Lab, commands: &[&[&str]], begins: &str) {
     for args in commands {
         for format in FORMATS {
             for more in [&[][..], &["-v"]] {
                 let line = [&["--format", format], *args, more].concat();
                 let outcome = lab.run(&line);
                 for output in [&outcome.stdout, &outcome.stderr] {
-                    assert_harmless(output, format, args);
+                    assert_harmless(output, format, args, begins);
                 }
             }
         }
@@ -353,6 +360,78 @@ fn no_name_and_no_text_of_a_stranger_steers_a_terminal_or_a_runner() {
                 &[name],
                 &["verify", "--platform", name],
             ],
+            name,
         );
     }
+}
+
+/// In the working directory, the name of a root is the beginning of a line.
+#[cfg(unix)]
+#[test]
+fn a_name_that_looks_like_a_command_begins_no_line() {
+    let lab = Lab::new();
+    let [lock, _, configuration, _] = strange_texts(STRANGE[0]);
+    for root in ["::error::pwn", "a"] {
+        lab.write(&format!("{root}/main.tf"), &configuration)
+            .write(&format!("{root}/.terraform.lock.hcl"), &lock);
+    }
+    for command in ["verify", "show", "tree", "fmt"] {
+        for format in FORMATS {
+            let ended = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"))
+                .args([command, "-r", "-v", "--format", format])
+                .current_dir(lab.dir())
+                .output()
+                .unwrap();
+            for output in [&ended.stdout, &ended.stderr] {
+                let output = String::from_utf8_lossy(output);
+                assert_harmless(&output, format, &[command], "no such name");
+            }
+        }
+    }
+}
+
+/// Titles and remarks quote names, and a name may have megabytes.
+#[test]
+fn no_format_repeats_a_name_of_megabytes() {
+    let lab = Lab::new();
+    let long = "x".repeat(1 << 20);
+    lab.write("main.tf", USED.replace("acme/x", &format!("acme/{long}")))
+        .write("b.tf", format!("a = {long} \"{long}\""))
+        .write(".terraform.lock.hcl", format!("provider \"{long}\" {{}}"));
+    for format in FORMATS {
+        let outcome = lab.run(&["verify", "--format", format]);
+        let printed = outcome.stdout.len() + outcome.stderr.len();
+        assert!(printed < 40_000, "{format}: {printed} bytes");
+    }
+}
+
+/// Each file alone is below the limits.
+#[test]
+fn the_files_of_a_root_have_a_limit_together() {
+    let text = |file: usize| {
+        let lines = (0..90_000).map(|at| format!("a{file}_{at}=1\n"));
+        format!("locals {{\n{}}}\n", lines.collect::<String>())
+    };
+    let files: Vec<(String, String)> = (0..6)
+        .map(|file| (format!("r/f{file}.tf"), text(file)))
+        .collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (&**name, &**text))
+        .collect();
+    let files = MemFiles::with(&files);
+    let mut unread = 0;
+    let taken = allocation_counter::measure(|| {
+        let settings = config::Settings::new(Flavor::OpenTofu1_12);
+        let loaded = config::load(&files, &mut Texts::default(), Path::new("r"), &settings);
+        let notes = loaded
+            .diagnostics
+            .iter()
+            .filter_map(|found| found.primary.as_ref());
+        unread = notes
+            .filter(|label| label.note.contains("arguments and blocks"))
+            .count();
+    });
+    assert_eq!(unread, 2);
+    assert!(taken.bytes_max < 256 << 20, "{} bytes", taken.bytes_max);
 }
