@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 /// Passes on what is written, and counts its lines.
 pub struct CountedLines<'a> {
-    out: &'a mut dyn Write,
+    out: &'a mut (dyn Write + Send),
     count: usize,
 }
 
 impl<'a> CountedLines<'a> {
     /// Counts from zero.
-    pub fn new(out: &'a mut dyn Write) -> Self {
+    pub fn new(out: &'a mut (dyn Write + Send)) -> Self {
         Self { out, count: 0 }
     }
 
