@@ -309,8 +309,7 @@ fn usage(error: &clap::Error, io: &mut Io<'_>) -> u8 {
     if error.use_stderr() {
         // Names of files that a hook passes are those of strangers.
         let text = harmless_text(text.as_bytes());
-        let mut out = LogWriter::new(io.stderr, EscapedIn::Text);
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        let _ = io.stderr.write_all(text.as_bytes());
         FAILED
     } else {
         let printed = io

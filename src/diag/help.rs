@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::shortened::{MAX_HELP, shortened};
+
 /// Advice on what to do next, imperative.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Help {
@@ -85,10 +87,8 @@ impl RootCommand {
     #[must_use]
     pub fn named_in(&self, text: impl Fn(&str) -> String) -> Help {
         Help {
-            text: text(&self.for_root),
-            text_for_all: Some(text(&self.for_all)),
-            command: None,
-            by_hand: false,
+            text_for_all: Some(shortened(&text(&self.for_all), MAX_HELP).into_owned()),
+            ..text(&self.for_root).into()
         }
     }
 }
@@ -102,7 +102,7 @@ impl fmt::Display for RootCommand {
 impl From<String> for Help {
     fn from(text: String) -> Self {
         Self {
-            text,
+            text: shortened(&text, MAX_HELP).into_owned(),
             text_for_all: None,
             command: None,
             by_hand: false,

@@ -8,6 +8,7 @@ mod finding;
 mod help;
 mod nearest;
 pub mod rules;
+mod shortened;
 mod texts;
 pub mod topics;
 
@@ -19,6 +20,7 @@ pub use help::{Help, RootCommand};
 pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
+pub(crate) use shortened::{MAX_REMARK, shortened};
 pub use texts::{FileId, FileMove, Position, Texts};
 pub use topics::{TOPICS, Topic};
 

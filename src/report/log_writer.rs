@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::style::steers;
+use super::style::{harmless, steers};
 
 /// The language of a text, which decides how a character of it is escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,31 @@ impl<'w> LogWriter<'w> {
                 .try_for_each(|unit| write!(self.out, "\\u{unit:04x}")),
         }
     }
+}
+
+/// Returns foreign bytes as lines that a terminal may show and a log may hold.
+///
+/// Each character that could steer the terminal or hide text is replaced, and so is each byte that is no UTF-8 and what
+/// would make a line a command. Lines end in LF or CRLF as before.
+///
+/// ```
+/// use lockctl::report::harmless_text;
+///
+/// assert_eq!(harmless_text(b"a\x1b[31m\r\nb\xff"), "a\u{fffd}[31m\r\nb\u{fffd}");
+/// assert_eq!(harmless_text(b"::error::a"), ":\u{fffd}error::a");
+/// ```
+#[must_use]
+pub fn harmless_text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = Vec::with_capacity(text.len());
+    let mut writer = LogWriter::new(&mut out, EscapedIn::Text);
+    for line in text.split_inclusive('\n') {
+        let end = line.strip_suffix("\r\n").or(line.strip_suffix('\n'));
+        let content = end.unwrap_or(line);
+        write!(writer, "{}{}", harmless(content), &line[content.len()..]).expect("memory");
+    }
+    writer.flush().expect("memory");
+    String::from_utf8(out).expect("whole characters are written")
 }
 
 impl std::fmt::Debug for LogWriter<'_> {

@@ -43,14 +43,13 @@ pub use checked::Checked;
 pub use counted_lines::CountedLines;
 pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
-pub use log_writer::{EscapedIn, LogWriter};
+pub use log_writer::{EscapedIn, LogWriter, harmless_text};
 pub use result::{
     CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail,
     PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
 };
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};
-pub use style::harmless_text;
 pub use tree::LineTree;
 
 use crate::diag::{self, Diagnostic};

@@ -1,13 +1,12 @@
 //! A diagnostic with the lines it is about.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::groups::grouped;
 use super::style::{Colors, harmless, harmless_lines, steers};
-use crate::diag::{Diagnostic, FileId, Label, Severity, Span, Texts};
+use crate::diag::{Diagnostic, FileId, Label, MAX_REMARK, Severity, Span, Texts, shortened};
 
 /// Maximum width of a line before its ends are cut off, in columns.
 const MAX_WIDTH: usize = 140;
@@ -18,9 +17,6 @@ const MAX_SHOWN: usize = 16 * 1024;
 /// Number of bytes of a longer line that are shown before a place, and from its beginning on.
 const PART_BEFORE: usize = 60;
 const PART_BEHIND: usize = 140;
-
-/// Maximum length of a title or a remark, in characters: a name that it quotes may have megabytes.
-const MAX_REMARK: usize = 1000;
 
 /// Renders a diagnostic; no line feed at the end.
 pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> String {
@@ -194,22 +190,7 @@ pub(super) fn source_line(label: &Label, texts: &Texts) -> String {
 
 /// Makes a title or a note harmless, and cuts it in the middle if it is very long.
 pub(super) fn remark(text: &str) -> String {
-    harmless(&shortened(text))
-}
-
-/// Cuts a title or a note in the middle if it is very long.
-pub(super) fn shortened(text: &str) -> Cow<'_, str> {
-    if text.len() <= MAX_REMARK || text.chars().count() <= MAX_REMARK {
-        return Cow::Borrowed(text);
-    }
-    let half = MAX_REMARK / 2;
-    let beginning: String = text.chars().take(half).collect();
-    let end = text
-        .char_indices()
-        .rev()
-        .nth(half - 1)
-        .map_or(0, |(at, _)| at);
-    Cow::Owned(format!("{beginning}...{}", &text[end..]))
+    harmless(&shortened(text, MAX_REMARK))
 }
 
 /// Makes text of bytes without moving an offset: what is no UTF-8, or could steer a terminal,

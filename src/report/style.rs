@@ -85,29 +85,6 @@ pub(super) fn harmless(text: &str) -> String {
         .collect()
 }
 
-/// Returns foreign bytes as lines that a terminal may show.
-///
-/// Each character that could steer the terminal or hide text is replaced, and so is each byte that is no UTF-8. Lines end in LF
-/// or CRLF as before.
-///
-/// ```
-/// use lockctl::report::harmless_text;
-///
-/// assert_eq!(harmless_text(b"a\x1b[31m\r\nb\xff"), "a\u{fffd}[31m\r\nb\u{fffd}");
-/// ```
-#[must_use]
-pub fn harmless_text(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let mut out = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        let end = line.strip_suffix("\r\n").or(line.strip_suffix('\n'));
-        let content = end.unwrap_or(line);
-        out.push_str(&harmless(content));
-        out.push_str(&line[content.len()..]);
-    }
-    out
-}
-
 /// As [`harmless`], for our own text of several lines.
 pub(super) fn harmless_lines(text: &str) -> String {
     text.split('\n')

@@ -1,0 +1,24 @@
+//! Texts that quote foreign names, of a length that can be read.
+
+use std::borrow::Cow;
+
+/// Maximum length of a title or a remark, in characters: a name that it quotes may have megabytes.
+pub(crate) const MAX_REMARK: usize = 1000;
+
+/// Maximum length of advice, in characters: it may list the commands for many providers.
+pub(super) const MAX_HELP: usize = 4000;
+
+/// Cuts a text in the middle if it has more characters than `most`.
+pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most || text.chars().count() <= most {
+        return Cow::Borrowed(text);
+    }
+    let half = most / 2;
+    let beginning: String = text.chars().take(half).collect();
+    let end = text
+        .char_indices()
+        .rev()
+        .nth(half - 1)
+        .map_or(0, |(at, _)| at);
+    Cow::Owned(format!("{beginning}...{}", &text[end..]))
+}
