@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::shortened::{MAX_HELP, shortened};
+use super::shortened::{MAX_TEXT, shortened};
 
 /// Advice on what to do next, imperative.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,7 +87,7 @@ impl RootCommand {
     #[must_use]
     pub fn named_in(&self, text: impl Fn(&str) -> String) -> Help {
         Help {
-            text_for_all: Some(shortened(&text(&self.for_all), MAX_HELP).into_owned()),
+            text_for_all: Some(shortened(&text(&self.for_all), MAX_TEXT).into_owned()),
             ..text(&self.for_root).into()
         }
     }
@@ -102,7 +102,7 @@ impl fmt::Display for RootCommand {
 impl From<String> for Help {
     fn from(text: String) -> Self {
         Self {
-            text: shortened(&text, MAX_HELP).into_owned(),
+            text: shortened(&text, MAX_TEXT).into_owned(),
             text_for_all: None,
             command: None,
             by_hand: false,

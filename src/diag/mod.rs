@@ -20,7 +20,7 @@ pub use help::{Help, RootCommand};
 pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
-pub(crate) use shortened::{MAX_REMARK, shortened};
+pub(crate) use shortened::{MAX_TEXT, shortened};
 pub use texts::{FileId, FileMove, Position, Texts};
 pub use topics::{TOPICS, Topic};
 

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-/// Maximum length of a title or a remark, in characters: a name that it quotes may have megabytes.
-pub(crate) const MAX_REMARK: usize = 1000;
-
-/// Maximum length of advice, in characters: it may list the commands for many providers.
-pub(super) const MAX_HELP: usize = 4000;
+/// Maximum length of a title, a remark or advice, in characters.
+///
+/// A name that it quotes may have megabytes; an alarm lists a hundred hashes.
+pub(crate) const MAX_TEXT: usize = 10_000;
 
 /// Cuts a text in the middle if it has more characters than `most`.
 pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {

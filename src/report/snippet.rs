@@ -6,7 +6,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use super::groups::grouped;
 use super::style::{Colors, harmless, harmless_lines, steers};
-use crate::diag::{Diagnostic, FileId, Label, MAX_REMARK, Severity, Span, Texts, shortened};
+use crate::diag::{Diagnostic, FileId, Label, Severity, Span, Texts, shortened};
 
 /// Maximum width of a line before its ends are cut off, in columns.
 const MAX_WIDTH: usize = 140;
@@ -17,6 +17,9 @@ const MAX_SHOWN: usize = 16 * 1024;
 /// Number of bytes of a longer line that are shown before a place, and from its beginning on.
 const PART_BEFORE: usize = 60;
 const PART_BEHIND: usize = 140;
+
+/// Maximum length of a title or a remark that stands in a snippet, in characters.
+const MAX_REMARK: usize = 1000;
 
 /// Renders a diagnostic; no line feed at the end.
 pub(super) fn render(diagnostic: &Diagnostic, texts: &Texts, colors: Colors) -> String {

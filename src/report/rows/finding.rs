@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::diag::{
-    self, Diagnostic, Help, Label, MAX_REMARK, Rule, Severity, Share, Texts, shortened,
+    self, Diagnostic, Help, Label, MAX_TEXT, Rule, Severity, Share, Texts, shortened,
 };
 
 /// One finding, with its place resolved.
@@ -121,7 +121,7 @@ impl FindingRow {
             end_line: place.as_ref().map(|place| place.end_line),
             end_column: place.as_ref().map(|place| place.end_column),
             file: place.as_ref().map(|place| place.file.clone()),
-            title: shortened(&diagnostic.title, MAX_REMARK).into_owned(),
+            title: shortened(&diagnostic.title, MAX_TEXT).into_owned(),
             detail: place
                 .map(|place| place.text)
                 .filter(|note| !note.is_empty()),
@@ -165,7 +165,7 @@ impl Related {
             column: start.column,
             end_line: end.line,
             end_column: end.column,
-            text: shortened(&label.note, MAX_REMARK).into_owned(),
+            text: shortened(&label.note, MAX_TEXT).into_owned(),
         }
     }
 }

@@ -429,5 +429,6 @@ fn git_shows_what_changed_in_words() {
             .contains("+provider {\n")
     );
     let said = repository.good("lockctl", &["git-textconv", LOCK]);
-    assert_eq!(said, broken, "as it is");
+    let shown = broken.replace('\u{1b}', "\u{fffd}");
+    assert_eq!(said, shown, "what steers no terminal is as it is");
 }
