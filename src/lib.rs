@@ -149,6 +149,9 @@ mod verifier;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod completion;
 
 pub use addr::ProviderAddr;
 pub use archive::dir::hash_directory;

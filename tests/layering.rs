@@ -102,6 +102,7 @@ const ROOMS: &[(&str, &str)] = &[
          resolve locker verify report run",
     ),
     ("symptom", "flavor addr version platform diag"),
+    ("completion", "flavor platform diag world lockfile"),
     ("os", "addr world"),
     (
         "verifier",
@@ -111,7 +112,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
          config project cliconfig authenticate archive git sources modules store resolve coverage review locker verify \
-         workspace report run advice symptom verifier",
+         workspace report run advice symptom completion verifier",
     ),
 ];
 
@@ -125,8 +126,8 @@ const HOMES: &[(&str, &str)] = &[
     ("bytes", "os"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
-    ("clap", "cli"),
-    ("clap_complete", "cli"),
+    ("clap", "cli completion"),
+    ("clap_complete", "cli completion"),
     ("clap_mangen", "cli"),
     ("comfy_table", "report"),
     ("crc32fast", "archive"),

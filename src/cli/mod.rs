@@ -35,6 +35,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use crate::completion::{self, Completion};
 use crate::diag::Texts;
 use crate::report::graph::Graph;
 use crate::report::markdown;
@@ -72,6 +73,9 @@ pub struct Io<'a> {
 /// A reader that goes away early is no failure.
 pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut Io<'_>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
+    if let Some(shell) = world.env.var(completion::VARIABLE) {
+        return complete(&shell.to_string_lossy(), &args, world, io);
+    }
     // Known before the arguments are read: even what is wrong with them must not look like a conflict.
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
     let line = match CommandLine::read(args) {
@@ -126,6 +130,35 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
         merge::UNWRITTEN
     } else {
         code
+    }
+}
+
+/// Prints the words that a shell offers for a command line that is being typed.
+fn complete(shell: &str, args: &[OsString], world: World<'_>, io: &mut Io<'_>) -> u8 {
+    let words = world.env.current_dir().and_then(|current| {
+        let program = commands::definition();
+        let files = world.disk;
+        let completion = Completion {
+            program,
+            files,
+            current,
+        };
+        completion.words(shell, args)
+    });
+    match words {
+        Ok(words) => {
+            let printed = io.stdout.write_all(&words).and_then(|()| io.stdout.flush());
+            exit_code(CLEAN, printed, io)
+        }
+        Err(error) => {
+            let variable = completion::VARIABLE;
+            let _ = writeln!(io.stderr, "error: {variable} is set: {error}");
+            let _ = writeln!(
+                io.stderr,
+                "help: `lockctl completions SHELL` prints the script that sets it"
+            );
+            FAILED
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod action_install;
 mod archives;
 mod cases;
 mod commands;
+mod completion;
 mod configs;
 mod corpus_syntax;
 mod facts_concurrent;

@@ -11,6 +11,7 @@ use clap_mangen::Man as ManPage;
 use crate::cli::args::Common;
 use crate::cli::commands::definition;
 use crate::cli::{Command, Stderr, World};
+use crate::completion;
 use crate::diag::counted;
 use crate::report::{CommandResult, Failure, ResultSubject, json};
 use crate::world::{Disk, Replaced};
@@ -24,9 +25,17 @@ const MAX_PAGE_BYTES: u64 = 1024 * 1024;
 
 impl Command for CompletionsArgs {
     fn run(&self, _: &Common, _: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut definition(), PROGRAM, &mut script);
-        CommandResult::of("completions", ResultSubject::Text(script))
+        match completion::script(&self.shell.to_string(), PROGRAM) {
+            Ok(script) => CommandResult::of("completions", ResultSubject::Text(script)),
+            Err(error) => {
+                let title = error.to_string();
+                let failure = Failure {
+                    title,
+                    ..Failure::default()
+                };
+                CommandResult::failed("completions", [failure])
+            }
+        }
     }
 }
 
