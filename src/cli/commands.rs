@@ -28,6 +28,7 @@ use crate::cli::tree::TreeArgs;
 use crate::cli::update::UpdateArgs;
 use crate::cli::verify::VerifyArgs;
 use crate::cli::why::WhyArgs;
+use crate::report::VERSION_TEXT;
 
 /// Lock, verify and explain the provider dependencies of Terraform and OpenTofu
 #[derive(Clone, Debug, Parser)]
@@ -168,7 +169,13 @@ fn own_format(row: &CommandRow, program: &clap::Command) -> clap::Arg {
 /// To define all commands takes half the instructions of a small `verify`. What this definition refuses
 /// may be right (`-C lock verify`), and it has no texts for people: only [`definition`] decides that.
 fn definition_of_one(args: &[OsString]) -> clap::Command {
-    let program = clap::Command::new("lockctl").version(env!("CARGO_PKG_VERSION"));
+    let is_long = args.iter().any(|arg| arg == "--verbose" || arg == "-v");
+    let version = if is_long {
+        &*VERSION_TEXT
+    } else {
+        env!("CARGO_PKG_VERSION")
+    };
+    let program = clap::Command::new("lockctl").version(version);
     let program = Common::augment_args(program).subcommand_required(true);
     let row = args
         .iter()

@@ -8,6 +8,7 @@ mod finding;
 mod help;
 mod nearest;
 pub mod rules;
+#[cfg(feature = "cli")]
 mod shortened;
 mod texts;
 pub mod topics;
@@ -20,6 +21,8 @@ pub use help::{Help, RootCommand};
 pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
+// Only what prints texts cuts them.
+#[cfg(feature = "cli")]
 pub(crate) use shortened::{MAX_TEXT, shortened};
 pub use texts::{FileId, FileMove, Position, Texts};
 pub use topics::{TOPICS, Topic};

@@ -37,6 +37,7 @@ mod style;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod version;
 
 pub use changes::{ChangeLine, Changes, Details, Linked, Remark};
 pub use checked::Checked;
@@ -51,6 +52,7 @@ pub use result::{
 pub use root::{Naming, RootRow};
 pub use several::{FaultLine, Several};
 pub use tree::LineTree;
+pub use version::VERSION_TEXT;
 
 use crate::diag::{self, Diagnostic};
 

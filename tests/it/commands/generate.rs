@@ -117,3 +117,26 @@ fn the_schema_of_the_output_is_printed() {
     assert_eq!(schema(&["event"]), *crate::schema::EVENTS);
     assert_exit(&lab.run(&["schema", "x"]), 2);
 }
+
+#[test]
+fn the_version_names_the_parts_of_the_binary_if_asked() {
+    let lab = Lab::new();
+    let short = lab.run(&["--version"]);
+    assert_exit(&short, 0);
+    let first = format!("lockctl {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(short.stdout, first);
+    for args in [["--version", "--verbose"], ["-v", "-V"]] {
+        let long = lab.run(&args);
+        assert_exit(&long, 0);
+        assert!(long.stdout.starts_with(&first), "{}", long.stdout);
+        let parts: Vec<&str> = long
+            .stdout
+            .lines()
+            .skip(1)
+            .map(|line| line.split(':').next().unwrap())
+            .collect();
+        assert_eq!(parts, ["commit", "platform", "features", "TLS", "rules"]);
+        let rules = "\nrules: terraform@1.11, terraform@1.15, terraform@1.16, opentofu@1.12\n";
+        assert!(long.stdout.ends_with(rules), "{}", long.stdout);
+    }
+}
