@@ -8,7 +8,6 @@ mod finding;
 mod help;
 mod nearest;
 pub mod rules;
-#[cfg(feature = "cli")]
 mod shortened;
 mod texts;
 pub mod topics;
