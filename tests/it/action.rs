@@ -1,4 +1,4 @@
-//! The GitHub Action and the hooks of pre-commit: what they run does what it should.
+//! The GitHub Action `verify`: what it runs does what it should.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -266,13 +266,20 @@ fn the_action_shows_nothing_from_outside() {
 fn the_action_hands_its_inputs_to_the_script() {
     let read =
         |name: &str| std::fs::read_to_string(Path::new(SCRIPT).with_file_name(name)).unwrap();
-    let script = [read("verify.sh"), read("project.sh")].concat();
+    let script = [
+        "verify.sh",
+        "project.sh",
+        "install.sh",
+        "api.sh",
+        "upload.sh",
+    ];
+    let script = script.map(read).concat();
     let vars = ACTION
         .lines()
         .filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0))
         .filter(|name| name.starts_with("LOCKCTL"));
     let vars: Vec<&str> = vars.collect();
-    assert_eq!(vars.len(), 9, "{vars:?}");
+    assert_eq!(vars.len(), 14, "{vars:?}");
     for name in vars {
         assert!(
             script.contains(&format!("${name}")) || script.contains(&format!("${{{name}")),
@@ -289,33 +296,24 @@ fn the_action_hands_its_inputs_to_the_script() {
 }
 
 #[test]
-fn the_hooks_take_every_file_that_a_root_is_made_of() {
-    let hooks = include_str!("../../.pre-commit-hooks.yaml");
-    let patterns: Vec<regex::Regex> = hooks
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("files: '")?.strip_suffix('\''))
-        .map(|pattern| regex::Regex::new(pattern).unwrap())
-        .collect();
-    assert_eq!(patterns.len(), 2);
-    for pattern in patterns {
-        for path in [
-            "terragrunt.hcl",
-            "live/a/terragrunt.hcl",
-            "live/a/terragrunt.hcl.json",
-            "live/terragrunt.stack.hcl",
-            ".terraform.lock.hcl",
-            "live/a/.terraform.lock.hcl",
-            ".lockctl.hcl",
-            "live/.lockctl.hcl",
-            "main.tf",
-            "live/a/main.tf.json",
-            "live/a/main.tofu",
-            "live/a/tests/a.tftest.hcl",
-        ] {
-            assert!(pattern.is_match(path), "{path}");
+fn the_action_of_the_repository_is_verify() {
+    let root = include_str!("../../action.yml");
+    let below = "$GITHUB_ACTION_PATH/.github/actions/verify/";
+    assert_eq!(root.replace(below, "$GITHUB_ACTION_PATH/"), ACTION);
+}
+
+/// Whoever writes an input or the name of a branch writes no script.
+#[test]
+fn no_action_puts_values_into_a_script() {
+    for action in ["diff", "lock", "verify"] {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions");
+        let text = std::fs::read_to_string(format!("{dir}/{action}/action.yml")).unwrap();
+        let mut commands = 0;
+        for command in text.lines().filter(|line| line.trim().starts_with("run:")) {
+            assert!(!command.contains("${{"), "{action}: {command}");
+            commands += 1;
         }
-        for path in ["README.md", "my-terragrunt.hcl", "other.hcl", "main.tf.bak"] {
-            assert!(!pattern.is_match(path), "{path}");
-        }
+        assert!(commands > 1, "{action}");
+        assert!(!text.contains("secrets."), "{action}");
     }
 }

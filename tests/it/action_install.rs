@@ -41,8 +41,14 @@ impl Runner {
     /// Lays everything out; `None`, which is printed, where a program that the script needs is
     /// missing.
     fn new() -> Option<Self> {
-        for tool in ["bash", "curl", "tar"] {
-            if Command::new(tool).arg("--version").output().is_err() {
+        for (tool, version) in [
+            ("bash", "--version"),
+            ("curl", "--version"),
+            ("tar", "--version"),
+            ("unzip", "-v"),
+            ("zip", "-v"),
+        ] {
+            if Command::new(tool).arg(version).output().is_err() {
                 println!("skipped: there is no {tool}");
                 return None;
             }
@@ -84,10 +90,15 @@ impl Runner {
     fn release(&self, target: &str) -> (String, String) {
         let name = format!("lockctl-{VERSION}-{target}");
         self.program(&format!("releases/{name}/lockctl"), "echo downloaded");
-        let archive = self.path(&format!("releases/{name}.tar.gz"));
-        let packed = Command::new("tar")
+        let (program, option, extension) = if target.contains("windows") {
+            ("zip", "-qr", "zip")
+        } else {
+            ("tar", "-czf", "tar.gz")
+        };
+        let archive = self.path(&format!("releases/{name}.{extension}"));
+        let packed = Command::new(program)
             .current_dir(self.path("releases"))
-            .arg("-czf")
+            .arg(option)
             .args([archive.as_os_str(), name.as_ref()])
             .status();
         assert!(packed.unwrap().success());
@@ -107,6 +118,10 @@ impl Runner {
 
     /// Runs the script as a runner for a platform would.
     fn install(&self, os: &str, arch: &str) -> Installation {
+        self.install_with(os, arch, &[])
+    }
+
+    fn install_with(&self, os: &str, arch: &str, vars: &[(&str, &str)]) -> Installation {
         let path = std::env::var("PATH").unwrap();
         let path = format!("{}:{path}", self.path("bin").display());
         let ended = Command::new("bash")
@@ -114,6 +129,7 @@ impl Runner {
             .env_clear()
             .envs([("PATH", &*path), ("RUNNER_OS", os), ("RUNNER_ARCH", arch)])
             .env("RUNNER_TEMP", self.path("runner"))
+            .envs(vars.iter().copied())
             .current_dir(self.temp.path())
             .output()
             .unwrap();
@@ -198,6 +214,55 @@ fn the_action_builds_where_nothing_is_released() {
     }
 }
 
+#[test]
+fn the_action_asks_gh_for_the_attestation_of_a_download() {
+    let Some(runner) = Runner::new() else { return };
+    let (file, digest) = runner.release("x86_64-unknown-linux-musl");
+    let file = file.strip_prefix("file://").unwrap();
+    let name = file.rsplit_once('/').unwrap().1;
+    let url = format!("https://github.com/owner/lockctl/releases/download/v{VERSION}/{name}");
+    runner.pin(&[(&url, &digest)]);
+    runner.program(
+        "bin/curl",
+        &format!("while [ \"$1\" != --output ]; do shift; done; cp {file} \"$2\""),
+    );
+    let log = runner.path("gh.log");
+    let gh = |verdict: u8| {
+        let log = log.display();
+        let text = format!(
+            "case $* in *--help) exit 0 ;; esac; echo \"$GH_TOKEN $*\" >>{log}; exit {verdict}"
+        );
+        runner.program("bin/gh", &text);
+    };
+    let vars = [
+        ("LOCKCTL_TOKEN", "job-token"),
+        ("GITHUB_SERVER_URL", "https://github.com"),
+    ];
+    gh(0);
+    let ended = runner.install_with("Linux", "X64", &vars);
+    assert_eq!(ended.code, Some(0), "{}", ended.output);
+    assert_eq!(ended.program.as_deref(), Some("downloaded\n"));
+    let asked = format!(
+        "job-token attestation verify lockctl/{name} --repo owner/lockctl \
+         --signer-workflow owner/lockctl/.github/workflows/release.yml\n"
+    );
+    assert_eq!(fs::read_to_string(&log).unwrap(), asked);
+
+    fs::remove_dir_all(runner.path("runner/lockctl")).unwrap();
+    gh(1);
+    // The token of another server says nothing about releases on this one.
+    let elsewhere = [vars[0], ("GITHUB_SERVER_URL", "https://github.example.com")];
+    let ended = runner.install_with("Linux", "X64", &elsewhere);
+    assert_eq!(ended.code, Some(0), "{}", ended.output);
+    fs::remove_dir_all(runner.path("runner/lockctl")).unwrap();
+    let ended = runner.install_with("Linux", "X64", &vars);
+    assert_eq!(ended.code, Some(2), "{}", ended.output);
+    let wanted = format!("::error title=lockctl verify::gh accepts no attestation of {url}\n");
+    assert!(ended.output.ends_with(&wanted), "{}", ended.output);
+    assert_eq!(ended.program, None);
+    assert_eq!(left(&runner.path("runner/lockctl")), ["bin"]);
+}
+
 /// The names in a directory.
 fn left(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).unwrap();
@@ -215,7 +280,12 @@ fn the_digests_of_the_action_are_well_formed() {
             "{line}"
         );
         let known = RUNNERS.iter().any(|(_, _, target)| {
-            let end = format!("-{target}.tar.gz");
+            let extension = if target.contains("windows") {
+                "zip"
+            } else {
+                "tar.gz"
+            };
+            let end = format!("-{target}.{extension}");
             url.starts_with("https://") && url.ends_with(&end)
         });
         assert!(known, "{line}");

@@ -11,7 +11,9 @@
 )]
 
 mod action;
+mod action_diff;
 mod action_install;
+mod action_push;
 mod archives;
 mod cases;
 mod commands;
@@ -21,6 +23,7 @@ mod corpus_syntax;
 mod facts_concurrent;
 mod fuzz;
 mod git;
+mod github_api;
 mod hostile_archives;
 mod interrupt;
 mod limits;

@@ -49,7 +49,11 @@ sha256() {
 
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/Cargo.toml" | head -n 1)
 name=lockctl-$version-$(target)
-read -r digest url <<<"$(pinned "$name.tar.gz")"
+archive=$name.tar.gz
+if [[ ${RUNNER_OS:-} == Windows ]]; then
+  archive=$name.zip
+fi
+read -r digest url <<<"$(pinned "$archive")"
 
 if [[ -z $digest ]]; then
   echo "No program of lockctl $version is released for ${RUNNER_OS:-?} on ${RUNNER_ARCH:-?}: building it"
@@ -59,14 +63,27 @@ fi
 
 echo "Downloading $url"
 curl --fail --silent --show-error --location --retry 3 --max-filesize 100000000 \
-  --proto '=https,file' --proto-redir '=https' --output lockctl/archive.tar.gz "$url" ||
+  --proto '=https,file' --proto-redir '=https' --output "lockctl/$archive" "$url" ||
   fail "$url could not be downloaded"
-found=$(sha256 lockctl/archive.tar.gz)
+found=$(sha256 "lockctl/$archive")
 if [[ $found != "$digest" ]]; then
-  rm lockctl/archive.tar.gz
+  rm "lockctl/$archive"
   fail "$url has the SHA-256 $found, but this revision of the Action pins $digest"
 fi
+# The digest says which bytes; the attestation says which workflow built them. It is public, but `gh` asks
+# for it with a token only, and a token of another server is of no use.
+if [[ $url =~ ^https://github\.com/([^/]+/[^/]+)/releases/ && -n ${LOCKCTL_TOKEN:-} &&
+  ${GITHUB_SERVER_URL:-} == https://github.com ]] && gh attestation verify --help >/dev/null 2>&1; then
+  if ! GH_TOKEN=$LOCKCTL_TOKEN gh attestation verify "lockctl/$archive" --repo "${BASH_REMATCH[1]}" \
+    --signer-workflow "${BASH_REMATCH[1]}/.github/workflows/release.yml"; then
+    rm "lockctl/$archive"
+    fail "gh accepts no attestation of $url"
+  fi
+fi
 # Relative paths: to tar, the colon of a Windows path ends the name of a host.
-tar -xzf lockctl/archive.tar.gz -C lockctl
-rm lockctl/archive.tar.gz
+case $archive in
+  *.zip) unzip -q "lockctl/$archive" -d lockctl ;;
+  *) tar -xzf "lockctl/$archive" -C lockctl ;;
+esac
+rm "lockctl/$archive"
 mv "lockctl/$name"/lockctl* lockctl/bin/

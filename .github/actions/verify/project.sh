@@ -8,7 +8,7 @@ if [[ -n $LOCKCTL_BASE ]]; then
   if ! git cat-file -e "$LOCKCTL_BASE^{commit}" 2>/dev/null; then
     if ! git fetch --quiet --depth=1 origin "$LOCKCTL_BASE" >&2; then
       # Standard output holds the options.
-      echo "::error title=lockctl::the base revision $LOCKCTL_BASE, whose project files count, could not be fetched" >&2
+      echo "::error title=lockctl::the base revision $LOCKCTL_BASE, whose project files count, could not be fetched: use actions/checkout with \`fetch-depth: 0\`" >&2
       exit 2
     fi
   fi

@@ -33,6 +33,9 @@ done <<<"$LOCKCTL_ROOTS"
 if [[ -n ${GITHUB_STEP_SUMMARY:-} ]]; then
   "$LOCKCTL" "${args[@]}" --format markdown -- "${roots[@]}" >>"$GITHUB_STEP_SUMMARY" 2>/dev/null || true
 fi
+if [[ -n ${LOCKCTL_SARIF:-} ]]; then
+  "$LOCKCTL" "${args[@]}" --format sarif -- "${roots[@]}" >"$LOCKCTL_SARIF" 2>/dev/null || true
+fi
 args+=(--format "$LOCKCTL_FORMAT" -- "${roots[@]}")
 case $LOCKCTL_FORMAT in
   github | human) exec "$LOCKCTL" "${args[@]}" ;;

@@ -301,15 +301,17 @@ fn h1_of_first(facts: &str) -> String {
 fn the_action_hands_its_inputs_to_the_scripts() {
     let read = |name: &str| std::fs::read_to_string(Path::new(DIR).join(name)).unwrap();
     let scripts = [
-        read("cache.sh"),
-        read("lock.sh"),
-        read("../verify/project.sh"),
-    ]
-    .concat();
+        "cache.sh",
+        "lock.sh",
+        "push.sh",
+        "../verify/install.sh",
+        "../verify/project.sh",
+    ];
+    let scripts = scripts.map(read).concat();
     let vars = ACTION.lines();
     let vars = vars.filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0));
     let vars: Vec<&str> = vars.filter(|name| name.starts_with("LOCKCTL")).collect();
-    assert_eq!(vars.len(), 15, "{vars:?}");
+    assert_eq!(vars.len(), 22, "{vars:?}");
     for name in vars.into_iter().filter(|name| *name != "LOCKCTL_CACHE_DIR") {
         assert!(scripts.contains(&format!("${name}")), "{name}");
     }
