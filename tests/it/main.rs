@@ -24,6 +24,7 @@ mod facts_concurrent;
 mod fuzz;
 mod git;
 mod github_api;
+mod hooks;
 mod hostile_archives;
 mod interrupt;
 mod limits;
