@@ -31,6 +31,7 @@ mod limits;
 mod lockfiles;
 mod output_schema;
 mod pages;
+mod recipes;
 mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;
@@ -44,6 +45,8 @@ mod threats;
 mod torture;
 mod versions;
 
+#[path = "../support/copy.rs"]
+mod copy;
 #[path = "../support/corpus.rs"]
 mod corpus;
 #[path = "../support/disk.rs"]
