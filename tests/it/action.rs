@@ -127,6 +127,27 @@ fn the_base_revision_decides_how_strict_the_action_is() {
 }
 
 #[test]
+fn findings_for_code_scanning_are_written_beside_the_annotations() {
+    let Some((repo, base)) = pull_request() else {
+        return;
+    };
+    let temp = crate::temp::dir();
+    let file = temp.path().join("lockctl.sarif");
+    let vars = [
+        ("LOCKCTL_BASE", &*base),
+        ("LOCKCTL_SARIF", file.to_str().unwrap()),
+    ];
+    let run = run(&repo, temp.path(), &vars);
+    assert_eq!(run.code, Some(1), "{}", run.said);
+    let annotation = "::warning file=live/.terraform.lock.hcl,line=4,";
+    assert!(run.said.contains(annotation), "{}", run.said);
+    let sarif = std::fs::read_to_string(file).unwrap();
+    let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "platforms-incomplete");
+}
+
+#[test]
 fn the_action_checks_only_roots_that_changed() {
     let Some((repo, _)) = pull_request() else {
         return;
