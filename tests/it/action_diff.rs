@@ -289,6 +289,18 @@ fn two_runs_at_once_leave_one_comment() {
     let [body] = &pull.bodies()[..] else { panic!() };
     assert!(body.contains("hashes-replaced"), "{body}");
 
+    // Whatever the order of their requests.
+    for _ in 0..3 {
+        pull.api.state().comments.clear();
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| pull.diff(0, &[]));
+            }
+        });
+        let [body] = &pull.bodies()[..] else { panic!() };
+        assert!(body.contains("hashes-replaced"), "{body}");
+    }
+
     // A run that is slower than the next push takes nothing back.
     pull.api.state().head = "f".repeat(40);
     pull.api.state().comments[0].body = format!("{MARKER}\nnewer");

@@ -42,9 +42,10 @@ find_comments() {
     if [[ $status != 200 ]]; then
       give_up "$(refusal "$status" 'pull-requests: write')"
     fi
-    found=$(jq --raw-output --arg marker "$marker" '
+    # shellcheck disable=SC2016 # $marker is a variable of jq.
+    found=$(answered --arg marker "$marker" '
       .[] | select(.user.login == "github-actions[bot]" and .user.type == "Bot")
-      | select((.body // "" | split("\n")[0] // "" | rtrimstr("\r")) == $marker) | .id' "$dir/answer")
+      | select((.body // "" | split("\n")[0] // "" | rtrimstr("\r")) == $marker) | .id')
     for id in $found; do
       ids+=("$id")
     done
@@ -62,7 +63,7 @@ stop_if_outdated() {
   if [[ $status != 200 ]]; then
     give_up "$(refusal "$status" 'pull-requests: write')"
   fi
-  if [[ $(jq --raw-output .head.sha "$dir/answer") != "$LOCKCTL_HEAD" ]]; then
+  if [[ $(answered .head.sha) != "$LOCKCTL_HEAD" ]]; then
     echo "::notice title=lockctl diff::no comment was written: the pull request has newer commits"
     exit 0
   fi
@@ -70,7 +71,7 @@ stop_if_outdated() {
 
 update() {
   local status
-  status=$(api PATCH "/repos/$GITHUB_REPOSITORY/issues/comments/$1" "$dir/comment.json")
+  status=$(api PATCH "/repos/$GITHUB_REPOSITORY/issues/comments/$1" comment.json)
   if [[ $status != 200 ]]; then
     give_up "$(refusal "$status" 'pull-requests: write')"
   fi
@@ -102,11 +103,11 @@ elif [[ $(<"$1") == "nothing changed" ]]; then
   # There was no comment to correct.
   echo "No lock file changed: no comment"
 else
-  status=$(api POST "/repos/$GITHUB_REPOSITORY/issues/$LOCKCTL_NUMBER/comments" "$dir/comment.json")
+  status=$(api POST "/repos/$GITHUB_REPOSITORY/issues/$LOCKCTL_NUMBER/comments" comment.json)
   if [[ $status != 201 ]]; then
     give_up "$(refusal "$status" 'pull-requests: write')"
   fi
-  created=$(jq --raw-output .id "$dir/answer")
+  created=$(answered .id)
   echo "Created comment $created"
   # Another run may have found none, too. All agree that the oldest stays.
   find_comments
