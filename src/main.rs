@@ -6,6 +6,11 @@ use std::process::ExitCode;
 use lockctl::cli::{self, Io, World};
 use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealHttp, RealRun};
 
+// The allocator of musl takes one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     os::announce_panics();
     let http = RealHttp::new(&RealEnv);

@@ -142,6 +142,7 @@ const HOMES: &[(&str, &str)] = &[
     ("indicatif", "run"),
     ("lzma_rust2", "modules"),
     ("md_5", "expr hash"),
+    ("mimalloc", "main"),
     ("percent_encoding", "expr"),
     ("pgp", "authenticate"),
     ("quick_junit", "report"),
@@ -498,7 +499,7 @@ fn the_table_of_homes_names_real_dependencies() {
     });
     let everywhere = ["schemars", "serde", "serde_json", "thiserror"];
     let named: BTreeMap<String, ()> = tables
-        .flat_map(str::lines)
+        .flat_map(|table| table.lines().skip(1))
         .filter_map(|line| line.split_once(" = "))
         .map(|(name, _)| (name.trim().replace('-', "_"), ()))
         .filter(|(name, ())| !everywhere.contains(&name.as_str()))
