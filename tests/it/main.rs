@@ -35,6 +35,7 @@ mod recipes;
 mod recorded_scenarios;
 mod registry_cases;
 mod registry_double;
+mod release_files;
 mod remote_modules;
 mod replay;
 mod review;
