@@ -94,7 +94,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "run",
         "flavor addr version platform hash diag world package remote_module requirement parallel lockfile \
-         config project cliconfig authenticate sources modules store coverage locker verify workspace report",
+         config project cliconfig authenticate git sources modules store coverage locker verify workspace report",
     ),
     (
         "advice",
