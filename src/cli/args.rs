@@ -179,7 +179,8 @@ pub(super) struct Configuration {
     pub(super) no_state: bool,
     /// Read and write nothing outside of this directory
     ///
-    /// This holds whatever `..` and symbolic links say. Files that an option names may be elsewhere.
+    /// This holds whatever `..` and symbolic links say. Files that an option names may be elsewhere. No
+    /// value of the environment (`TF_VAR_NAME`, `get_env`) is used.
     #[arg(long, value_name = "DIR")]
     pub(super) confine: Option<PathBuf>,
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! Values that a user gives to the variables of a root, besides those in its files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The beginning of the names of environment variables that hold values.
@@ -11,6 +11,8 @@ pub const VALUE_PREFIX: &str = "TF_VAR_";
 pub struct GivenValues {
     /// Of the environment, by the names of the variables: without [`VALUE_PREFIX`].
     pub environment: BTreeMap<String, String>,
+    /// Names of variables that the environment gives values which must not be used.
+    pub hidden: BTreeSet<String>,
     /// Of the command line, in their order.
     pub arguments: Vec<ValueArgument>,
 }

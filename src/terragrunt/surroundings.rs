@@ -23,6 +23,8 @@ pub struct UnitSurroundings<'a> {
     pub documents: &'a Documents,
     /// Finds an environment variable; one that is set but empty is set (rules 5.3).
     pub variable: &'a (dyn Fn(&str) -> Option<String> + Sync),
+    /// The value of a variable that is set is not known: nothing of it may be shown.
+    pub hides_variables: bool,
     /// The repository that the units are in.
     pub repository: UnitRepository,
     /// The directory that relative paths of `abspath` start at, if known.
@@ -80,6 +82,7 @@ impl<'a> UnitSurroundings<'a> {
         Self {
             documents,
             variable: &|_| None,
+            hides_variables: false,
             repository: UnitRepository::Unknown,
             working_dir: None,
             platform: "linux",

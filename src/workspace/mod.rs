@@ -34,7 +34,9 @@ use kept_locks::KeptLocks;
 
 pub use error::{LockCause, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
-pub use root::{LockText, Reading, Root, data_dir, environment_values, lock_path, read_lock};
+pub use root::{
+    EnvironmentUse, LockText, Reading, Root, data_dir, environment_values, lock_path, read_lock,
+};
 pub use unit::{UNIT_CACHE, UnitFile, UnitLockUse};
 
 /// Opens roots, and searches for them.

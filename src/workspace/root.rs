@@ -67,6 +67,19 @@ pub struct LockText {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// The use that configuration may make of variables of the environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EnvironmentUse {
+    /// Their values are used, as the programs do.
+    #[default]
+    Read,
+    /// A value that depends on one of them is not known.
+    ///
+    /// A pull request decides which variables its configuration asks for, and a token becomes a name that a message
+    /// shows: `source = "./${get_env("TOKEN")}"`. In another encoding no log masks it.
+    Hidden,
+}
+
 /// The sources and options from which the configuration of roots is read.
 #[derive(Clone, Copy)]
 pub struct Reading<'a> {
@@ -74,6 +87,8 @@ pub struct Reading<'a> {
     pub sources: ConfigSources<'a>,
     /// The place of the program's records, the workspace that counts, and values of variables.
     pub env: &'a dyn Env,
+    /// The use of its variables for values of the configuration.
+    pub environment: EnvironmentUse,
     /// The directory of test files, if it is not `tests`.
     pub test_directory: Option<&'a Path>,
     /// A module that cannot be seen is an error.
@@ -98,6 +113,7 @@ impl<'a> Reading<'a> {
         Self {
             sources,
             env,
+            environment: EnvironmentUse::Read,
             test_directory: None,
             strict_modules: false,
             reads_state: false,
@@ -193,7 +209,7 @@ impl Root {
     /// Reads the configuration of the root, of its modules and of its state.
     pub fn load(&self, reading: &Reading<'_>, texts: &mut Texts) -> Loaded {
         let (outside, env) = (reading.sources, reading.env);
-        let mut settings = self.settings(env, reading.values);
+        let mut settings = self.settings(env, reading.environment, reading.values);
         settings.backend = reading.backend;
         settings.submodules = self.submodules.clone();
         settings.test_directory = reading.test_directory.map(Path::to_owned);
@@ -208,6 +224,7 @@ impl Root {
                 let reading = UnitReading {
                     outside,
                     env,
+                    environment: reading.environment,
                     settings,
                 };
                 unit::load(&self.dir, unit, reading, texts)
@@ -223,13 +240,27 @@ impl Root {
     }
 
     /// Says what values there are besides those in the files of the root.
-    fn settings(&self, env: &dyn Env, values: &[ValueArgument]) -> Settings {
+    fn settings(
+        &self,
+        env: &dyn Env,
+        environment: EnvironmentUse,
+        values: &[ValueArgument],
+    ) -> Settings {
         let mut settings = Settings::new(self.flavor);
         settings.data_dir = data_dir(env);
         settings.workspace = variable(env, "TF_WORKSPACE");
         settings.values = GivenValues {
-            environment: environment_values(env),
             arguments: values.to_vec(),
+            ..match environment {
+                EnvironmentUse::Read => GivenValues {
+                    environment: environment_values(env),
+                    ..GivenValues::default()
+                },
+                EnvironmentUse::Hidden => GivenValues {
+                    hidden: environment_values(env).into_keys().collect(),
+                    ..GivenValues::default()
+                },
+            }
         };
         let current = env.current_dir().ok();
         settings.repository.clone_from(&self.repository);
@@ -249,7 +280,9 @@ impl Root {
         let reading = UnitReading {
             outside,
             env,
-            settings: self.settings(env, &[]),
+            // Nothing of this evaluation is printed.
+            environment: EnvironmentUse::Read,
+            settings: self.settings(env, EnvironmentUse::Read, &[]),
         };
         unit::lock_use(&self.dir, unit, &reading)
     }

@@ -16,6 +16,7 @@ use crate::terragrunt::{
     UnitPackage, UnitRepository, UnitSurroundings, assemble, assemble_in_place,
 };
 use crate::version::CoreConstraints;
+use crate::workspace::EnvironmentUse;
 use crate::world::{DirEntry, Env, FileKind, Files, ReadSeek, clean};
 
 /// The directory in which Terragrunt runs a unit.
@@ -70,6 +71,8 @@ pub(super) fn unit_file(files: &dyn Files, dir: &Path) -> Option<&'static str> {
 pub(super) struct UnitReading<'a> {
     pub(super) outside: ConfigSources<'a>,
     pub(super) env: &'a dyn Env,
+    /// The use of its variables for values of the unit.
+    pub(super) environment: EnvironmentUse,
     /// Settings for the configuration that Terragrunt puts together.
     pub(super) settings: Settings,
 }
@@ -138,6 +141,7 @@ fn evaluate(
     let variable = |name: &str| reading.env.var(name)?.into_string().ok();
     let around = UnitSurroundings {
         variable: &variable,
+        hides_variables: reading.environment == EnvironmentUse::Hidden,
         repository: match &unit.repository {
             Some(top) => UnitRepository::At(top.clone()),
             None => UnitRepository::None,

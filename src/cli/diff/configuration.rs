@@ -15,7 +15,7 @@ use crate::remote_module::RemoteModules;
 use crate::requirement::{Requirement, RequirementOrigin, Requirements, StateSeen};
 use crate::review::{ConfigurationSides, FileComparison, LockSide};
 use crate::run::user::modules;
-use crate::workspace::{Reading, Workspace};
+use crate::workspace::{EnvironmentUse, Reading, Workspace};
 use crate::world::{Env, EnvAt};
 
 /// The place of the configuration of a side.
@@ -141,6 +141,8 @@ fn load_root(
     }
     let reading = Reading {
         reads_state: true,
+        // The comment of a pull request shows what `diff` prints, and the program that writes it needs a token.
+        environment: EnvironmentUse::Hidden,
         ..Reading::new(outside, env)
     };
     let loaded = root.load(&reading, texts);

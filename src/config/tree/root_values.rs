@@ -19,6 +19,8 @@ pub(in crate::config) enum RootValue {
     Text(String),
     /// An expression in a file.
     Written(Late),
+    /// A value of the environment that must not be used.
+    Hidden,
 }
 
 /// Gathers the values of a root; the last one of a name counts.
@@ -30,6 +32,12 @@ pub(in crate::config) fn read(
         .environment
         .iter()
         .map(|(name, text)| (name.clone(), RootValue::Text(text.clone())))
+        .chain(
+            given
+                .hidden
+                .iter()
+                .map(|name| (name.clone(), RootValue::Hidden)),
+        )
         .collect();
     // Later sources replace earlier ones: environment, files by name, then the command line (rules
     // 9.4).

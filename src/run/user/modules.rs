@@ -18,7 +18,7 @@ use crate::run::options::{ConfigurationOptions, ModuleChoice, RunOptions};
 use crate::run::user::caches;
 use crate::run::user::config::{UserConfigs, silent};
 use crate::sources::net::Net;
-use crate::workspace::Reading;
+use crate::workspace::{EnvironmentUse, Reading};
 
 /// The meaning of `--modules auto` for a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +109,11 @@ impl<'a> UserModules<'a> {
             test_directory: options.test_directory.as_deref(),
             strict_modules: options.strict_modules,
             reads_state: options.reads_state,
+            environment: if self.is_confined {
+                EnvironmentUse::Hidden
+            } else {
+                EnvironmentUse::Read
+            },
             values: &options.values,
             unreached: self.unreached,
             ..Reading::new(sources, self.world.env)

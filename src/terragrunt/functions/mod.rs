@@ -197,6 +197,10 @@ fn variable(
     }
     // A variable that is set but empty is set (rules 5.3).
     match ((evaluation.around.variable)(name), default) {
+        (Some(_), _) if evaluation.around.hides_variables => {
+            let reason = "values of the environment are not used here";
+            Ok(unknown(evaluation, at, call, reason))
+        }
         (Some(value), _) => Ok(Typed::string(value)),
         (None, Some(default)) => Ok(Typed::string(default)),
         (None, None) => {

@@ -292,7 +292,9 @@ impl Values {
                 {
                     entry(ValueOrigin::CommandLine, None)
                 }
-                Some(RootValue::Text(_)) => entry(ValueOrigin::Environment, None),
+                Some(RootValue::Text(_) | RootValue::Hidden) => {
+                    entry(ValueOrigin::Environment, None)
+                }
                 None if default.is_none() => entry(ValueOrigin::Unset, Some(variable.place)),
                 None => entry(ValueOrigin::Default, default_place),
             },

@@ -255,6 +255,12 @@ impl Values {
     ) -> Outcome<Option<(Typed, SourcePlace)>> {
         let text = match self.given.get(&variable.name) {
             None => return Ok(None),
+            Some(RootValue::Hidden) => {
+                return Err(uncertain(
+                    variable.place,
+                    "values of the environment are not used here",
+                ));
+            }
             Some(RootValue::Written(late)) => {
                 let value = expr::constant(late.file, &late.expr)
                     .map_err(|problems| stopped(problems, reader))?;
