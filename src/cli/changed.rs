@@ -1,5 +1,6 @@
 //! The options that leave out roots of which no file changed.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Args;
@@ -10,7 +11,7 @@ use crate::cli::args::{Common, RootArgs};
 use crate::git::{GitError, Repository};
 use crate::report::Failure;
 use crate::run::ChangedFiles;
-use crate::world::clean;
+use crate::world::{Files, clean};
 
 /// Options about files that changed.
 #[derive(Clone, Debug, Args)]
@@ -53,11 +54,12 @@ impl ChangedArgs {
         let current = world.env.current_dir().unwrap_or_default();
         if self.changed {
             let absolute = |path| clean(&current.join(common.below(path)));
-            return Ok(Some(ChangedFiles {
+            let named = ChangedFiles {
                 since: String::new(),
                 paths: typed.typed().iter().map(|path| absolute(path)).collect(),
                 top: None,
-            }));
+            };
+            return Ok(Some(named.with_targets(world.disk)));
         }
         let Some(since) = &self.since else {
             return Ok(None);
@@ -72,13 +74,27 @@ impl ChangedArgs {
         let top = clean(&current.join(top));
         // git lists paths without links, and the working directory may have been reached through one.
         let resolved = world.disk.resolve(&top).unwrap_or_else(|_| top.clone());
-        Ok(Some(ChangedFiles {
+        let changed = ChangedFiles {
             since: format!(" since {since}"),
             paths: [&top, &resolved]
                 .into_iter()
                 .flat_map(|top| paths.iter().map(|path| top.join(path)))
                 .collect(),
             top: Some(top),
-        }))
+        };
+        Ok(Some(changed.with_targets(world.disk)))
     }
+}
+
+/// Finds a word behind `--changed` that reads as an option and is the name of a file.
+///
+/// pre-commit appends the names of files that strangers chose. Taken for an option, `-h.tf` prints the help
+/// and ends with 0, and `--config=x.tf` turns off the rules that `x.tf` says.
+pub(super) fn ambiguous_file<'a>(args: &'a [OsString], files: &dyn Files) -> Option<&'a OsString> {
+    args.iter()
+        .take_while(|arg| *arg != "--")
+        .skip_while(|arg| *arg != "--changed")
+        .skip(1)
+        .filter(|arg| arg.as_encoded_bytes().starts_with(b"-"))
+        .find(|arg| files.kind(Path::new(arg)).is_ok())
 }

@@ -78,6 +78,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>, world: World<'_>, io: &mut 
     }
     // Known before the arguments are read: even what is wrong with them must not look like a conflict.
     let is_driver = args.get(1).is_some_and(|arg| arg == "merge");
+    if let Some(file) = changed::ambiguous_file(&args, world.disk) {
+        let text = format!(
+            "'{}' is a file, and would be read as an option; write './' before its name, or '--' before \
+             all names",
+            file.display()
+        );
+        let error = suggestion::worded(clap::error::ErrorKind::ArgumentConflict, text, &args);
+        return usage(&error, io);
+    }
     let line = match CommandLine::read(args) {
         Ok(line) => line,
         // To git, any smaller number is a conflict that was written (`gitattributes(5)`): it would take the

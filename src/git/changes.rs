@@ -134,6 +134,27 @@ impl Repository<'_> {
         Ok(paths)
     }
 
+    /// Lists the lock files that git tracks, as seen from where the repository was found; none in a bare repository.
+    ///
+    /// Those of modules that were installed there, and committed with them, are left out.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn tracked_locks(&self) -> Result<Vec<PathBuf>, GitError> {
+        let Some(top) = self.top() else {
+            return Ok(Vec::new());
+        };
+        let args = ["ls-files", "-z", "--full-name", "--", LOCK_FILES];
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        Ok(output
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty())
+            .map(path_of)
+            .filter(|path| path.iter().all(|part| part != ".terraform"))
+            .map(|path| top.join(path))
+            .collect())
+    }
+
     /// Lists files that git neither tracks nor ignores; a repository in this one is a single path.
     fn untracked(&self, files: &str) -> Result<Vec<PathBuf>, GitError> {
         let args = [

@@ -116,6 +116,16 @@ impl ProjectPlace {
         }
     }
 
+    /// Returns a directory in this one, however deep, by its absolute path.
+    pub(super) fn below(&self, absolute: &Path) -> Option<Self> {
+        let below = absolute.strip_prefix(&self.absolute).ok()?;
+        Some(
+            below
+                .iter()
+                .fold(self.clone(), |place, name| place.child(name)),
+        )
+    }
+
     /// Returns the directory above.
     pub(super) fn parent(&self) -> Option<Self> {
         let absolute = self.absolute.parent()?.to_owned();

@@ -5,6 +5,7 @@
 //! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,49 @@ pub struct RootSearch<'a> {
     pub jobs: NonZeroUsize,
     /// The units of Terragrunt that are roots without a lock file.
     pub units: UnitRoots,
+    /// The evidence of git about directories that would be passed over.
+    pub git: GitEvidence<'a>,
+}
+
+/// The evidence of git about roots (rules 1.5). Without it a pull request hides a root: by a line of a `.gitignore`, by
+/// a link in the place of its directory, or by deleting its lock file.
+#[derive(Clone, Copy)]
+pub struct GitEvidence<'a> {
+    /// Lists the directories of all lock files that git tracks in the repository of a directory.
+    pub tracked: &'a (dyn Fn(&Path) -> Vec<PathBuf> + Sync),
+    /// Directories whose lock file changed, or was deleted, since the revision that the run compares with.
+    pub changed: &'a BTreeSet<PathBuf>,
+    /// The files of a revision that was reviewed.
+    pub reviewed: Option<&'a dyn Files>,
+}
+
+impl GitEvidence<'_> {
+    /// Says nothing.
+    pub const NONE: GitEvidence<'static> = GitEvidence {
+        tracked: &|_| Vec::new(),
+        changed: &BTreeSet::new(),
+        reviewed: None,
+    };
+
+    /// Returns true if the reviewed revision has a directory of this name in a directory, rather than a link.
+    fn had_directory(&self, dir: &ProjectPlace, name: &OsStr) -> bool {
+        let entries = self.reviewed.map(|files| files.list(dir.shown()));
+        entries.is_some_and(|entries| {
+            entries.is_ok_and(|entries| {
+                entries
+                    .iter()
+                    .any(|entry| entry.name == name && entry.kind == FileKind::Directory)
+            })
+        })
+    }
+
+    /// Returns true if a directory held a lock file before.
+    fn had_lock(&self, dir: &ProjectPlace) -> bool {
+        self.changed.contains(dir.absolute())
+            || self
+                .reviewed
+                .is_some_and(|files| files.kind(&dir.file(LOCK_FILE)).is_ok())
+    }
 }
 
 /// The units of Terragrunt that are roots without a lock file (rules 1.4).
@@ -121,6 +165,7 @@ pub fn find(
         paths: BTreeSet::new(),
         visited: Vec::new(),
         listed: 0,
+        has_ignored: false,
         failures: Vec::new(),
     };
     for top in tops {
@@ -133,6 +178,7 @@ pub fn find(
         }
         walk.directory(top, 0);
     }
+    walk.known_to_git(tops);
     walk.look().decide()
 }
 
@@ -143,6 +189,8 @@ struct VisitedDirectory {
     /// The search began here.
     is_top: bool,
     has_lock: bool,
+    /// It held a lock file in the revision that the run compares with.
+    had_lock: bool,
     /// The directory is a unit of Terragrunt.
     is_unit: bool,
     /// There may be configuration, as far as the names of files show.
@@ -187,6 +235,8 @@ struct RootWalk<'s, 'p> {
     visited: Vec<VisitedDirectory>,
     /// Number of directories that were listed.
     listed: usize,
+    /// A directory was passed over because a `.gitignore` names it.
+    has_ignored: bool,
     /// Failures, each with the number of directories that were visited before.
     failures: Vec<(usize, RootsError)>,
 }
@@ -250,14 +300,8 @@ impl<'s> RootWalk<'s, '_> {
             Ok(entered) => {
                 self.visit(place, depth, &entries);
                 for entry in entries {
-                    // A link is listed as a link, so that links to directories are passed over (rules 1.2).
-                    if entry.kind != FileKind::Directory {
-                        continue;
-                    }
                     let child = place.child(&entry.name);
-                    if !is_skipped(&child, self.search.data_dir)
-                        && !self.ignores.ignore(child.absolute())
-                    {
+                    if self.is_entered(place, &child, &entry) {
                         self.directory(&child, depth + 1);
                     }
                 }
@@ -269,6 +313,44 @@ impl<'s> RootWalk<'s, '_> {
         }
         if let Some(outer) = outer_ignores {
             self.ignores = outer;
+        }
+    }
+
+    /// Returns true for an entry that is a directory to walk through.
+    fn is_entered(&mut self, dir: &ProjectPlace, child: &ProjectPlace, entry: &DirEntry) -> bool {
+        let is_directory = entry.kind == FileKind::Directory;
+        // A link is listed as a link, so that links to directories are passed over (rules 1.2).
+        let may_be_entered = is_directory || entry.kind == FileKind::Symlink;
+        if !may_be_entered || is_skipped(child, self.search.data_dir) {
+            return false;
+        }
+        let is_ignored = is_directory && self.ignores.ignore(child.absolute());
+        self.has_ignored |= is_ignored;
+        if is_directory && !is_ignored {
+            return true;
+        }
+        self.search.git.had_directory(dir, &entry.name)
+            && self.search.files.kind(child.shown()).ok() == Some(FileKind::Directory)
+    }
+
+    /// Adds directories that git knows as roots, and that were passed over: no line of a `.gitignore` concerns a file
+    /// that git tracks.
+    fn known_to_git(&mut self, tops: &[ProjectPlace]) {
+        let git = self.search.git;
+        let mut dirs = git.changed.clone();
+        if self.has_ignored {
+            dirs.extend(tops.iter().flat_map(|top| (git.tracked)(top.shown())));
+        }
+        for dir in dirs {
+            if self.paths.contains(&dir) {
+                continue;
+            }
+            let place = tops.iter().find_map(|top| top.below(&dir));
+            // It may be gone, or it may be outside of what was searched.
+            let Some(place) = place else { continue };
+            if let Ok(entries) = self.search.files.list(place.shown()) {
+                self.visit(&place, 1, &entries);
+            }
         }
     }
 
@@ -284,7 +366,9 @@ impl<'s> RootWalk<'s, '_> {
             place: place.clone(),
             file: self.projects.of(place, self.texts),
             is_top: depth == 0,
-            has_lock: holds(entries, LOCK_FILE),
+            // A directory of that name stops `init` as well: the root that reads it reports that.
+            has_lock: entries.iter().any(|entry| entry.name == LOCK_FILE),
+            had_lock: self.search.git.had_lock(place),
             // With the file of a stack beside it a directory is no unit (rules 1.4). A file that cannot be parsed
             // makes a unit as well, as for Terragrunt (`terragrunt` rules 1.5).
             is_unit: holds(entries, UNIT_FILE) && !holds(entries, STACK_FILE),
@@ -359,9 +443,13 @@ impl VisitedDirectory {
         } else if is_broken {
             DirectoryKind::Unknown
         // A lock file is enough: configuration that is not here counts as not seen (rules 1.1, 3.2).
-        } else if self.has_lock || (self.is_unit && (matches || search.units == UnitRoots::All)) {
+        } else if self.has_lock
+            || (self.is_unit && (matches || search.units == UnitRoots::All))
+            // A module has no backend: another root that calls it does not cover what it was (rules 1.5).
+            || (self.had_lock && glance.has_backend)
+        {
             DirectoryKind::Locked
-        } else if glance.found && (matches || glance.has_backend) {
+        } else if glance.found && (matches || glance.has_backend || self.had_lock) {
             DirectoryKind::Candidate
         } else {
             DirectoryKind::Other

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::config::ConfigSources;
 use crate::diag::Texts;
+use crate::lockfile;
 use crate::project;
 use crate::remote_module::InstalledOnly;
 use crate::workspace::{Reading, Root};
@@ -27,6 +28,28 @@ pub(crate) struct ChangedFiles {
 }
 
 impl ChangedFiles {
+    /// Adds the targets of links that changed: a file may be reached through several of them, and git lists only the
+    /// link that is another one now.
+    pub(crate) fn with_targets(mut self, files: &dyn Files) -> Self {
+        let targets: Vec<PathBuf> = self
+            .paths
+            .iter()
+            .filter(|path| is_link(path, files))
+            .filter_map(|path| files.resolve(path).ok())
+            .collect();
+        self.paths.extend(targets);
+        self
+    }
+
+    /// Returns the directories of lock files that changed or were deleted.
+    pub(super) fn lock_dirs(&self) -> BTreeSet<PathBuf> {
+        self.paths
+            .iter()
+            .filter(|path| path.file_name() == Some(lockfile::FILE_NAME.as_ref()))
+            .filter_map(|path| path.parent().map(Path::to_owned))
+            .collect()
+    }
+
     /// Returns true if a file of a root changed, or if that is not known.
     ///
     /// `reading` are the sources of its configuration; nothing is fetched. Without them only the files
@@ -92,9 +115,14 @@ impl ChangedFiles {
     /// Returns true if a path that was used changed, or one that a link leads to.
     fn has(&self, path: &Path, used: FileUse, files: &dyn Files) -> bool {
         self.has_itself(path, used)
-            || files
-                .resolve(path)
-                .is_ok_and(|target| target != path && self.has_itself(&target, used))
+            || match files.resolve(path) {
+                Ok(target) => target != path && self.has_itself(&target, used),
+                // A link that leads nowhere may have led somewhere before: it is reported with the root.
+                Err(_) => path
+                    .ancestors()
+                    .take_while(|path| files.resolve(path).is_err())
+                    .any(|path| is_link(path, files)),
+            }
     }
 
     fn has_itself(&self, path: &Path, used: FileUse) -> bool {
@@ -108,6 +136,18 @@ impl ChangedFiles {
                     .take_while(|changed| changed.starts_with(path))
                     .any(is_in)
     }
+}
+
+/// Returns true if there is a link at a path, wherever it leads.
+fn is_link(path: &Path, files: &dyn Files) -> bool {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+        return false;
+    };
+    files.list(dir).is_ok_and(|entries| {
+        entries
+            .iter()
+            .any(|entry| entry.name == name && entry.kind == FileKind::Symlink)
+    })
 }
 
 /// The use that was made of a path.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
 use crate::flavor::FlavorChoice;
+use crate::git::Repository;
 use crate::parallel;
 use crate::project::ProjectFile;
 use crate::project::roots::UnitRoots;
@@ -21,7 +22,7 @@ use crate::run::job::{Job, OpenResult, RunInputs};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
 use crate::workspace::{self, SearchSettings, StatedProject, Workspace, WorkspaceError};
-use crate::world::Replaced;
+use crate::world::{Replaced, clean};
 
 /// Maximum number of roots that are read before the first of them is opened: enough to keep all cores busy,
 /// and few enough to be kept in memory.
@@ -40,13 +41,25 @@ pub(crate) fn over_roots<J: Job>(job: &mut J, inputs: RunInputs<'_>) -> RootResu
     let (files, env) = (inputs.world.disk, inputs.world.env);
     let (project, now) = (project.as_ref(), inputs.world.clock.now());
     let texts = &mut all.texts;
+    let current = env.current_dir().unwrap_or_default();
+    let tracked = |dir: &Path| {
+        let locks = Repository::find(inputs.world.run, dir).and_then(|git| git.tracked_locks());
+        // Without git there is no evidence, as outside of a repository.
+        locks
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|path| Some(clean(&current.join(path)).parent()?.to_owned()))
+            .collect()
+    };
+    let changed = inputs.changed.map(ChangedFiles::lock_dirs);
+    let changed = changed.unwrap_or_default();
     let opened = match inputs.world.project_files {
         None => Workspace::new(files, env, options.flavor, project, now, texts),
         Some(reviewed) => Workspace::new(files, env, options.flavor, None, now, texts)
             .map(|workspace| workspace.governed_from(reviewed, project, now, texts)),
     };
     let mut workspace = match opened {
-        Ok(workspace) => workspace,
+        Ok(workspace) => workspace.with_git(&tracked, &changed),
         Err(error) => {
             all.fail(Path::new("."), error.into());
             return all;

@@ -25,7 +25,7 @@ use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
-use crate::project::roots::{self, FoundRoots, RootSearch, UnitRoots};
+use crate::project::roots::{self, FoundRoots, GitEvidence, RootSearch, UnitRoots};
 use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::terragrunt::Documents;
 use crate::world::{Env, FileKind, Files, clean};
@@ -45,6 +45,8 @@ pub struct Workspace<'a> {
     /// Whose rules apply, whatever project files say.
     flavor: FlavorChoice,
     projects: Projects<'a>,
+    /// The evidence of git about roots.
+    git: GitEvidence<'a>,
     /// The working directory, as an absolute path.
     current: PathBuf,
     /// The directory of the program's own records, from a root on.
@@ -105,6 +107,7 @@ impl<'a> Workspace<'a> {
             files,
             flavor,
             projects: projects((files, now), project, &current, texts),
+            git: GitEvidence::NONE,
             current,
             data_dir: data_dir(env),
             searched: Vec::new(),
@@ -126,6 +129,23 @@ impl<'a> Workspace<'a> {
         texts: &mut Texts,
     ) -> Self {
         self.projects = projects((files, now), project, &self.current, texts);
+        self.git.reviewed = Some(files);
+        self
+    }
+
+    /// Searches for roots with what git knows: `tracked` lists the directories of all lock files that it tracks in
+    /// the repository of a directory, `changed` are those whose lock file changed, all by absolute paths.
+    #[must_use]
+    pub fn with_git(
+        mut self,
+        tracked: &'a (dyn Fn(&Path) -> Vec<PathBuf> + Sync),
+        changed: &'a BTreeSet<PathBuf>,
+    ) -> Self {
+        self.git = GitEvidence {
+            tracked,
+            changed,
+            ..self.git
+        };
         self
     }
 
@@ -226,6 +246,7 @@ impl<'a> Workspace<'a> {
             data_dir: &self.data_dir,
             jobs: how.jobs,
             units: how.units,
+            git: self.git,
         };
         roots::find(search, projects, texts, places)
     }

@@ -6,7 +6,9 @@ use std::time::SystemTime;
 
 use crate::diag::Texts;
 use crate::flavor::{Flavor, FlavorChoice};
-use crate::project::roots::{FoundRoots, MAX_DEPTH, RootSearch, RootsError, UnitRoots, find};
+use crate::project::roots::{
+    FoundRoots, GitEvidence, MAX_DEPTH, RootSearch, RootsError, UnitRoots, find,
+};
 use crate::project::{ProjectPlace, Projects};
 use crate::world::mem::{MemFiles, slashed};
 
@@ -21,6 +23,7 @@ fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
         data_dir: Path::new(".data"),
         jobs: NonZeroUsize::new(3).expect("positive"),
         units: UnitRoots::Named,
+        git: GitEvidence::NONE,
     };
     let place = |top: &&str| ProjectPlace::new(Path::new(top), Path::new("/"));
     let tops: Vec<ProjectPlace> = tops.iter().map(place).collect();
