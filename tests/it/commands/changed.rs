@@ -162,8 +162,42 @@ fn a_root_that_moved_counts_and_one_that_is_gone_does_not() {
         repo.git(&["mv", "live/a", "live/z"]);
         repo.remove(&format!("live/c/{LOCK}"));
         repo.remove("live/c/main.tf");
+        #[cfg(unix)]
+        repo.remove("live/c/common.tf");
     };
     check(change, "live/z | 1");
+}
+
+#[test]
+fn a_root_whose_lock_file_was_deleted_counts() {
+    check(
+        |repo| {
+            repo.remove(&format!("live/a/{LOCK}"));
+        },
+        "live/a | 2",
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_root_counts_if_a_link_on_the_way_to_a_file_changed() {
+    use std::os::unix::fs::symlink;
+    let relink = |repo: &Repo, target: &str| {
+        let _ = std::fs::remove_file(repo.path().join("shared"));
+        symlink(target, repo.path().join("shared")).unwrap();
+    };
+    let Some(repo) = repo() else { return };
+    repo.write("v1/x.tf", "")
+        .write("v2/x.tf", "provider \"other\" {}\n");
+    relink(&repo, "v1");
+    symlink("../../shared/x.tf", repo.path().join("live/a/x.tf")).unwrap();
+    repo.commit("links");
+    let since = |repo: &Repo| checked(repo, ".", &["-r", "--since", "HEAD"]);
+    assert_eq!(since(&repo), " | 3");
+    relink(&repo, "v2");
+    assert_eq!(since(&repo), "live/a | 2");
+    relink(&repo, "nowhere");
+    assert_eq!(since(&repo), "live/a | 2");
 }
 
 #[test]
