@@ -126,7 +126,9 @@ fn put(path: &Path, bytes: &[u8], disk: &dyn Disk) -> io::Result<()> {
 
 /// Renders the page of one command.
 fn page(command: &clap::Command) -> Vec<u8> {
-    let page = ManPage::new(command.clone()).source(concat!("lockctl ", env!("CARGO_PKG_VERSION")));
+    // Options that `-h` leaves out would have no text in the page either.
+    let shown = command.clone().mut_args(|arg| arg.hide_short_help(false));
+    let page = ManPage::new(shown).source(concat!("lockctl ", env!("CARGO_PKG_VERSION")));
     let mut bytes = Vec::new();
     render(&page, command, &mut bytes).expect("a Vec takes all bytes");
     bytes

@@ -55,6 +55,26 @@ fn the_manual_page_of_a_command_is_printed() {
 }
 
 #[test]
+fn every_option_has_a_text_in_the_page() {
+    let lab = Lab::new();
+    for words in [
+        &["man"][..],
+        &["man", "verify"],
+        &["man", "cache", "import"],
+    ] {
+        let outcome = lab.run(words);
+        assert_exit(&outcome, 0);
+        let options: Vec<&str> = outcome.stdout.split("\n.TP\n").skip(1).collect();
+        assert!(options.len() >= 13, "{words:?}: {}", outcome.stdout);
+        for option in options {
+            let (names, text) = option.split_once('\n').unwrap_or((option, ""));
+            let is_text = text.starts_with(char::is_alphabetic) || text.starts_with('`');
+            assert!(is_text, "{words:?}: {names}: {text}");
+        }
+    }
+}
+
+#[test]
 fn a_command_that_is_not_there_has_no_page() {
     let outcome = Lab::new().run(&["man", "git", "remove"]);
     assert_exit(&outcome, 2);
