@@ -141,8 +141,8 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// Takes a piece if there is room for it.
-    fn fits(&mut self, piece: &str) -> bool {
+    /// Takes a piece if there is room for it, and returns true then.
+    fn try_take(&mut self, piece: &str) -> bool {
         let fits = piece.len() <= self.room;
         // The end of what is folded is paid for at its beginning: a `<details>` that is never closed would swallow
         // the rest of the comment.
@@ -170,7 +170,7 @@ impl<'a> Page<'a> {
             (_, counts) => counts.to_owned(),
         };
         let mut out = format!("#### {}: {counts}\n\n", code(&cut(&root.path)));
-        if !self.fits(&out) {
+        if !self.try_take(&out) {
             self.findings_left_out += folds.iter().map(|fold| fold.members.len()).sum::<usize>();
             return (String::new(), Vec::new());
         }
@@ -183,7 +183,7 @@ impl<'a> Page<'a> {
     /// Shows a failure, with the roots that it stopped if they are several, as far as there is room.
     fn failure(&mut self, failure: &Failure, roots: &str) -> String {
         let text = failed(failure, roots);
-        if self.fits(&text) {
+        if self.try_take(&text) {
             text
         } else {
             self.findings_left_out += 1;
@@ -270,7 +270,7 @@ impl<'a> Page<'a> {
             let lines: Vec<String> = help.lines().map(str::to_owned).collect();
             let names = self.names(&folds);
             let piece = format!("{names}\n\n{}\n\n", fenced(&lines, "text"));
-            if self.fits(&piece) {
+            if self.try_take(&piece) {
                 text += &piece;
             } else {
                 self.advice_left_out += 1;
@@ -303,7 +303,7 @@ impl<'a> Page<'a> {
                 })
                 .collect();
             let all = format!("{}\n\n{}\n\n", code(fold.rule), fenced(&lines, "text"));
-            if self.fits(&all) {
+            if self.try_take(&all) {
                 text += &all;
             }
         }

@@ -199,7 +199,7 @@ fn chosen<'t>(
     for wants_alarming in [true, false] {
         for (is_chosen, (tone, text)) in is_chosen.iter_mut().zip(texts.clone()) {
             if is_alarming(*tone) == wants_alarming {
-                *is_chosen = room.fits(text);
+                *is_chosen = room.try_take(text);
             }
         }
     }
@@ -226,7 +226,7 @@ fn cells(rows: &[Vec<String>], room: &mut Room) -> String {
             .collect();
         let text = line(&cells);
         // A shorter row behind it may still fit.
-        if !room.fits(&text) {
+        if !room.try_take(&text) {
             left_out += 1;
             continue;
         }
@@ -332,7 +332,7 @@ fn details(out: &mut dyn Write, changes: &Changes, room: &mut Room) -> io::Resul
         text += &format!("{}\n", fenced(&details.lines, "diff"));
         // As above: smaller details behind these may still fit.
         text.push('\n');
-        if !room.fits(&text) {
+        if !room.try_take(&text) {
             left_out += 1;
             continue;
         }

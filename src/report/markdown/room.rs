@@ -19,8 +19,8 @@ impl Room {
         self.lines = self.lines.saturating_sub(height(text));
     }
 
-    /// Takes the room of a text if there is enough.
-    pub(super) fn fits(&mut self, text: &str) -> bool {
+    /// Takes the room of a text if there is enough, and returns true then.
+    pub(super) fn try_take(&mut self, text: &str) -> bool {
         let fits = self.has(text);
         if fits {
             self.take(text);

@@ -105,7 +105,7 @@ fn failures(roots: &[RootRow<'_>], room: &mut Room, left_out: &mut LeftOut) -> S
             count => format!("in {count} roots: {names}"),
         };
         let text = failed(failure, &concerned);
-        if at < MAX_FAILURES && room.fits(&text) {
+        if at < MAX_FAILURES && room.try_take(&text) {
             texts += &text;
         } else {
             left_out.failures += 1;
@@ -137,7 +137,7 @@ fn rows(
     let mut text = format!("{open}{HEAD}");
     for (at, fold) in folds.iter().enumerate() {
         let row = row(roots, fold);
-        if at < MAX_CAUSES && room.fits(&row) {
+        if at < MAX_CAUSES && room.try_take(&row) {
             text += &row;
         } else {
             left_out.causes += 1;
@@ -204,7 +204,7 @@ fn advice(folds: &[Fold], room: &mut Room) -> String {
         })
         .collect();
     let text = format!("{}{}\n{CLOSE}", opening("What to do"), lines.concat());
-    if !lines.is_empty() && room.fits(&text) {
+    if !lines.is_empty() && room.try_take(&text) {
         text
     } else {
         String::new()
