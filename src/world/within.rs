@@ -18,19 +18,12 @@ const GIT_DIRECTORY: &str = ".git";
 #[derive(Clone)]
 pub struct Within<'a> {
     files: &'a dyn Files,
-    top: TopDirectory,
+    top: PathBuf,
+    /// The path of the top without links once something was asked for; `None` if it cannot be determined, and then
+    /// no file below it can be looked at.
+    real_top: Arc<OnceLock<Option<PathBuf>>>,
     /// Returns true for paths that are allowed wherever they lead.
     is_exempt: &'a (dyn Fn(&Path) -> bool + Sync),
-}
-
-/// The directory below which files can be looked at.
-#[derive(Clone)]
-enum TopDirectory {
-    /// A directory, and its path without links once something was asked for; `None` if it cannot be determined, and
-    /// then no file can be looked at.
-    At(PathBuf, Arc<OnceLock<Option<PathBuf>>>),
-    /// Files can be looked at everywhere.
-    Anywhere,
 }
 
 /// A path leads out of the directory below which values are computed from files.
@@ -54,7 +47,8 @@ impl<'a> Within<'a> {
     ) -> Self {
         Self {
             files,
-            top: TopDirectory::At(top.to_owned(), Arc::default()),
+            top: top.to_owned(),
+            real_top: Arc::default(),
             is_exempt,
         }
     }
@@ -62,11 +56,7 @@ impl<'a> Within<'a> {
     /// Allows files to be looked at everywhere.
     #[must_use]
     pub fn anywhere(files: &'a dyn Files) -> Self {
-        Self {
-            files,
-            top: TopDirectory::Anywhere,
-            is_exempt: &|_| true,
-        }
+        Self::new(files, Path::new(""), &|_| true)
     }
 
     fn check(&self, path: &Path) -> io::Result<()> {
@@ -78,10 +68,8 @@ impl<'a> Within<'a> {
 
     /// Returns true if a path, with all of its links followed, stays below the directory.
     fn holds(&self, path: &Path) -> bool {
-        let TopDirectory::At(named, real) = &self.top else {
-            return true;
-        };
-        let Some(top) = real.get_or_init(|| self.files.resolve(named).ok()) else {
+        let resolved = || self.files.resolve(&self.top).ok();
+        let Some(top) = self.real_top.get_or_init(resolved) else {
             return false;
         };
         // Of a missing path the nearest directory that exists counts: nor may a message tell whether
