@@ -7,9 +7,11 @@ use crate::report::{Failure, RootResult};
 use crate::run::World;
 use crate::run::driver::over_roots;
 use crate::run::job::{Job, OpenResult, RunInputs};
-use crate::run::options::{RootChoice, RunOptions};
+use crate::run::options::{ConfigurationOptions, RootChoice, RunOptions};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
+use crate::run::unseen;
+use crate::run::user::modules::{self, UserModules};
 use crate::world::Replaced;
 
 /// Does something with every root by itself, in the order of the roots.
@@ -28,6 +30,25 @@ pub(crate) fn each(
         world,
     };
     over_roots(&mut EachRoot(work), inputs)
+}
+
+/// Does something with the configuration of every root by itself; one with errors is only reported.
+pub(crate) fn each_loaded(
+    options: &RunOptions,
+    configuration: &ConfigurationOptions,
+    choice: &RootChoice,
+    world: World<'_>,
+    mut work: impl FnMut(&Root, &Loaded, &mut Texts, &mut RootResult) -> Result<(), Failure>,
+) -> RootResults {
+    let cache = modules::cache(options, world);
+    let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
+    each(options, choice, world, |root, texts, result| {
+        let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
+        if let Some(loaded) = loaded {
+            work(root, &loaded, texts, result)?;
+        }
+        Ok(Replaced::Done)
+    })
 }
 
 struct EachRoot<F>(F);

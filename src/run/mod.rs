@@ -26,7 +26,7 @@ use crate::world::{Clock, Disk, Env, Files, Http, Run};
 pub(crate) use changed::ChangedFiles;
 pub(crate) use contained::contained;
 pub(crate) use driver::over_roots;
-pub(crate) use each::each;
+pub(crate) use each::{each, each_loaded};
 pub(crate) use job::{Job, OpenResult, RunInputs};
 pub(crate) use results::RootResults;
 

@@ -12,9 +12,7 @@ use crate::report::json::{Provider, RequiredProviderRow};
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootDetail, RootResult, TextBlock};
 use crate::run;
-use crate::run::unseen::{self, CallNames, UnseenParts};
-use crate::run::user::modules::{self, UserModules};
-use crate::world::Replaced;
+use crate::run::unseen::{CallNames, UnseenParts};
 pub(in crate::cli) use args::TreeArgs;
 
 /// Maximum number of lines of a tree before its repeated parts are folded.
@@ -24,19 +22,14 @@ impl Command for TreeArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         let options = &common.options();
         let configuration = &self.configuration.options();
-        let cache = modules::cache(options, world);
-        let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
-        let all = run::each(
+        let all = run::each_loaded(
             options,
+            configuration,
             &self.roots.choice(),
             world,
-            |root, texts, result| {
-                let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
-                let Some(loaded) = loaded else {
-                    return Ok(Replaced::Done);
-                };
-                let unseen = UnseenParts::new(&loaded, configuration, options);
-                let branches = Branches::of(&loaded, texts, unseen.state_wanted);
+            |_, loaded, texts, result| {
+                let unseen = UnseenParts::new(loaded, configuration, options);
+                let branches = Branches::of(loaded, texts, unseen.state_wanted);
                 if shown(&branches, common.verbose).is_folded() {
                     result.remark("what repeats itself is folded; -v shows all of it");
                 }
@@ -56,7 +49,7 @@ impl Command for TreeArgs {
                         })
                     })
                     .collect();
-                Ok(Replaced::Done)
+                Ok(())
             },
         );
         all.into_result("tree")

@@ -20,30 +20,23 @@ use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::requirement::{PathStep, Requirement, RequirementOrigin};
 use crate::run;
 use crate::run::root::Root;
-use crate::run::unseen::{self, CallNames, UnseenParts};
-use crate::run::user::modules::{self, UserModules};
-use crate::world::Replaced;
+use crate::run::unseen::{CallNames, UnseenParts};
 pub(in crate::cli) use args::WhyArgs;
 
 impl Command for WhyArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
         let options = &common.options();
         let configuration = &self.configuration.options();
-        let cache = modules::cache(options, world);
-        let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
         // What else may be meant matters only where no root requires the provider.
         let mut meant = BTreeMap::new();
-        let mut all = run::each(
+        let mut all = run::each_loaded(
             options,
+            configuration,
             &self.roots.choice(),
             world,
-            |root, texts, result| {
-                let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
-                let Some(loaded) = loaded else {
-                    return Ok(Replaced::Done);
-                };
+            |root, loaded, texts, result| {
                 let provider = self.provider.in_root(root.flavor, &loaded.requirements)?;
-                let explained = explain(&provider, &loaded, root, texts);
+                let explained = explain(&provider, loaded, root, texts);
                 if !explained.is_met() || explained.places.is_empty() {
                     result.status = RootStatus::Findings;
                 }
@@ -57,12 +50,12 @@ impl Command for WhyArgs {
                     meant.extend(other.map(|remark| (result.path.clone(), remark)));
                 }
                 result.providers.push(Provider::Explained(explained));
-                let unseen = UnseenParts::new(&loaded, configuration, options);
+                let unseen = UnseenParts::new(loaded, configuration, options);
                 let consequence = "and may require it, too";
                 if let Some(remark) = unseen.remark(CallNames::Listed, consequence) {
                     result.detail(remark);
                 }
-                Ok(Replaced::Done)
+                Ok(())
             },
         );
         let is_required = all.results.iter().any(requires);
