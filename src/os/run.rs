@@ -72,7 +72,7 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match command.spawn() {
+        match spawned(&mut command, invocation) {
             // A program that was just written is busy for the moment in which another one is started, since
             // that one has the open file as well until it runs.
             Err(error)
@@ -83,6 +83,15 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
             started => return started,
         }
     }
+}
+
+fn spawned(command: &mut Command, invocation: &Invocation<'_>) -> io::Result<Child> {
+    #[cfg(unix)]
+    if invocation.room.is_some() {
+        return super::unfinished::start_group(|| command.spawn());
+    }
+    let _ = invocation;
+    command.spawn()
 }
 
 /// Waits for the end of a program, as long as it keeps its limits.
@@ -153,9 +162,7 @@ type Group = ();
 #[cfg(unix)]
 fn group_of(child: &Child, invocation: &Invocation<'_>) -> Group {
     invocation.room?;
-    let group = rustix::process::Pid::from_child(child);
-    super::unfinished::add_group(group);
-    Some(group)
+    Some(rustix::process::Pid::from_child(child))
 }
 
 #[cfg(not(unix))]

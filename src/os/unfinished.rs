@@ -10,7 +10,7 @@ use std::io;
 use std::path::PathBuf;
 
 #[cfg(all(unix, feature = "fetch"))]
-pub(super) use on_unix::{TemporaryMark, add_group, make, remove_group, replace};
+pub(super) use on_unix::{TemporaryMark, make, remove_group, replace, start_group};
 
 /// Has a run that locks say, if a signal ends it, that it can be resumed.
 pub fn announce_interruption() {
@@ -54,6 +54,7 @@ mod on_unix {
     use std::fs;
     use std::io::{self, IsTerminal as _, Write as _};
     use std::path::PathBuf;
+    use std::process::Child;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::sync::{Mutex, MutexGuard, Once, PoisonError};
     use std::thread;
@@ -146,10 +147,16 @@ mod on_unix {
         Ok(renamed)
     }
 
-    /// Notes a group of processes that is to be ended.
-    pub(in crate::os) fn add_group(group: Pid) {
+    /// Starts a program that leads a group of processes; no signal finds it started and not noted.
+    pub(in crate::os) fn start_group(
+        start: impl FnOnce() -> io::Result<Child>,
+    ) -> io::Result<Child> {
         WATCH.call_once(watch);
-        unfinished().groups.insert(group.as_raw_nonzero().get());
+        let mut unfinished = unfinished();
+        let child = start()?;
+        let group = Pid::from_child(&child);
+        unfinished.groups.insert(group.as_raw_nonzero().get());
+        Ok(child)
     }
 
     /// Forgets a group of processes, which has ended.
