@@ -21,6 +21,13 @@ const MAX_QUICK_TIME: Duration = Duration::from_secs(20);
 /// Time limit of all other commands: a history of a million commits is read in minutes.
 const MAX_TIME: Duration = Duration::from_secs(10 * 60);
 
+/// Maximum memory of the quick commands, in bytes. git reads a reference to its end, and one may be a link to
+/// `/dev/zero`; no check beforehand knows all the files that git opens. An index of a million files takes some 200 MB.
+const MAX_QUICK_MEMORY: u64 = 512 << 20;
+
+/// Maximum memory of all other commands, in bytes: the history of a million commits takes several hundred MB.
+const MAX_MEMORY: u64 = 2 << 30;
+
 /// The lock files of the whole repository, as a pathspec.
 pub(super) const LOCK_FILES: &str = ":(top,glob)**/.terraform.lock.hcl";
 
@@ -209,10 +216,10 @@ impl<'a> Repository<'a> {
     pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
         let command = args[0];
         let args: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
-        let time = if QUICK.contains(&command) {
-            MAX_QUICK_TIME
+        let (time, memory) = if QUICK.contains(&command) {
+            (MAX_QUICK_TIME, MAX_QUICK_MEMORY)
         } else {
-            MAX_TIME
+            (MAX_TIME, MAX_MEMORY)
         };
         let invocation = Invocation {
             program: Executable::Git,
@@ -224,6 +231,7 @@ impl<'a> Repository<'a> {
             timeout: Some(time),
             without: &[],
             room: None,
+            memory: Some(memory),
         };
         let ended = self.run.run(&invocation);
         ended.map_err(|error| match error.kind() {

@@ -49,10 +49,12 @@ fn what_keeps_git_from_answering_is_told_apart() {
 }
 
 #[test]
-fn every_run_of_git_has_a_time_limit() {
+fn every_run_of_git_has_limits_of_time_and_memory() {
     let run = MemRun::new(|invocation| {
         let limit = invocation.timeout.expect("a time limit");
         assert!(limit.as_secs() <= 600, "{limit:?}");
+        let memory = invocation.memory.expect("a limit of memory");
+        assert!(memory <= 2 << 30, "{memory}");
         Err(io::ErrorKind::TimedOut.into())
     });
     let error = Repository::find(&run, Path::new("x")).expect_err("too slow");

@@ -70,7 +70,7 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(Stdio::piped());
     let mut attempts = 0;
-    loop {
+    let child = loop {
         attempts += 1;
         match spawned(&mut command, invocation) {
             // A program that was just written is busy for the moment in which another one is started, since
@@ -80,9 +80,14 @@ fn start(invocation: &Invocation<'_>) -> io::Result<Child> {
             {
                 thread::sleep(LOOK);
             }
-            started => return started,
+            started => break started?,
         }
+    };
+    #[cfg(target_os = "linux")]
+    if let Some(most) = invocation.memory {
+        limit_memory(&child, most);
     }
+    Ok(child)
 }
 
 fn spawned(command: &mut Command, invocation: &Invocation<'_>) -> io::Result<Child> {
@@ -92,6 +97,20 @@ fn spawned(command: &mut Command, invocation: &Invocation<'_>) -> io::Result<Chi
     }
     let _ = invocation;
     command.spawn()
+}
+
+/// Limits the memory that a program writes to. Files that it maps to read them do not count: git maps whole packs.
+#[cfg(target_os = "linux")]
+fn limit_memory(child: &Child, most: u64) {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+    // The program has the limits of this process, and may have no higher ones.
+    let most = getrlimit(Resource::Data).maximum.unwrap_or(most).min(most);
+    let limit = Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    // If a sandbox forbids it, the limit of time remains.
+    let _ = prlimit(Some(Pid::from_child(child)), Resource::Data, limit);
 }
 
 /// Waits for the end of a program, as long as it keeps its limits.
@@ -281,6 +300,7 @@ mod tests {
             timeout: Some(timeout),
             without: &[],
             room: None,
+            memory: Some(256 << 20),
         })
     }
 
@@ -306,6 +326,18 @@ mod tests {
         );
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_with_a_limit_of_memory_gets_no_more() {
+        let minute = Duration::from_secs(60);
+        // The limit is set while the shell runs already.
+        let script =
+            "while [ \"$(ulimit -d)\" = unlimited ]; do :; done; ulimit -d; tail -n 1 /dev/zero";
+        let ended = shell(script, 100, minute).expect("runs");
+        assert_eq!(ended.stdout, b"262144\n");
+        assert_ne!(ended.code, Some(0));
+    }
+
     #[test]
     fn a_program_that_fills_its_directory_is_ended_with_what_it_started() {
         let dir = tempfile::tempdir().expect("a temporary directory");
@@ -324,6 +356,7 @@ mod tests {
                     dir: dir.path(),
                     limit,
                 }),
+                memory: None,
             })
         };
         let ended = run("echo $GIVEN${HOME-none}; echo 12345 >a", 6).expect("runs");

@@ -36,6 +36,9 @@ pub struct Invocation<'a> {
     /// The directory that it fills, if that has a limit. Such a program and all that it starts are apart from
     /// the terminal, so that they can be ended together.
     pub room: Option<DirectoryRoom<'a>>,
+    /// Maximum size of the memory that it writes to, in bytes, where the system can limit that (Linux); `None` for no
+    /// limit.
+    pub memory: Option<u64>,
 }
 
 /// A limit for the size of a directory.

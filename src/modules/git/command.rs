@@ -262,6 +262,7 @@ impl<'a> GitPlace<'a> {
                 dir,
                 limit: self.limits.bytes,
             }),
+            memory: None,
         })
     }
 

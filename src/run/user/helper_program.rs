@@ -39,6 +39,7 @@ pub(crate) fn run(
         timeout: Some(HELPER_TIME),
         without: &[],
         room: None,
+        memory: None,
     };
     world
         .run
