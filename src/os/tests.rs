@@ -1,4 +1,5 @@
 use super::*;
+#[cfg(unix)]
 use crate::world::CachedDisk;
 
 fn dir() -> tempfile::TempDir {

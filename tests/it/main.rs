@@ -31,6 +31,7 @@ mod limits;
 mod lockfiles;
 mod output_schema;
 mod pages;
+mod pictures;
 mod recipes;
 mod recorded_scenarios;
 mod registry_cases;

@@ -122,3 +122,13 @@ impl<T: Changes> Disk for Changed<T> {
         self.0.objects(dir)
     }
 }
+
+/// Makes a symbolic link to a file; on Windows that takes a privilege, or developer mode.
+#[track_caller]
+pub(crate) fn link(target: &str, link: &Path) {
+    #[cfg(unix)]
+    let made = std::os::unix::fs::symlink(target, link);
+    #[cfg(windows)]
+    let made = std::os::windows::fs::symlink_file(target, link);
+    made.expect("a link");
+}

@@ -1,8 +1,11 @@
 //! `--confine`: what a stranger's pull request may reach, and what it may not.
 
+#[cfg(unix)]
 use std::path::Path;
 
+#[cfg(unix)]
 use lockctl::os::RealDisk;
+#[cfg(unix)]
 use lockctl::world::{Confined, Disk as _, Files as _, Replaced, is_outside};
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};

@@ -4,9 +4,13 @@ use lockctl::flavor::Flavor;
 use serde_json::Value;
 
 use super::commands::{Counterpart, Place};
+#[cfg(unix)]
 use super::differences::{differences, stated};
-use super::{LOCK, Recorded, Replayed, Tally, Verdict};
+use super::{LOCK, Recorded, Replayed};
+#[cfg(unix)]
+use super::{Tally, Verdict};
 use crate::cases;
+use crate::disk;
 use crate::lab::{Lab, zip_of};
 use crate::scenarios::Engine;
 
@@ -114,7 +118,7 @@ fn lay_out(case: &Value, program: Flavor) -> Lab {
         let content = cases::file(program, before);
         if id == "lock_is_symlink" {
             lab.write("work/real.hcl", content);
-            link("real.hcl", &lab.path(&format!("work/{LOCK}")));
+            disk::link("real.hcl", &lab.path(&format!("work/{LOCK}")));
         } else {
             lab.write(&format!("work/{LOCK}"), content);
         }
@@ -177,9 +181,4 @@ fn package(id: &str, path: &str, all: &[&str]) -> Vec<u8> {
         _ => platform,
     };
     zip_of(&[(&format!("terraform-provider-x_v1.0.0{suffix}"), content)])
-}
-
-#[cfg(unix)]
-fn link(target: &str, path: &std::path::Path) {
-    std::os::unix::fs::symlink(target, path).unwrap();
 }

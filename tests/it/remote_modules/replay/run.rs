@@ -230,7 +230,7 @@ PATH='{path}' GIT_ALLOW_PROTOCOL=file exec git "$@"
                 Value::String(text) => fs::write(&path, text).unwrap(),
                 file if file["link"].is_string() => {
                     let target = file["link"].as_str().unwrap();
-                    std::os::unix::fs::symlink(target, &path).unwrap();
+                    crate::disk::link(target, &path);
                 }
                 file if file["dir"] == true => fs::create_dir_all(&path).unwrap(),
                 file if file["archive"].is_string() => {
@@ -385,7 +385,12 @@ PATH='{path}' GIT_ALLOW_PROTOCOL=file exec git "$@"
     }
 }
 
+#[cfg(unix)]
 fn make_executable(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+/// On Windows the name of a file says whether it is a program.
+#[cfg(windows)]
+fn make_executable(_: &Path) {}
