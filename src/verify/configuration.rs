@@ -183,7 +183,7 @@ fn outside<'a>(
                 format!("locked at {version} here"),
             )
             .help(subject.advice.update.named_in(|update| {
-                format!("change the constraint, or move the version with `{update} {provider}`")
+                format!("change the constraint, or move the version with `{update} ADDR`")
             }));
         Finding::about(provider, among_clashing(diagnostic, place, &clash))
     })
