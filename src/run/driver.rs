@@ -21,7 +21,9 @@ use crate::run::contained::contained;
 use crate::run::job::{Job, OpenResult, RunInputs};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
-use crate::workspace::{self, SearchSettings, StatedProject, Workspace, WorkspaceError};
+use crate::workspace::{
+    self, FlavorSign, SearchSettings, StatedProject, Workspace, WorkspaceError,
+};
 use crate::world::{Replaced, clean};
 
 /// Maximum number of roots that are read before the first of them is opened: enough to keep all cores busy,
@@ -296,6 +298,13 @@ impl<J: Job> JobRun<'_, '_, J> {
             result.remark(format!(
                 "the oldest known rules, {}, are used for the stated version",
                 stated.flavor
+            ));
+        }
+        if root.sign == FlavorSign::Reviewed {
+            result.remark(format!(
+                "the rules of {} apply, as before: the lock file is one of the other program only since the \
+                 revision that `--config-at` names; state a `flavor` in the project file of that revision first",
+                root.flavor.program()
             ));
         }
         if read.ignores_tofu_files {

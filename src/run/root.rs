@@ -34,7 +34,7 @@ pub(crate) fn remark_on_flavor(root: &Root, result: &mut RootResult) {
     // The same lock file has other registries, header and hashes by the rules of the other program.
     let program = root.flavor.program();
     let why = match root.sign {
-        FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Files => return,
+        FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Reviewed | FlavorSign::Files => return,
         FlavorSign::Neighbours => "as in the other roots of the repository",
         FlavorSign::Mixed => "because the other roots of the repository do not agree",
         FlavorSign::Nothing => "because nothing shows which program is used",

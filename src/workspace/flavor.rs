@@ -22,6 +22,8 @@ pub enum FlavorSign {
     Stated,
     /// The header of the lock file, or else the registries in it.
     Lock,
+    /// The lock file of the reviewed revision, and the one on disk is of the other program.
+    Reviewed,
     /// The root holds `.tofu` files.
     Files,
     /// The other roots of the repository agree.
@@ -62,6 +64,31 @@ pub(super) fn own_sign(
     // Terraform ignores `.tofu` files, so whoever writes them uses OpenTofu.
     let entries = files.list(dir).unwrap_or_default();
     holds_tofu_files(&entries).then(|| (Flavor::newest(Program::OpenTofu), FlavorSign::Files))
+}
+
+/// Returns whose rules apply by the lock file that a directory has in the reviewed revision, if anything there shows
+/// that.
+///
+/// Whoever changes the header of a lock file would choose by which rules the change is checked: a `main.tofu` hides
+/// `main.tf` from OpenTofu alone.
+pub(super) fn reviewed_sign(
+    choice: FlavorChoice,
+    reviewed: &dyn Files,
+    dir: &Path,
+    lock: Option<&[u8]>,
+) -> Option<(Flavor, FlavorSign)> {
+    if matches!(choice, FlavorChoice::Stated(_)) {
+        return None;
+    }
+    let before = read_lock(reviewed, &lock_path(dir)).ok()??;
+    let program = by_lock(&before)?;
+    let now = lock.and_then(by_lock).unwrap_or(program);
+    let sign = if now == program {
+        FlavorSign::Lock
+    } else {
+        FlavorSign::Reviewed
+    };
+    Some((Flavor::newest(program), sign))
 }
 
 /// Returns the program that wrote a lock file: by its header, else by the default registry that it names.

@@ -238,7 +238,8 @@ impl<'a> Workspace<'a> {
             if let Some(lock) = &lock {
                 self.kept_locks.keep(clean(&self.current.join(path)), lock);
             }
-            flavor_of(choice.or(of_project), files, dir, lock.as_deref())
+            self.own_sign(choice.or(of_project), dir, lock.as_deref())
+                .map_or(Flavor::newest(Program::Terraform), |(flavor, _)| flavor)
         };
         let search = RootSearch {
             files,
@@ -266,6 +267,19 @@ impl<'a> Workspace<'a> {
         self.submodules.get(&top.absolute().to_owned(), missing)
     }
 
+    /// Returns whose rules apply by what a directory holds itself, now or in the reviewed revision.
+    fn own_sign(
+        &self,
+        choice: FlavorChoice,
+        dir: &Path,
+        lock: Option<&[u8]>,
+    ) -> Option<(Flavor, FlavorSign)> {
+        self.git
+            .reviewed
+            .and_then(|reviewed| flavor::reviewed_sign(choice, reviewed, dir, lock))
+            .or_else(|| flavor::own_sign(choice, self.files, dir, lock))
+    }
+
     /// Returns whose rules apply to a root, and what shows that.
     fn flavor(
         &self,
@@ -274,7 +288,7 @@ impl<'a> Workspace<'a> {
         repository: Option<&ProjectPlace>,
         lock: Option<&[u8]>,
     ) -> (Flavor, FlavorSign) {
-        if let Some(own) = flavor::own_sign(choice, self.files, place.shown(), lock) {
+        if let Some(own) = self.own_sign(choice, place.shown(), lock) {
             return own;
         }
         // Without a repository, the directory where the search began is the common one.
