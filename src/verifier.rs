@@ -234,6 +234,7 @@ pub(crate) fn inputs<'a>(
         project_file,
         // git is another program, and this one starts none.
         ignored: None,
+        tracked_packages: None,
         advice,
     }
 }

@@ -289,6 +289,8 @@ rules! {
         "a zip has the recorded content, but is not the published zip";
     PACKAGE_STRAY_FILE = "package-stray-file", Packages, Error:
         "files were added to a package that is otherwise what the lock file records";
+    PACKAGE_TRACKED = "package-tracked", Packages, Warning:
+        "git tracks an installed package";
     PACKAGE_UNREADABLE = "package-unreadable", Packages, Error:
         "a package on disk cannot be hashed";
     PACKAGE_UNVERIFIABLE = "package-unverifiable", Packages, Warning:

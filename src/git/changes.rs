@@ -71,16 +71,12 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer.
     pub fn changes(&self, old: &Side, new: &Side) -> Result<Vec<Change>, GitError> {
+        let Some(sides) = diff_sides(old, new) else {
+            return Ok(Vec::new());
+        };
         let mut args = vec!["diff", "--diff-filter=ADMRTU"];
         args.extend(RAW_FORM);
-        match (old, new) {
-            (Side::At(old), Side::At(new)) => args.extend([old.id.as_str(), new.id.as_str()]),
-            (Side::At(old), Side::Index) => args.extend(["--cached", old.id.as_str()]),
-            (Side::At(old), Side::WorkTree) => args.push(old.id.as_str()),
-            (Side::Index, Side::WorkTree) => {}
-            // `sides` never makes such a pair, and no command of git compares in this order.
-            (Side::Index | Side::WorkTree, _) => return Ok(Vec::new()),
-        }
+        args.extend(sides);
         args.extend(["--", LOCK_FILES]);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         let mut changes = listed(&output)?;
@@ -134,6 +130,49 @@ impl Repository<'_> {
         Ok(paths)
     }
 
+    /// Lists the lock files in the index that are links: a change of what they lead to is none of the link.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn linked_locks(&self) -> Result<Vec<PathBuf>, GitError> {
+        let args = ["ls-files", "-z", "--stage", "--full-name", "--", LOCK_FILES];
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        // `MODE ID STAGE\tPATH`.
+        Ok(output
+            .split(|byte| *byte == 0)
+            .filter(|line| line.starts_with(b"120000 "))
+            .filter_map(|line| Some(path_of(line.splitn(2, |byte| *byte == b'\t').nth(1)?)))
+            .collect())
+    }
+
+    /// Lists the submodules that are at another commit on the two sides.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn moved_submodules(&self, old: &Side, new: &Side) -> Result<Vec<PathBuf>, GitError> {
+        let Some(sides) = diff_sides(old, new) else {
+            return Ok(Vec::new());
+        };
+        let mut args = vec!["diff"];
+        args.extend(RAW_FORM);
+        // The commit of a submodule counts, whatever `.gitmodules` says, and its work tree does not.
+        args.extend(["--no-renames", "--ignore-submodules=dirty"]);
+        args.extend(sides);
+        args.push("--");
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        Ok(listed(&output)?
+            .iter()
+            .filter(|change| {
+                let entries = [&change.old, &change.new];
+                entries
+                    .into_iter()
+                    .flatten()
+                    .any(|entry| entry.kind == FileKind::Other)
+            })
+            .map(|change| change.path().to_owned())
+            .collect())
+    }
+
     /// Lists the lock files that git tracks, as seen from where the repository was found; none in a bare repository.
     ///
     /// Those of modules that were installed there, and committed with them, are left out.
@@ -153,6 +192,42 @@ impl Repository<'_> {
             .filter(|path| path.iter().all(|part| part != ".terraform"))
             .map(|path| top.join(path))
             .collect())
+    }
+
+    /// Lists the directories of installed packages of which git tracks something, as seen from where the repository
+    /// was found. `data_dir` is the directory of the program's own records, from a root on.
+    ///
+    /// # Errors
+    /// If git does not answer.
+    pub fn tracked_packages(&self, data_dir: &Path) -> Result<Vec<PathBuf>, GitError> {
+        let (Some(top), Some(name)) = (self.top(), data_dir.to_str()) else {
+            return Ok(Vec::new());
+        };
+        // In the place of either directory there may be a link.
+        let dir = format!(":(top,glob)**/{name}");
+        let packages = format!("{dir}/providers");
+        let files = format!("{packages}/**");
+        let args = [
+            "ls-files",
+            "-z",
+            "--full-name",
+            "--",
+            &dir,
+            &packages,
+            &files,
+        ];
+        let output = self.output(&args, &[], MAX_LIST_BYTES)?;
+        let mut dirs: Vec<PathBuf> = output
+            .split(|byte| *byte == 0)
+            .map(path_of)
+            .filter_map(|path| {
+                let records = path.ancestors().find(|dir| dir.ends_with(data_dir))?;
+                let packages = records.join("providers");
+                (path == records || path.starts_with(&packages)).then(|| top.join(packages))
+            })
+            .collect();
+        dirs.dedup();
+        Ok(dirs)
     }
 
     /// Lists files that git neither tracks nor ignores; a repository in this one is a single path.
@@ -183,6 +258,18 @@ impl Change {
     pub fn path(&self) -> &Path {
         let entry = self.new.as_ref().or(self.old.as_ref());
         entry.map_or(Path::new(""), |entry| &entry.path)
+    }
+}
+
+/// Returns the arguments of `git diff` for two sides.
+fn diff_sides<'s>(old: &'s Side, new: &'s Side) -> Option<Vec<&'s str>> {
+    match (old, new) {
+        (Side::At(old), Side::At(new)) => Some(vec![old.id.as_str(), new.id.as_str()]),
+        (Side::At(old), Side::Index) => Some(vec!["--cached", old.id.as_str()]),
+        (Side::At(old), Side::WorkTree) => Some(vec![old.id.as_str()]),
+        (Side::Index, Side::WorkTree) => Some(Vec::new()),
+        // `sides` never makes such a pair, and no command of git compares in this order.
+        (Side::Index | Side::WorkTree, _) => None,
     }
 }
 

@@ -28,6 +28,8 @@ pub struct RootInputs<'a> {
     pub project_file: &'a str,
     /// The line by which git ignores the lock file, if it does.
     pub ignored: Option<IgnoredLock>,
+    /// The directory of installed packages, if git tracks some of it.
+    pub tracked_packages: Option<&'a Path>,
     /// Commands to be named in advice.
     pub advice: &'a Advice,
 }

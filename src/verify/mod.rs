@@ -45,6 +45,7 @@ mod source_checks;
 #[cfg(feature = "fetch")]
 mod stated;
 mod subject;
+mod tracked;
 #[cfg(feature = "fetch")]
 #[doc(hidden)]
 pub mod upstream;

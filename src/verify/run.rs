@@ -13,7 +13,7 @@ use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChe
 use super::subject::CheckedLock;
 use super::{
     configuration, core_version, file, foreign, ignored, levels, look_alike, matrix, missing,
-    platforms, policy, signed,
+    platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -102,6 +102,7 @@ pub struct RootVerdict {
 ///     project: &Project::default(),
 ///     project_file: ".lockctl.hcl",
 ///     ignored: None,
+///     tracked_packages: None,
 ///     advice: &Advice::here(),
 /// };
 /// let mut checks = WantedChecks {
@@ -176,6 +177,9 @@ fn check_lock(
     }
     if groups.wants(CheckGroup::Configuration) {
         verdict.findings.extend(configuration::check(subject));
+    }
+    if groups.wants(CheckGroup::Packages) {
+        verdict.findings.extend(tracked::check(root));
     }
     let answers = checks.sources.ask(subject, verdict);
     let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();

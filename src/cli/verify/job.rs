@@ -1,6 +1,6 @@
 //! The job that verifies roots: each by itself, then all of them together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,8 +15,10 @@ use crate::cli::session::ignored::ignoring_line;
 use crate::config::Loaded;
 use crate::diag::{FileId, Texts, counted_as, rules};
 use crate::flavor::Flavor;
+use crate::git::Repository;
 use crate::package::PlatformsOrigin;
 use crate::platform;
+use crate::project::{self, ProjectPlace};
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
@@ -34,6 +36,8 @@ use crate::verify::{
     self, Advice, CheckGroup, ComparedRoot, Groups, IgnoredLock, PackageChecks, RootInputs,
     RootVerdict, SourceChecks, Upstream, WantedChecks,
 };
+use crate::workspace;
+use crate::world::{FileKind, clean};
 
 /// The options, packages and answers that all roots of a run share.
 pub(super) struct Verification<'a> {
@@ -51,6 +55,8 @@ pub(super) struct Verification<'a> {
     registries: BTreeMap<Flavor, Registries<'a>>,
     /// The `.gitignore` files that ignore lock files, by path: one may do so for many roots.
     ignores: BTreeMap<PathBuf, FileId>,
+    /// The directories of installed packages of which git tracks something, by the top of each repository.
+    tracked: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// The commands that concern all roots.
     for_all: Advice,
     /// The packages that are named and belong to none of several roots.
@@ -108,6 +114,8 @@ impl Job for Verification<'_> {
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(&root);
         let mut root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
         root_inputs.ignored = self.ignored(root, texts);
+        let packages = self.tracked_packages(root);
+        root_inputs.tracked_packages = packages.as_deref();
         let verdict = self.verify(root, &root_inputs, texts)?;
         let unread = Requirements::default();
         let failures = advice::verify::failures(
@@ -184,6 +192,7 @@ impl<'a> Verification<'a> {
             user,
             registries: BTreeMap::new(),
             ignores: BTreeMap::new(),
+            tracked: BTreeMap::new(),
             for_all: commands::of_all(options, &args.roots.choice()),
             unplaced: Vec::new(),
             not_compared: None,
@@ -270,6 +279,32 @@ impl<'a> Verification<'a> {
             line: line.span,
             scope: line.scope,
         })
+    }
+
+    /// Returns the directory of installed packages, if git tracks some of it and that is to be checked.
+    fn tracked_packages(&mut self, root: &Root) -> Option<PathBuf> {
+        let world = self.user.world;
+        let dir = root.providers_dir(world.env);
+        if !self.groups.wants(CheckGroup::Packages)
+            || world.disk.kind(&dir).ok() != Some(FileKind::Directory)
+        {
+            return None;
+        }
+        let current = world.env.current_dir().ok()?;
+        let place = ProjectPlace::new(&root.dir, &current);
+        let top = project::repository(world.disk, &place)?;
+        let tracked = self
+            .tracked
+            .entry(top.absolute().to_owned())
+            .or_insert_with(|| {
+                let records = workspace::data_dir(world.env);
+                let dirs = Repository::find(world.run, &root.dir)
+                    .and_then(|repository| repository.tracked_packages(&records))
+                    .unwrap_or_default();
+                let absolute = |dir: PathBuf| clean(&current.join(dir));
+                dirs.into_iter().map(absolute).collect()
+            });
+        tracked.contains(&clean(&current.join(&dir))).then_some(dir)
     }
 
     /// Returns whether a package that is named may belong to one of several roots.
