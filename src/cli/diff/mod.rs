@@ -28,17 +28,29 @@ impl Command for DiffArgs {
         let paths = paths(common, self, world.disk);
         let are_named = paths.is_none();
         let compared = match paths {
+            Some((old, new)) if revisions::are_revisions(common, self, world) => Err(Failure {
+                title: format!(
+                    "{} and {} are paths as well as revisions",
+                    old.display(),
+                    new.display()
+                ),
+                help: Some(
+                    "write `./` before the paths, or the revisions as one range `A..B`".to_owned(),
+                ),
+                ..Failure::default()
+            }),
             Some((old, new)) => {
-                two_files(common, [&old, &new], world, &mut texts).map(|file| vec![file])
+                two_files(common, [&old, &new], world, &mut texts).map(|file| (vec![file], None))
             }
             None => revisions::compare(common, self, world, &mut texts),
         };
         match compared {
-            Ok(mut all) => {
+            Ok((mut all, warning)) => {
                 let facts = UserFacts::new(&common.options(), world);
                 owners::add(&mut all, common, &facts);
                 let mut result = result(self, all, are_named, texts);
                 result.remarks.extend(facts.remarks());
+                result.remarks.extend(warning);
                 result
             }
             Err(failure) => CommandResult::failed("diff", [failure]),

@@ -1,5 +1,7 @@
 //! The lock files of a git repository that differ between two states of it.
 
+use std::collections::BTreeSet;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use crate::advice;
@@ -11,11 +13,11 @@ use crate::cli::diff::configuration::Configured;
 use crate::diag::Texts;
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
 use crate::lockfile;
-use crate::report::{self, Failure, FileResult};
+use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};
 use crate::run::root;
 use crate::workspace::flavor_of;
-use crate::world::{FileKind, clean};
+use crate::world::{FileKind, Files, clean};
 
 /// The states that are compared, and the means to read them.
 struct RevisionReader<'a> {
@@ -30,7 +32,7 @@ struct RevisionReader<'a> {
     top: PathBuf,
 }
 
-/// Compares every lock file that differs between the states that were typed.
+/// Compares every lock file that differs between the states that were typed, and says what was not compared.
 ///
 /// # Errors
 /// If they name nothing, or git does not answer.
@@ -39,7 +41,7 @@ pub(in crate::cli) fn compare(
     args: &DiffArgs,
     world: World<'_>,
     texts: &mut Texts,
-) -> Result<Vec<FileResult>, Failure> {
+) -> Result<(Vec<FileResult>, Option<Sentence>), Failure> {
     let dir = common.below(Path::new("."));
     let repository = Repository::find(world.run, &dir).map_err(|error| refused(args, &error))?;
     let sides = sides(&repository, args).map_err(|error| refused(args, &error))?;
@@ -65,7 +67,54 @@ pub(in crate::cli) fn compare(
         repository,
         names: [named(&sides.0), named(&sides.1)],
     };
-    reading.all(&changes, texts)
+    let mut files = reading.all(&changes, texts)?;
+    let known: BTreeSet<&Path> = changes.iter().map(Change::path).collect();
+    let linked = reading
+        .repository
+        .linked_locks()
+        .map_err(|error| advice::git::failure(&error))?;
+    for path in linked.iter().filter(|path| !known.contains(&***path)) {
+        files.extend(reading.linked(path, texts));
+    }
+    files.sort_by(|a, b| a.comparison.path.cmp(&b.comparison.path));
+    let submodules = reading
+        .repository
+        .moved_submodules(&sides.0, &sides.1)
+        .map_err(|error| advice::git::failure(&error))?;
+    Ok((files, submodule_warning(&submodules)))
+}
+
+/// Returns true if two words that are paths name revisions as well.
+///
+/// A branch may hold a directory `main`, whose lock file would be compared in the place of the branch of that name.
+pub(in crate::cli) fn are_revisions(common: &Common, args: &DiffArgs, world: World<'_>) -> bool {
+    let words = [&args.old, &args.new];
+    let texts: Vec<&str> = words
+        .into_iter()
+        .filter_map(|word| word.as_ref()?.to_str())
+        .collect();
+    // git lets no name of a revision begin so.
+    if texts.iter().any(|text| text.starts_with(['.', '/'])) {
+        return false;
+    }
+    let repository = Repository::find(world.run, &common.below(Path::new(".")));
+    repository.is_ok_and(|repository| {
+        texts.len() == 2 && texts.iter().all(|text| repository.revision(text).is_ok())
+    })
+}
+
+/// Says that lock files of submodules are not compared.
+fn submodule_warning(submodules: &[PathBuf]) -> Option<Sentence> {
+    let names: Vec<String> = submodules
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    (!names.is_empty()).then(|| {
+        Sentence::warning(format!(
+            "lock files of submodules that are at another commit were not compared: {}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// Finds the states that were typed.
@@ -168,6 +217,67 @@ impl RevisionReader<'_> {
             }
         }
         Ok(all)
+    }
+
+    /// Compares the files that a link leads to, which is the same link on both sides; `None` if they are equal.
+    fn linked(&self, path: &Path, texts: &mut Texts) -> Option<FileResult> {
+        let mut failures = Vec::new();
+        let mut sides = Vec::new();
+        for (tree, name) in self.trees.iter().zip(&self.names) {
+            let shown = format!("{name}{}", path.display());
+            let absolute = self.top.join(path);
+            let read = match tree {
+                Some(tree) => tree.read(&absolute, lockfile::MAX_BYTES),
+                None => self.read_within(&absolute),
+            };
+            match read {
+                Ok(bytes) => sides.push((shown, Some(bytes))),
+                // It leads nowhere, or out of the repository.
+                Err(error) if error.kind() == ErrorKind::NotFound => sides.push((shown, None)),
+                Err(error) => failures.push(unreadable(&shown, &error.to_string())),
+            }
+        }
+        if let [(_, old), (_, new)] = &sides[..]
+            && old == new
+        {
+            return None;
+        }
+        let dir = self.top.join(path).parent()?.to_owned();
+        let mut sides = sides.into_iter().map(|(shown, bytes)| {
+            let bytes = bytes.filter(|_| failures.is_empty())?;
+            let flavor = flavor_of(self.common.flavor, self.world.disk, &dir, Some(&bytes));
+            let file = texts.add(shown, bytes.clone());
+            Some(LockSide::read(file, bytes, flavor))
+        });
+        let (old, new) = (sides.next().flatten(), sides.next().flatten());
+        drop(sides);
+        let entry = |side: &Option<LockSide>| {
+            side.as_ref().map(|_| TreeEntry {
+                path: path.to_owned(),
+                kind: FileKind::Symlink,
+                blob: None,
+            })
+        };
+        let change = Change {
+            status: Status::Modified,
+            old: entry(&old),
+            new: entry(&new),
+        };
+        let comparison = FileComparison::of(path.display().to_string(), old, new);
+        Some(FileResult {
+            status: report::json::RootStatus::Clean,
+            comparison: self.explain(comparison, &change, texts),
+            failures,
+        })
+    }
+
+    /// Reads a file on disk, unless a link leads out of the repository.
+    fn read_within(&self, path: &Path) -> io::Result<Vec<u8>> {
+        let disk = self.world.disk;
+        if !disk.resolve(path)?.starts_with(disk.resolve(&self.top)?) {
+            return Err(ErrorKind::NotFound.into());
+        }
+        disk.read(path, lockfile::MAX_BYTES)
     }
 
     /// Adds what the configuration of both states says; that of the index is not read.
