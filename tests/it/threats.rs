@@ -138,6 +138,167 @@ fn a_root_without_its_lock_file_stays_one() {
 }
 
 #[test]
+fn no_branch_chooses_by_which_rules_it_is_checked() {
+    let Some((repo, base)) = repository(CONFIGURATION) else {
+        return;
+    };
+    let other = ENTRY
+        .replace("terraform init", "tofu init")
+        .replace("terraform.io", "opentofu.org");
+    repo.write(&format!("live/b/{LOCK}"), other);
+    repo.write("live/b/main.tf", "provider \"evil\" {}\n");
+    repo.write("live/b/main.tofu", "provider \"null\" {}\n");
+    repo.commit("hidden");
+    // OpenTofu reads main.tofu instead of main.tf, and finds all that it requires.
+    let outcome = repo.run(&["verify", "-r"]);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    check_found(&repo, &[&["--config-at", &base]]);
+    let outcome = repo.run(&["verify", "-r", "--config-at", &base, "--format", "github"]);
+    for part in [
+        "hashicorp/evil is required but not locked",
+        "the rules of Terraform apply, as before",
+    ] {
+        assert!(outcome.stdout.contains(part), "{part}: {outcome:#?}");
+    }
+    // Who means it says so first.
+    let stated = format!("{PROJECT}flavor = \"opentofu\"\n");
+    repo.write("live/b/.lockctl.hcl", stated);
+    let now = repo.commit("stated");
+    let outcome = repo.run(&["verify", "-r", "--config-at", &now]);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    assert!(!outcome.stderr.contains("as before"), "{outcome:#?}");
+}
+
+#[test]
+fn a_package_that_is_committed_proves_nothing() {
+    let dir = "live/b/.terraform/providers";
+    // In the place of either directory there may be a link.
+    let links = [
+        ("", ""),
+        (dir, "../../../packages"),
+        ("live/b/.terraform", "../../packages"),
+    ];
+    for (link, target) in links.into_iter().take(if cfg!(unix) { 3 } else { 1 }) {
+        let Some((repo, _)) = repository(CONFIGURATION) else {
+            return;
+        };
+        let package = format!("{dir}/registry.terraform.io/hashicorp/null/3.2.1/linux_amd64");
+        repo.write(&format!("{package}/terraform-provider-null_v3.2.1"), "evil");
+        let hashed = repo.run(&["hash", &package]);
+        let h1 = hashed
+            .stdout
+            .split_whitespace()
+            .find(|word| word.starts_with("h1:"));
+        let h1 = h1.unwrap_or_else(|| panic!("{hashed:#?}"));
+        let recorded = "h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=";
+        repo.write(&format!("live/b/{LOCK}"), ENTRY.replace(recorded, h1));
+        if !link.is_empty() {
+            let moved = repo.path().join("packages");
+            std::fs::rename(repo.path().join(link), moved).unwrap();
+            #[cfg(unix)]
+            std::os::unix::fs::symlink(target, repo.path().join(link)).unwrap();
+        }
+        // What `init` has installed here is no part of the repository.
+        let outcome = repo.run(&["verify", "live/b"]);
+        assert_eq!(outcome.code, 0, "{outcome:#?}");
+        let verified = "1 installed package verified";
+        assert!(outcome.stdout.contains(verified), "{outcome:#?}");
+        repo.commit("evil");
+        for args in [
+            &["verify", "live/b"][..],
+            &["verify", "-r", "--confine", "."],
+        ] {
+            let outcome = repo.run(args);
+            assert_eq!(outcome.code, 1, "{outcome:#?}");
+            let title = format!("[package-tracked]: git tracks installed packages in {dir}");
+            assert!(outcome.stdout.contains(&title), "{outcome:#?}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn no_link_hides_a_change_of_a_lock_file() {
+    let Some((repo, _)) = repository(CONFIGURATION) else {
+        return;
+    };
+    let path = format!("live/b/{LOCK}");
+    repo.write("live/b/base.hcl", ENTRY).remove(&path);
+    std::os::unix::fs::symlink("base.hcl", repo.path().join(&path)).unwrap();
+    repo.commit("linked");
+    let same = repo.run(&["diff", "HEAD"]);
+    assert_eq!((same.code, &*same.stdout), (0, "nothing changed\n"));
+    repo.write("live/b/base.hcl", ENTRY.replace("vSUZ", "vSUY"));
+    let now = repo.run(&["diff"]);
+    repo.commit("changed");
+    for outcome in [now, repo.run(&["diff", "HEAD~...HEAD"])] {
+        assert!(
+            outcome.stdout.starts_with(&format!("{path}\n")),
+            "{outcome:#?}"
+        );
+        assert!(outcome.stdout.contains("hashicorp/null"), "{outcome:#?}");
+    }
+    // Nothing outside of the repository is compared.
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    std::fs::write(&secret, "hunter2").unwrap();
+    repo.remove(&path);
+    std::os::unix::fs::symlink(&secret, repo.path().join(&path)).unwrap();
+    repo.commit("out");
+    std::fs::write(&secret, "hunter2 hunter2").unwrap();
+    for args in [&["diff"][..], &["diff", "HEAD~...HEAD"]] {
+        let outcome = repo.run(args);
+        let said = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}
+
+#[test]
+fn a_submodule_that_moved_is_named() {
+    let Some((repo, base)) = repository(CONFIGURATION) else {
+        return;
+    };
+    // A submodule is an entry of a tree; nobody needs to check it out.
+    let entry = |commit: &str| format!("160000,{commit},infra");
+    repo.write(
+        ".gitmodules",
+        "[submodule \"infra\"]\n  path = infra\n  url = ../infra\n  ignore = all\n",
+    );
+    repo.git(&["add", ".gitmodules"]);
+    let add = ["update-index", "--add", "--cacheinfo"];
+    repo.git(&[&add[..], &[&entry(&base)]].concat());
+    repo.git(&["commit", "--quiet", "-m", "submodule"]);
+    let head = repo.git(&["rev-parse", "HEAD"]);
+    repo.git(&[&add[..], &[&entry(head.trim_end())]].concat());
+    repo.git(&["commit", "--quiet", "-m", "moved"]);
+    let outcome = repo.run(&["diff", "HEAD~...HEAD"]);
+    let warning =
+        "warning: lock files of submodules that are at another commit were not compared: infra";
+    assert!(outcome.stderr.contains(warning), "{outcome:#?}");
+    let outcome = repo.run(&["diff", "HEAD...HEAD"]);
+    assert!(!outcome.stderr.contains("submodules"), "{outcome:#?}");
+}
+
+#[test]
+fn no_directory_takes_the_place_of_a_revision() {
+    let Some((repo, _)) = repository(CONFIGURATION) else {
+        return;
+    };
+    repo.git(&["branch", "feature"]);
+    for branch in ["main", "feature"] {
+        repo.write(&format!("{branch}/{LOCK}"), ENTRY);
+    }
+    let outcome = repo.run(&["diff", "main", "feature"]);
+    assert_eq!(outcome.code, 2, "{outcome:#?}");
+    let title = "error: main and feature are paths as well as revisions";
+    assert!(outcome.stderr.contains(title), "{outcome:#?}");
+    for args in [["diff", "./main", "./feature"], ["diff", "main", "live/a"]] {
+        let outcome = repo.run(&args);
+        assert_eq!(outcome.code, 0, "{outcome:#?}");
+    }
+}
+
+#[test]
 fn no_name_of_a_file_is_an_option() {
     let Some((repo, _)) = repository(CONFIGURATION) else {
         return;
