@@ -29,9 +29,11 @@ mod unfinished;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, IsTerminal, Read, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use tempfile::{NamedTempFile, PersistError};
 #[cfg(feature = "cli")]
 use terminal_size::terminal_size_of;
 
@@ -74,6 +76,12 @@ const MAX_KEY_WORDS: usize = 8;
 
 /// Maximum number of links in a row to the file that is replaced; Linux has the same limit.
 const MAX_LINKS: usize = 40;
+
+/// How often a finished file is renamed again before a refusal counts.
+const MORE_RENAMES: usize = if cfg!(windows) { 100 } else { 0 };
+
+/// The time between two attempts to rename a file.
+const RENAME_PAUSE: Duration = Duration::from_millis(10);
 
 impl Files for RealDisk {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
@@ -185,9 +193,9 @@ impl Disk for RealDisk {
         // On Windows no other process could read the file as long as it is locked.
         temporary.as_file().unlock().ok();
         let renamed = unfinished::replace(|| match old {
-            Some(_) => temporary.persist(&target),
+            Some(_) => patiently(temporary, |file| file.persist(&target)),
             // A program that asks for no lock may have made the file since the comparison.
-            None => temporary.persist_noclobber(&target),
+            None => patiently(temporary, |file| file.persist_noclobber(&target)),
         });
         match renamed {
             Ok(_) => {
@@ -354,6 +362,26 @@ fn remove_orphans(dir: &Path) {
     }
 }
 
+/// Renames a finished file, again and again for a second where the system refuses it.
+///
+/// Windows may refuse to replace a file while another process has it open, as programs that look for
+/// viruses do with everything that is new.
+fn patiently<T>(
+    mut file: NamedTempFile,
+    rename: impl Fn(NamedTempFile) -> Result<T, PersistError>,
+) -> Result<T, PersistError> {
+    for _ in iter::repeat_n((), MORE_RENAMES) {
+        match rename(file) {
+            Err(failed) if failed.error.kind() == io::ErrorKind::PermissionDenied => {
+                file = failed.file;
+                std::thread::sleep(RENAME_PAUSE);
+            }
+            ended => return ended,
+        }
+    }
+    rename(file)
+}
+
 /// Compares a file with the bytes that were written, where nothing keeps other processes out.
 fn written_or_changed(current: Option<Vec<u8>>, written: &[u8]) -> Replaced {
     if current.as_deref() == Some(written) {
@@ -464,7 +492,7 @@ fn beginning(file: File, expected: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Makes a temporary file whose name shows the next process that it may be removed.
-fn temporary_in(dir: &Path) -> io::Result<(TemporaryMark, tempfile::NamedTempFile)> {
+fn temporary_in(dir: &Path) -> io::Result<(TemporaryMark, NamedTempFile)> {
     unfinished::make(|| {
         let made = tempfile::Builder::new()
             .prefix(TEMPORARY_PREFIX)

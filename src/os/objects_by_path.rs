@@ -10,7 +10,8 @@ use std::sync::Once;
 
 use super::exclusive;
 use super::{
-    MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, open_regular, read_regular, refused, temporary_in,
+    MAX_KEY_WORDS, NEW_OBJECTS, absent_as_none, open_regular, patiently, read_regular, refused,
+    temporary_in,
 };
 use crate::world::{ObjectSize, Objects, is_key_word};
 
@@ -84,8 +85,7 @@ impl Objects for DirectoryObjects {
         temporary.write_all(bytes)?;
         // No other process could read the file as long as it is locked.
         temporary.as_file().unlock().ok();
-        temporary
-            .persist(path)
+        patiently(temporary, |file| file.persist(&path))
             .map(|_| ())
             .map_err(|failed| failed.error)
     }

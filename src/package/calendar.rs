@@ -134,6 +134,8 @@ mod tests {
         }
     }
 
+    // The clock of Windows ends in the year 60055.
+    #[cfg(not(windows))]
     #[test]
     fn a_moment_beyond_all_calendars_is_written() {
         let far = at(u64::try_from(i64::MAX).expect("positive"));

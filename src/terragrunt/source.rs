@@ -266,6 +266,7 @@ fn registry(
 mod tests {
     use super::*;
     use crate::terragrunt::Documents;
+    use crate::world::mem::slashed;
 
     #[track_caller]
     fn check(written: &str, package: &str, subdirectory: Option<&str>) {
@@ -280,7 +281,7 @@ mod tests {
     fn shown(package: &UnitPackage) -> String {
         match package {
             UnitPackage::Own => "own".to_owned(),
-            UnitPackage::Local(path) => path.display().to_string(),
+            UnitPackage::Local(path) => slashed(path),
             UnitPackage::Remote(address) => address.clone(),
             UnitPackage::Registry(module) => format!("{} {}", module.host, module.path),
         }

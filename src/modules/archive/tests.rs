@@ -7,6 +7,7 @@ use tar::Header;
 
 use super::*;
 use crate::flavor::Flavor;
+use crate::world::mem::slashed;
 use crate::world::{FileKind, Files};
 
 /// Makes a tar of names with types and contents.
@@ -53,13 +54,13 @@ fn show_below(tree: &PackageTree, dir: &Path, all: &mut Vec<String>) {
     for entry in tree.list(dir).expect("a directory") {
         let path = dir.join(&entry.name);
         if entry.kind == FileKind::Directory {
-            all.push(format!("{}/", path.display()));
+            all.push(format!("{}/", slashed(&path)));
             show_below(tree, &path, all);
         } else {
             let bytes = tree.read(&path, 1 << 20).expect("kept");
             all.push(format!(
                 "{}={}",
-                path.display(),
+                slashed(&path),
                 String::from_utf8_lossy(&bytes)
             ));
         }

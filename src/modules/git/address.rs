@@ -321,9 +321,9 @@ mod tests {
         for url in [
             "https://h/lib.git",
             "git@h:o/lib.git",
-            "h:lib",
+            "host:lib",
             "ssh://git@h/lib",
-            "h:/lib",
+            "host:/lib",
         ] {
             assert!(
                 GitAddress::of_submodule(url.to_owned(), None).is_ok(),

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::modules::package::glob::has_meta;
 use crate::remote_module::is_leaving;
+use crate::world::mem::slashed;
 use crate::world::{FileKind, Files};
 
 /// Makes a package of lines: `DIR/`, `FILE=TEXT` or `LINK>TARGET`.
@@ -44,7 +45,7 @@ fn listed(tree: &PackageTree, dir: &Path) -> Vec<String> {
     let mut all = Vec::new();
     for entry in tree.list(dir).expect("a directory") {
         let path = dir.join(&entry.name);
-        let shown = path.display().to_string();
+        let shown = slashed(&path);
         match entry.kind {
             FileKind::Directory => {
                 all.push(format!("{shown}/"));

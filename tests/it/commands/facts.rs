@@ -136,7 +136,7 @@ fn packages_without_a_signature_leave_no_fact() {
     let mut lab = lab;
     lab.env
         .vars
-        .insert("HOME".to_owned(), lab.path("home").into());
+        .insert("XDG_CACHE_HOME".to_owned(), lab.path("home/.cache").into());
     assert_exit(&lab.run(&args), 0);
     args.push("--check");
     assert_exit(&lab.run(&args), 0);

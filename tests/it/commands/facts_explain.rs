@@ -161,7 +161,9 @@ fn verify_leaves_the_store_as_it_is() {
     lab.write("main.tf", DEMO);
     let mut lab = lab;
     let home = lab.path("home");
-    lab.env.vars.insert("HOME".to_owned(), home.into());
+    lab.env
+        .vars
+        .insert("XDG_CACHE_HOME".to_owned(), home.join(".cache").into());
     for command in ["verify", "show"] {
         lab.run(&[command]);
         assert!(!lab.path("home").exists(), "{command}");

@@ -261,6 +261,7 @@ fn root(port: u16) -> Lab {
     for (name, value) in [
         ("SSL_CERT_FILE", lab.path("ca.pem")),
         ("HOME", lab.path("home")),
+        ("XDG_CACHE_HOME", lab.path("home/.cache")),
     ] {
         lab.env.vars.insert(name.to_owned(), value.into());
     }

@@ -24,6 +24,7 @@ fn lab() -> (OciRegistry, Lab) {
         ("SSL_CERT_FILE", registry.ca_file()),
         ("SSL_CERT_DIR", "/nonexistent".into()),
         ("HOME", lab.path("home")),
+        ("XDG_CACHE_HOME", lab.path("home/.cache")),
     ] {
         lab.env.vars.insert(name.to_owned(), value.into());
     }

@@ -48,6 +48,8 @@ pub(super) fn point_at(lab: &mut Lab, registry: &Registry) {
         ("SSL_CERT_DIR", "/nonexistent".into()),
         ("TF_CLI_CONFIG_FILE", lab.path("rc")),
         ("HOME", lab.path("home")),
+        // Where the system does not say another place, as Windows and macOS do.
+        ("XDG_CACHE_HOME", lab.path("home/.cache")),
     ] {
         lab.env.vars.insert(name.to_owned(), value.into());
     }
