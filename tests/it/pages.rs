@@ -225,6 +225,7 @@ fn project_files_of_topics_are_sound() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the system words its errors otherwise")]
 fn examples_are_true() {
     let (mut run, mut without, mut untrue) = (0, Vec::new(), Vec::new());
     for (rule, page) in pages() {

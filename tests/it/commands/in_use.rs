@@ -309,6 +309,10 @@ fn programs_read_versions_and_roots() {
 }
 
 #[test]
+#[cfg_attr(
+    windows,
+    ignore = "the lab writes each backslash of an output as a slash"
+)]
 fn a_comment_has_the_table_first() {
     let lab = offered();
     root(&lab, "x", &[("a", "~> 1.0")], &[("a", "1.0.0")]);

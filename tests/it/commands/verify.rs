@@ -415,8 +415,13 @@ fn advice_can_be_pasted() {
     lab.write("a root/main.tf", ONE_PROVIDER);
     let outcome = lab.run(&["verify", "a root", "--flavor", "opentofu"]);
     assert_exit(&outcome, 1);
-    let command = "`lockctl lock 'a root' --flavor opentofu@1.12`";
-    assert!(outcome.stdout.contains(command), "{}", outcome.stdout);
+    let root = if cfg!(windows) {
+        "\"a root\""
+    } else {
+        "'a root'"
+    };
+    let command = format!("`lockctl lock {root} --flavor opentofu@1.12`");
+    assert!(outcome.stdout.contains(&command), "{}", outcome.stdout);
 }
 
 #[test]

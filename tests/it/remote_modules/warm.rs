@@ -82,6 +82,7 @@ fn kinds(found: &Found) -> Vec<ModuleFailureKind> {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn an_exact_version_is_asked_for_once() {
     let warm = Warm::new();
     let exact = call("1.0.0");
@@ -99,6 +100,7 @@ fn an_exact_version_is_asked_for_once() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn a_range_is_asked_for_again_and_known_offline() {
     let warm = Warm::new();
     let range = call("~> 1.0");
@@ -123,6 +125,7 @@ fn a_range_is_asked_for_again_and_known_offline() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn a_location_that_is_gone_is_asked_for_again() {
     let warm = Warm::new();
     let exact = call("1.0.0");
@@ -150,6 +153,7 @@ fn a_location_that_is_gone_is_asked_for_again() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn archives_are_kept_by_their_checksum_alone() {
     let warm = Warm::new();
     let plain = "source = \"https://<LAB>/archives/p.zip//x\"";
@@ -175,6 +179,7 @@ fn archives_are_kept_by_their_checksum_alone() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn an_archive_with_a_good_checksum_is_kept() {
     let warm = Warm::new();
     // The archive of the lab, by the checksum that its failure does not name: computed here.
@@ -209,6 +214,7 @@ fn an_archive_with_a_good_checksum_is_kept() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn a_commit_is_fetched_once() {
     let warm = Warm::new();
     let of =
@@ -239,6 +245,7 @@ fn a_commit_is_fetched_once() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "the cases run programs of Unix and name its paths")]
 fn a_repository_of_a_registry_is_kept_once() {
     let warm = Warm::new();
     let routes = json!({

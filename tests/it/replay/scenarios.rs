@@ -13,6 +13,7 @@ use crate::registry::Registry;
 use crate::scenarios::{self, Engine, LockAfter, Packages, Run, Scenario, Step};
 
 #[test]
+#[cfg_attr(windows, ignore = "some scenarios have symbolic links")]
 fn registry_scenarios() {
     replay("registry");
 }
@@ -38,6 +39,7 @@ fn signature_scenarios() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "some scenarios have symbolic links")]
 fn scenarios_of_hashes_beside_the_signed_list() {
     replay("package-hashes");
 }
@@ -54,6 +56,7 @@ fn filesystem_mirror_scenarios() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "some scenarios have symbolic links")]
 fn configuration_scenarios() {
     replay("config");
 }
@@ -66,6 +69,7 @@ fn lock_file_scenarios() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "some scenarios have symbolic links")]
 fn plugin_cache_scenarios() {
     replay("cache");
 }
@@ -76,6 +80,7 @@ fn scenarios_of_two_registries_and_states() {
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "some scenarios have symbolic links")]
 fn oci_mirror_scenarios() {
     replay("oci");
 }
