@@ -117,18 +117,7 @@ impl Job for Verification<'_> {
         let packages = self.tracked_packages(root);
         root_inputs.tracked_packages = packages.as_deref();
         let verdict = self.verify(root, &root_inputs, texts)?;
-        let unread = Requirements::default();
-        let failures = advice::verify::failures(
-            &verdict.failures,
-            root.flavor,
-            &Required {
-                project: root.project(),
-                requirements: root_inputs.requirements().unwrap_or(&unread),
-                texts,
-                has_lock: root.lock.is_some(),
-                platforms_from: None,
-            },
-        );
+        let failures = failures(&verdict, root, &root_inputs, texts);
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
@@ -316,6 +305,27 @@ impl<'a> Verification<'a> {
             RootCount::One
         }
     }
+}
+
+/// Returns the checks that could not be made, each with what to do about it.
+fn failures(
+    verdict: &RootVerdict,
+    root: &Root,
+    inputs: &RootInputs<'_>,
+    texts: &Texts,
+) -> Vec<Failure> {
+    let unread = Requirements::default();
+    advice::verify::failures(
+        &verdict.failures,
+        root.flavor,
+        &Required {
+            project: root.project(),
+            requirements: inputs.requirements().unwrap_or(&unread),
+            texts,
+            has_lock: root.lock.is_some(),
+            platforms_from: None,
+        },
+    )
 }
 
 /// Names the lock files that were compared with no configuration, where that was wanted.
