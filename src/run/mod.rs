@@ -13,6 +13,7 @@ mod driver;
 mod each;
 pub(crate) mod facts;
 mod failure;
+pub(crate) mod ignored;
 mod job;
 pub(crate) mod options;
 pub(crate) mod platforms;

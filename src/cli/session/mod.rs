@@ -2,7 +2,6 @@
 
 pub(super) mod computed;
 pub(super) mod holding;
-pub(super) mod ignored;
 mod paths;
 pub(super) mod print;
 pub(super) mod provider;

@@ -2,16 +2,16 @@
 
 use std::ffi::OsStr;
 
-use crate::cli::World;
 use crate::git::Repository;
 use crate::lockfile::FILE_NAME;
 use crate::project::{self, IgnoringLine, ProjectPlace};
+use crate::run::World;
 use crate::run::root::Root;
 
 /// Returns the line of a `.gitignore` by which git ignores the lock file of a root, existing or not.
 ///
 /// git itself is started only where a line matches: it knows whether the file is tracked all the same.
-pub(in crate::cli) fn ignoring_line(world: World<'_>, root: &Root) -> Option<IgnoringLine> {
+pub(crate) fn ignoring_line(world: World<'_>, root: &Root) -> Option<IgnoringLine> {
     let current = world.env.current_dir().ok()?;
     let place = ProjectPlace::new(&root.dir, &current);
     let line = project::ignoring_line(world.disk, &place, OsStr::new(FILE_NAME))?;
