@@ -225,6 +225,65 @@ fn lock_completes_the_update_of_a_bot() {
     assert!(output.contains("run `lockctl update "), "{output}");
 }
 
+/// The workflow below `Dependabot`: the scripts of the Action, with the inputs that stand there.
+#[test]
+fn the_action_completes_the_branch_of_a_bot() {
+    if Command::new("bash").arg("--version").output().is_err() {
+        println!("skipped: there is no bash");
+        return;
+    }
+    let Some(checkout) = Checkout::new() else {
+        return;
+    };
+    checkout.bot_update();
+    let branch = "dependabot/terraform/greeter-2.0.0";
+    let to_branch = format!("HEAD:refs/heads/{branch}");
+    checkout
+        .repo
+        .git(&["push", "--quiet", "origin", &to_branch]);
+    let head = checkout.repo.git(&["rev-parse", "HEAD"]);
+    let origin = checkout.origin.path();
+    let server = format!("file://{}", origin.parent().unwrap().display());
+    let repository = origin.file_name().unwrap().to_str().unwrap();
+    for script in ["lock.sh", "push.sh"] {
+        let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions/lock");
+        let ended = Command::new("bash")
+            .arg(format!("{dir}/{script}"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", &checkout.home)
+            .env("GITHUB_WORKSPACE", checkout.repo.path())
+            .env("LOCKCTL_CACHE_DIR", checkout.home.join("facts"))
+            .envs([
+                ("GITHUB_SERVER_URL", &*server),
+                ("GITHUB_REPOSITORY", repository),
+                ("GITHUB_EVENT_NAME", "pull_request"),
+                ("GITHUB_REF", "refs/pull/7/merge"),
+                ("LOCKCTL", env!("CARGO_BIN_EXE_lockctl")),
+                ("LOCKCTL_ROOTS", "."),
+                ("LOCKCTL_RECURSIVE", "true"),
+                ("LOCKCTL_PLATFORMS", ""),
+                ("LOCKCTL_CHECK", "false"),
+                ("LOCKCTL_FACTS", ""),
+                ("LOCKCTL_CACHED", ""),
+                ("LOCKCTL_PROJECT_FILE", ".lockctl.hcl"),
+                ("LOCKCTL_TOKEN", "job-token"),
+                ("LOCKCTL_BASE", &checkout.base),
+                ("LOCKCTL_HEAD", head.trim()),
+                ("LOCKCTL_HEAD_BRANCH", branch),
+                ("LOCKCTL_HEAD_REPOSITORY", repository),
+            ])
+            .output()
+            .unwrap();
+        assert!(ended.status.success(), "{script}: {ended:?}");
+    }
+    checkout.repo.git(&["fetch", "--quiet", "origin", branch]);
+    let changed = ["diff", "--name-only", head.trim(), "FETCH_HEAD"];
+    assert_eq!(checkout.repo.git(&changed), format!("{LOCK}\n"));
+    let pushed = checkout.repo.git(&["show", &format!("FETCH_HEAD:{LOCK}")]);
+    assert_eq!(pushed.matches("\"h1:").count(), 4, "{pushed}");
+}
+
 #[test]
 fn the_policy_reads_fields_that_verify_prints() {
     let Some(checkout) = Checkout::new() else {
