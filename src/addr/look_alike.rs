@@ -225,11 +225,13 @@ fn distinct(
             Some(*indices.entry(key).or_insert_with(|| {
                 let host = format!("{}/", addr.hostname());
                 let start = host.chars().count();
-                names.push(NearName::new(
-                    format!("{host}{}{rest}", addr.namespace()),
-                    start..start + count + rest.len().min(1),
-                    *rank,
-                ));
+                names.push(NearName {
+                    letters: format!("{host}{}{rest}", addr.namespace())
+                        .chars()
+                        .collect(),
+                    part: start..start + count + rest.len().min(1),
+                    rank: *rank,
+                });
                 names.len() - 1
             }))
         })

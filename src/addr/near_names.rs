@@ -16,10 +16,6 @@ pub(super) struct NearName {
     pub(super) part: Range<usize>,
     /// A name may be mistaken only for names of a smaller rank.
     pub(super) rank: usize,
-    /// The name in UTF-8: hashing it takes a fraction of what hashing the letters takes.
-    text: String,
-    /// The beginnings of the letters in the text, and its end.
-    starts: Vec<usize>,
 }
 
 /// Returns for each of `asking` the first of `known` that it is one error away from.
@@ -38,9 +34,11 @@ pub(super) fn first_near(
             found[asks] = Some(other);
         }
     };
-    let mut hashed = LetterHasher::default();
-    let whole_asking = hashed.whole(asking);
-    let whole_known = hashed.whole(known);
+    let hasher = LetterHasher::of(asking.iter().chain(known));
+    let asking_hashes = hasher.beginnings(asking);
+    let known_hashes = hasher.beginnings(known);
+    let whole_asking = by_whole(&asking_hashes);
+    let whole_known = by_whole(&known_hashes);
     let longest = asking
         .iter()
         .chain(known)
@@ -51,9 +49,10 @@ pub(super) fn first_near(
         // Hashes without the letter serve both for a letter that is missing and for one that was replaced.
         let mut shorter = Vec::new();
         for (asks, name) in open(asking, at) {
-            let without = hashed.without(name, at);
+            let beginnings = &asking_hashes[asks];
+            let without = hasher.without(beginnings, at);
             shorter.push((without, name.rank, false, asks));
-            for key in [Some(without), hashed.swapped(name, at)]
+            for key in [Some(without), hasher.swapped(name, beginnings, at)]
                 .into_iter()
                 .flatten()
             {
@@ -63,7 +62,7 @@ pub(super) fn first_near(
             }
         }
         for (other, name) in open(known, at) {
-            let without = hashed.without(name, at);
+            let without = hasher.without(&known_hashes[other], at);
             shorter.push((without, name.rank, true, other));
             if let Some(asks) = whole_asking.get(&without) {
                 pair(*asks, other);
@@ -74,26 +73,6 @@ pub(super) fn first_near(
     found
 }
 
-impl NearName {
-    /// Makes a name with the letters of a text.
-    pub(super) fn new(text: String, part: Range<usize>, rank: usize) -> Self {
-        let (mut starts, letters): (Vec<usize>, Vec<char>) = text.char_indices().unzip();
-        starts.push(text.len());
-        Self {
-            letters,
-            part,
-            rank,
-            text,
-            starts,
-        }
-    }
-
-    /// Returns the text of some letters.
-    fn text_of(&self, letters: Range<usize>) -> &str {
-        &self.text[self.starts[letters.start]..self.starts[letters.end]]
-    }
-}
-
 /// Returns the names that may have an error in a letter.
 fn open(names: &[NearName], at: usize) -> impl Iterator<Item = (usize, &NearName)> {
     names
@@ -102,48 +81,84 @@ fn open(names: &[NearName], at: usize) -> impl Iterator<Item = (usize, &NearName
         .filter(move |(_, name)| name.part.contains(&at))
 }
 
-/// Hashes of names, made in one buffer.
-#[derive(Default)]
+/// A prime: hashes are numbers below it.
+const MODULUS: u64 = (1 << 61) - 1;
+
+/// Hashes of names: polynomials with the letters as coefficients, at a point, modulo a prime. From the hashes of the
+/// beginnings of a name, that of the name without a letter takes one multiplication.
+///
+/// A lock file is hostile input, and of two names with equal hashes one would not be compared. So the point is
+/// random: two names of n letters have equal hashes at n of 2^61 points at most.
 struct LetterHasher {
-    keys: RandomState,
-    text: String,
+    /// The powers of the point, from 1 to that of the longest name.
+    powers: Vec<u64>,
 }
 
 impl LetterHasher {
-    fn whole(&mut self, names: &[NearName]) -> BTreeMap<u64, usize> {
-        names
-            .iter()
-            .enumerate()
-            .map(|(index, name)| (self.hash([&name.text]), index))
-            .collect()
+    fn of<'a>(names: impl Iterator<Item = &'a NearName>) -> Self {
+        let longest = names.map(|name| name.letters.len()).max().unwrap_or(0);
+        let point = RandomState::new().hash_one(MODULUS) % MODULUS;
+        let powers = std::iter::successors(Some(1), |power| Some(product(*power, point)));
+        Self {
+            powers: powers.take(longest.max(1) + 1).collect(),
+        }
+    }
+
+    /// Returns the hash of what has another letter behind it.
+    fn followed(&self, hash: u64, letter: char) -> u64 {
+        // No letter is 0, or names of different lengths could have one hash at every point.
+        (product(hash, self.powers[1]) + u64::from(letter) + 1) % MODULUS
+    }
+
+    /// Returns for each name the hashes of its beginnings, from that of no letter to that of the whole name.
+    fn beginnings(&self, names: &[NearName]) -> Vec<Vec<u64>> {
+        let of_name = |name: &NearName| {
+            let mut beginnings = vec![0];
+            for letter in &name.letters {
+                beginnings.push(self.followed(beginnings[beginnings.len() - 1], *letter));
+            }
+            beginnings
+        };
+        names.iter().map(of_name).collect()
     }
 
     /// Returns the hash of a name without a letter.
-    fn without(&mut self, name: &NearName, at: usize) -> u64 {
-        let behind = name.text_of(at + 1..name.letters.len());
-        self.hash([name.text_of(0..at), behind])
+    fn without(&self, beginnings: &[u64], at: usize) -> u64 {
+        self.begun_otherwise(beginnings, at + 1, beginnings[at])
     }
 
     /// Returns the hash of a name whose letter changed places with the next one, if there is one.
-    fn swapped(&mut self, name: &NearName, at: usize) -> Option<u64> {
-        let end = name.letters.len();
-        (at + 2 <= end).then(|| {
-            self.hash([
-                name.text_of(0..at),
-                name.text_of(at + 1..at + 2),
-                name.text_of(at..at + 1),
-                name.text_of(at + 2..end),
-            ])
-        })
+    fn swapped(&self, name: &NearName, beginnings: &[u64], at: usize) -> Option<u64> {
+        let next = *name.letters.get(at + 1)?;
+        let start = self.followed(beginnings[at], next);
+        let start = self.followed(start, name.letters[at]);
+        Some(self.begun_otherwise(beginnings, at + 2, start))
     }
 
-    /// Returns the hash of a text in parts, wherever these meet. A lock file is hostile input, and of two names with
-    /// equal hashes one would not be compared, so the keys of the hash are random.
-    fn hash<const N: usize>(&mut self, parts: [&str; N]) -> u64 {
-        self.text.clear();
-        self.text.extend(parts);
-        self.keys.hash_one(&self.text)
+    /// Returns the hash of a name that has something else in place of its first letters.
+    fn begun_otherwise(&self, beginnings: &[u64], letters: usize, start: u64) -> u64 {
+        let length = beginnings.len() - 1;
+        let difference = start + MODULUS - beginnings[letters];
+        let moved = product(difference % MODULUS, self.powers[length - letters]);
+        (beginnings[length] + moved) % MODULUS
     }
+}
+
+/// Returns the product of two numbers below the modulus, modulo the modulus.
+fn product(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    // 2^61 is 1 modulo the modulus, so the upper bits count as the lower ones.
+    let folded = (product & u128::from(MODULUS)) + (product >> 61);
+    u64::try_from(folded).expect("two numbers of 61 bits") % MODULUS
+}
+
+/// Returns the indices of names by the hashes of the whole names.
+fn by_whole(hashes: &[Vec<u64>]) -> BTreeMap<u64, usize> {
+    hashes
+        .iter()
+        .enumerate()
+        .map(|(index, beginnings)| (beginnings[beginnings.len() - 1], index))
+        .collect()
 }
 
 /// A name without a letter: the hash, the rank, whether the name is known rather than asking, and its index.
@@ -160,8 +175,13 @@ fn replaced(
     // Of one rank those that ask come first, so that they do not see each other.
     names.sort_unstable();
     for alike in names.chunk_by(|a, b| a.0 == b.0) {
+        // Behind the last that asks, no name is looked for: most are alone with themselves.
+        let asking_end = alike
+            .iter()
+            .rposition(|(_, _, is_known, _)| !is_known)
+            .map_or(0, |last| last + 1);
         let mut firsts = FirstLetters::default();
-        for &(_, _, is_known, index) in alike {
+        for &(_, _, is_known, index) in &alike[..asking_end] {
             if is_known {
                 firsts.add(known[index].letters[at], index);
             } else {
@@ -209,7 +229,11 @@ mod tests {
             let text = (0..6)
                 .map(|digit| letters[number / letters.len().pow(digit) % letters.len()])
                 .collect();
-            NearName::new(text, 0..6, number)
+            NearName {
+                letters: text,
+                part: 0..6,
+                rank: number,
+            }
         };
         (0..count).map(name).collect()
     }
