@@ -4,8 +4,8 @@
 pub const MAX_FILE_BYTES: u64 = 16 << 20;
 /// The most bytes that the files of one root and its modules may hold together.
 pub const MAX_TOTAL_BYTES: u64 = 160 << 20;
-/// The most arguments and blocks that the files of one root and its modules may have together: each takes up to 700 bytes
-/// of memory, wherever it is declared. 10 MB of usual configuration have half of this.
+/// The most arguments and blocks that the files of one root and its modules may have together. An argument takes up
+/// to 500 bytes of memory; a block takes up to 800, and counts twice. 10 MB of usual configuration have half of this.
 pub const MAX_TOTAL_ITEMS: usize = 400_000;
 /// The most configuration files that one root and its modules may have together.
 pub const MAX_FILES: usize = 20_000;

@@ -314,18 +314,19 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Counts the arguments and blocks of a body, and of all bodies in it.
+/// Counts the arguments and blocks of a body, and of all bodies in it. A block counts twice
+/// (`MAX_TOTAL_ITEMS`).
 fn items(body: &Body) -> usize {
-    let inside = body.items.iter().map(|item| match item {
-        Item::Attribute(_) => 0,
-        Item::Block(block) => items(&block.body),
+    let counted = body.items.iter().map(|item| match item {
+        Item::Attribute(_) => 1,
+        Item::Block(block) => 2 + items(&block.body),
     });
-    body.items.len() + inside.sum::<usize>()
+    counted.sum()
 }
 
 fn too_many_items() -> io::Error {
     io::Error::other(format!(
-        "more than {MAX_TOTAL_ITEMS} arguments and blocks in all files"
+        "more than {MAX_TOTAL_ITEMS} arguments and blocks in all files (a block counts twice)"
     ))
 }
 
