@@ -189,7 +189,7 @@ struct VisitedDirectory {
     /// The search began here.
     is_top: bool,
     has_lock: bool,
-    /// It held a lock file in the revision that the run compares with.
+    /// The revision that the run compares with has a lock file here.
     had_lock: bool,
     /// The directory is a unit of Terragrunt.
     is_unit: bool,
