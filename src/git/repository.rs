@@ -12,10 +12,10 @@ use crate::world::{Ended, Executable, FileKind, Invocation, Run};
 pub(super) const MAX_LIST_BYTES: u64 = 256 << 20;
 
 /// Commands whose work does not grow with the history of the repository.
-const QUICK: [&str; 3] = ["rev-parse", "config", "check-ignore"];
+const QUICK: [&str; 4] = ["rev-parse", "config", "check-ignore", "check-attr"];
 
-/// Time limit of these. git opens `HEAD` or its configuration before anything else, and waits for a writer if
-/// one of them is a FIFO.
+/// Time limit of these. git opens `HEAD`, its configuration or the index before anything else, and waits for a
+/// writer if one of them is a FIFO.
 const MAX_QUICK_TIME: Duration = Duration::from_secs(20);
 
 /// Time limit of all other commands: a history of a million commits is read in minutes.
@@ -205,22 +205,41 @@ impl<'a> Repository<'a> {
         stdin: &[u8],
         limit: u64,
     ) -> Result<Vec<u8>, GitError> {
-        let ended = self.git(args, stdin, limit)?;
-        match ended.code {
-            Some(0) => Ok(ended.stdout),
-            _ => Err(GitError::failed(args[0], &ended)),
-        }
+        output_of(args, self.git(args, stdin, limit)?)
+    }
+
+    /// Runs git for a command that looks at a single file; an exit code other than 0 is an error.
+    pub(super) fn output_of_file(&self, args: &[&str], limit: u64) -> Result<Vec<u8>, GitError> {
+        output_of(args, self.git_for_file(args, limit)?)
+    }
+
+    /// Runs git for a command that looks at a single file, whatever its exit code is.
+    ///
+    /// It has the time of the quick commands. Objects of the repository may be large, so its memory is that of all
+    /// others.
+    pub(super) fn git_for_file(&self, args: &[&str], limit: u64) -> Result<Ended, GitError> {
+        self.git_within(MAX_QUICK_TIME, MAX_MEMORY, args, &[], limit)
     }
 
     /// Runs git, whatever its exit code is.
     pub(super) fn git(&self, args: &[&str], stdin: &[u8], limit: u64) -> Result<Ended, GitError> {
+        if QUICK.contains(&args[0]) {
+            self.git_within(MAX_QUICK_TIME, MAX_QUICK_MEMORY, args, stdin, limit)
+        } else {
+            self.git_within(MAX_TIME, MAX_MEMORY, args, stdin, limit)
+        }
+    }
+
+    fn git_within(
+        &self,
+        time: Duration,
+        memory: u64,
+        args: &[&str],
+        stdin: &[u8],
+        limit: u64,
+    ) -> Result<Ended, GitError> {
         let command = args[0];
         let args: Vec<OsString> = OPTIONS.iter().chain(args).map(OsString::from).collect();
-        let (time, memory) = if QUICK.contains(&command) {
-            (MAX_QUICK_TIME, MAX_QUICK_MEMORY)
-        } else {
-            (MAX_TIME, MAX_MEMORY)
-        };
         let invocation = Invocation {
             program: Executable::Git,
             args: &args,
@@ -246,6 +265,13 @@ impl<'a> Repository<'a> {
                 cause: error,
             },
         })
+    }
+}
+
+fn output_of(args: &[&str], ended: Ended) -> Result<Vec<u8>, GitError> {
+    match ended.code {
+        Some(0) => Ok(ended.stdout),
+        _ => Err(GitError::failed(args[0], &ended)),
     }
 }
 

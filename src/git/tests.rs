@@ -70,6 +70,30 @@ fn every_run_of_git_has_limits_of_time_and_memory() {
     assert_eq!(run.ran().len(), 5);
 }
 
+/// A FIFO in the place of the index made these wait for ten minutes.
+#[test]
+fn what_reads_a_single_file_has_a_short_time_limit() {
+    let run = MemRun::new(|invocation| {
+        assert_eq!(invocation.timeout.map(|limit| limit.as_secs()), Some(20));
+        Err(io::ErrorKind::TimedOut.into())
+    });
+    let dir = Path::new("x");
+    assert_eq!(base_of(&run, dir, "file", 10), None);
+    assert!(!is_unmerged(&run, dir, "file"));
+    let marking = Marking {
+        size: 7,
+        labels: ["ours", "base", "theirs"],
+        shows_base: false,
+    };
+    let error = merge_file(&run, [dir; 3], &marking, 10).expect_err("too slow");
+    assert_eq!(error.to_string(), "git merge-file did not end within 20 s");
+    let error = Repository::anywhere(&run, dir)
+        .output(&["check-attr"], &[], 10)
+        .expect_err("too slow");
+    assert_eq!(error.to_string(), "git check-attr did not end within 20 s");
+    assert_eq!(run.ran().len(), 4);
+}
+
 #[test]
 fn the_top_and_the_way_down_are_found() {
     let run = work_tree(|_| ended(0, "", ""));

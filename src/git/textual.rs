@@ -44,7 +44,7 @@ pub fn merge_file(
         };
         args.push(path.as_deref().ok_or(unnamed)?);
     }
-    let ended = Repository::anywhere(run, Path::new(".")).git(&args, &[], limit)?;
+    let ended = Repository::anywhere(run, Path::new(".")).git_for_file(&args, limit)?;
     match ended.code {
         // The exit code is the number of conflicts; more than 127 count as 127 (`git-merge-file(1)`).
         Some(0..=127) => Ok(ended.stdout),
@@ -69,7 +69,7 @@ pub fn base_of(run: &dyn Run, dir: &Path, name: &str, limit: u64) -> Option<Vec<
     let object = format!(":1:./{name}");
     let args = ["cat-file", "blob", &object];
     Repository::anywhere(run, dir)
-        .output(&args, &[], limit)
+        .output_of_file(&args, limit)
         .ok()
 }
 
@@ -78,6 +78,6 @@ pub fn base_of(run: &dyn Run, dir: &Path, name: &str, limit: u64) -> Option<Vec<
 #[must_use]
 pub fn is_unmerged(run: &dyn Run, dir: &Path, name: &str) -> bool {
     let args = ["ls-files", "--unmerged", "--", name];
-    let listed = Repository::anywhere(run, dir).output(&args, &[], MAX_LIST_BYTES);
+    let listed = Repository::anywhere(run, dir).output_of_file(&args, MAX_LIST_BYTES);
     listed.is_ok_and(|lines| !lines.is_empty())
 }
