@@ -439,6 +439,7 @@ fn is_number(text: &[u8]) -> bool {
         [b'+' | b'-', exponent @ ..] => exponent,
         exponent => exponent,
     };
-    // Beyond that the programs have no number for it, either.
-    (1..=9).contains(&exponent.len()) && digits(exponent) == exponent.len()
+    let zeros = exponent.iter().take_while(|byte| **byte == b'0').count();
+    // Far beyond that the programs have no number for it, either; they read leading zeros.
+    !exponent.is_empty() && digits(exponent) == exponent.len() && exponent.len() - zeros <= 9
 }

@@ -93,6 +93,22 @@ fn every_fault_is_reported_until_the_structure_breaks() {
 }
 
 #[test]
+fn exponents_may_begin_with_zeros() {
+    for number in ["1e0", "1E-00000000012", "2.5e+0999999999", "1e000000000000"] {
+        check(
+            format!("[{number}]").as_bytes(),
+            &format!("[{number}@1-{}]@0-{}", number.len() + 1, number.len() + 2),
+        );
+    }
+    for number in ["1e", "1e+", "1e1000000000"] {
+        check_faults(
+            format!("[{number}]").as_bytes(),
+            &["Invalid JSON number: line 1, column 2"],
+        );
+    }
+}
+
+#[test]
 fn faults_are_whole_characters() {
     for text in [
         "{\"a\":\u{e9}}",

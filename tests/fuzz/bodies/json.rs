@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use lockctl::json::{JsonValue, MAX_NESTING, Members, ValueKind, parse, read};
+use lockctl::json::{JsonFault, JsonValue, MAX_NESTING, Members, ValueKind, parse, read};
 use serde_json::Value;
 
 use super::{Budget, diagnostics};
@@ -42,7 +42,15 @@ pub fn run(data: &[u8]) {
             }
             let is_root = |value: &Value| value.is_object() || value.is_array();
             if let Some(other) = other.ok().filter(is_root) {
-                assert!(depth(&other) > MAX_NESTING, "{faults:?}");
+                // An exponent of ten digits is no number to the programs; serde_json makes 0 of it.
+                let is_out_of_range = |fault: &JsonFault| {
+                    let text = &data[fault.span.start..fault.span.end];
+                    fault.title == "Invalid JSON number" && text.len() > 11
+                };
+                assert!(
+                    depth(&other) > MAX_NESTING || faults.iter().all(is_out_of_range),
+                    "{faults:?}"
+                );
             }
         }
     }
