@@ -1,5 +1,6 @@
 //! Configuration directories: both syntaxes mean the same, and reading ends within its budget.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lockctl::config::{Loaded, Settings, load};
@@ -7,6 +8,7 @@ use lockctl::diag::{FileId, Severity, Texts};
 use lockctl::flavor::Flavor;
 use lockctl::hcl::parse;
 use lockctl::hcl::tree::{Body, Expr, ExprKind, Item, ObjectKey};
+use lockctl::requirement::ModulePath;
 use lockctl::world::mem::MemFiles;
 use serde_json::{Map, Value};
 
@@ -21,9 +23,10 @@ pub(super) const BUDGET: Budget = Budget {
 
 /// What stands before the first name is `main.tf`.
 pub fn run(data: &[u8]) {
-    check(&tree::files("/top/root", "main.tf", data), data);
-    if let Some(json) = to_json(data) {
-        check_both(data, &json);
+    let parts = tree::parts("main.tf", data);
+    check(&tree::put("/top/root", &parts), data);
+    if let Some(json) = to_json(&parts) {
+        check_both(&parts, &json);
     }
 }
 
@@ -60,14 +63,17 @@ fn check_loaded(loaded: &Loaded, texts: &Texts) {
     );
 }
 
-/// Reads one file in both syntaxes and compares what is required.
-fn check_both(native: &[u8], json: &str) {
+/// Reads a directory in both syntaxes and compares what is required.
+fn check_both(native: &[(String, Vec<u8>)], json: &[(String, Vec<u8>)]) {
     for flavor in [Flavor::Terraform1_16, Flavor::OpenTofu1_12] {
-        let native = summary(&tree::files("/top/root", "main.tf", native), flavor);
-        let other = MemFiles::with(&[("/top/root/main.tf.json", json)]);
-        let other = summary(&other, flavor);
+        let native = summary(&tree::put("/top/root", native), flavor);
+        let other = summary(&tree::put("/top/root", json), flavor);
         if let (Some(native), Some(other)) = (native, other) {
-            assert_eq!(native, other, "{json}");
+            let texts: Vec<_> = json
+                .iter()
+                .map(|(name, text)| (name, String::from_utf8_lossy(text)))
+                .collect();
+            assert_eq!(native, other, "{texts:?}");
         }
     }
 }
@@ -94,33 +100,83 @@ fn summary(files: &MemFiles, flavor: Flavor) -> Option<Vec<String>> {
         loaded
             .modules
             .iter()
-            .map(|module| format!("{} {:?}", module.path, module.source)),
+            .map(|module| format!("{} {:?}", without_ending(&module.path), module.source)),
     );
     lines.sort();
     Some(lines)
 }
 
-/// Writes a file of plain blocks in the other syntax; `None` if it is no such file.
-fn to_json(data: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(data)
-        .ok()
-        .filter(|text| !text.contains("\n-- "))?;
+/// The path of a module without the ending of a test file, of which the programs cut `.tftest.hcl` alone.
+fn without_ending(path: &ModulePath) -> String {
+    let mut text = path.to_string();
+    for (native, json) in ENDINGS {
+        for ending in [native, json] {
+            text = text.replace(&format!("{ending}."), ".");
+        }
+    }
+    text
+}
+
+/// The endings of configuration files in both syntaxes. Of files in JSON alone none are made: `x.tofu` does not
+/// hide `x.tf.json`, but `x.tofu.json` does (`config` rules 1.4).
+const ENDINGS: [(&str, &str); 4] = [
+    (".tf", ".tf.json"),
+    (".tofu", ".tofu.json"),
+    (".tftest.hcl", ".tftest.json"),
+    (".tofutest.hcl", ".tofutest.json"),
+];
+
+/// Writes a directory in the other syntax; `None` if a file of it is faulty, or in JSON already.
+fn to_json(parts: &[(String, Vec<u8>)]) -> Option<Vec<(String, Vec<u8>)>> {
+    // Of two files with the same name the second is there.
+    let files: BTreeMap<&str, &[u8]> = parts
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_slice()))
+        .collect();
+    let mut written = Vec::new();
+    for (name, text) in files {
+        if ENDINGS.iter().any(|(_, json)| name.ends_with(json)) {
+            return None;
+        }
+        let ending = ENDINGS.iter().find(|(native, _)| name.ends_with(native));
+        written.push(match ending {
+            Some((native, json)) => {
+                let stem = name.strip_suffix(native)?;
+                (format!("{stem}{json}"), file_to_json(text)?)
+            }
+            None => (name.to_owned(), text.to_vec()),
+        });
+    }
+    // Files override in the order of their names, which has to be the same.
+    written.is_sorted().then_some(written)
+}
+
+fn file_to_json(data: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(data).ok()?;
     let (body, problems) = parse(FileId::ALONE, data);
     problems
         .is_empty()
-        .then(|| object(text, &body))
-        .map(|value| Value::Object(value).to_string())
+        .then(|| Value::Object(object(text, "", &body)).to_string().into())
 }
 
-fn object(text: &str, body: &Body) -> Map<String, Value> {
+/// The members of a body, which is that of a file or of a block of the given kind.
+fn object(text: &str, kind: &str, body: &Body) -> Map<String, Value> {
     let mut members = Map::new();
     for item in &body.items {
         match item {
             Item::Attribute(attribute) => {
-                members.insert(attribute.name.text.clone(), value(text, &attribute.value));
+                let name = &attribute.name.text;
+                let value = match (kind, name.as_str()) {
+                    ("resource" | "data" | "ephemeral" | "import", "provider")
+                    | ("module" | "run", "providers")
+                    | ("resource" | "data" | "module" | "output", "depends_on")
+                    | ("variable", "type") => references(text, &attribute.value),
+                    _ => value(text, &attribute.value),
+                };
+                members.insert(name.clone(), value);
             }
             Item::Block(block) => {
-                let mut inside = Value::Object(object(text, &block.body));
+                let mut inside = Value::Object(object(text, &block.kind.text, &block.body));
                 for label in block.labels.iter().rev() {
                     inside = Value::Object(Map::from_iter([(label.text.clone(), inside)]));
                 }
@@ -136,6 +192,34 @@ fn object(text: &str, body: &Body) -> Map<String, Value> {
     members
 }
 
+/// What is no value but names something is plain text in JSON (`config` rules 2.4).
+fn references(text: &str, expr: &Expr) -> Value {
+    match &expr.kind {
+        ExprKind::Null | ExprKind::String(_) => value(text, expr),
+        ExprKind::Tuple(elements) => elements
+            .iter()
+            .map(|element| references(text, element))
+            .collect(),
+        ExprKind::Object(items) => {
+            let mut members = Map::new();
+            for item in items {
+                let key = match &item.key {
+                    ObjectKey::Name(name) => name.text.clone(),
+                    ObjectKey::Expr(Expr {
+                        kind: ExprKind::String(key),
+                        ..
+                    }) => key.clone(),
+                    // A name with its alias: `aws.east`.
+                    ObjectKey::Expr(key) => source_text(text, key),
+                };
+                members.insert(key, references(text, &item.value));
+            }
+            Value::Object(members)
+        }
+        _ => Value::String(source_text(text, expr)),
+    }
+}
+
 fn value(text: &str, expr: &Expr) -> Value {
     match &expr.kind {
         ExprKind::Null => Value::Null,
@@ -148,10 +232,14 @@ fn value(text: &str, expr: &Expr) -> Value {
         ExprKind::Object(items) => {
             let mut members = Map::new();
             for item in items {
-                let ObjectKey::Name(name) = &item.key else {
+                let Some(key) = literal_key(&item.key) else {
                     return template(text, expr);
                 };
-                members.insert(name.text.clone(), value(text, &item.value));
+                let value = match key {
+                    "configuration_aliases" => references(text, &item.value),
+                    _ => value(text, &item.value),
+                };
+                members.insert(key.to_owned(), value);
             }
             Value::Object(members)
         }
@@ -159,7 +247,24 @@ fn value(text: &str, expr: &Expr) -> Value {
     }
 }
 
+/// The text of a key that means the same in JSON, where keys are templates and one of them is a comment.
+fn literal_key(key: &ObjectKey) -> Option<&str> {
+    let text = match key {
+        ObjectKey::Name(name) => &name.text,
+        ObjectKey::Expr(Expr {
+            kind: ExprKind::String(text),
+            ..
+        }) => text,
+        ObjectKey::Expr(_) => return None,
+    };
+    (text != "//" && !text.contains("${") && !text.contains("%{")).then_some(text)
+}
+
 /// Any other expression stands in a template of its own.
 fn template(text: &str, expr: &Expr) -> Value {
-    Value::String(format!("${{{}}}", &text[expr.span.start..expr.span.end]))
+    Value::String(format!("${{{}}}", source_text(text, expr)))
+}
+
+fn source_text(text: &str, expr: &Expr) -> String {
+    text[expr.span.start..expr.span.end].to_owned()
 }

@@ -91,8 +91,10 @@ pub fn run(data: &[u8]) {
     let third = scene.call(&warm, Facts::On, &["lock"]);
     scene.same(&first, &third, locked.as_deref(), &warm);
 
-    if first.code == 0 {
+    // The program is started four times for this, which is a third of all the time: once is enough.
+    if first.code == 0 && data.len() % 2 == 0 {
         scene.check_complete(&first, &without, Facts::Off);
+    } else if first.code == 0 {
         scene.check_complete(&second, &cold, Facts::On);
     }
     scene.check_findings(&without, &cold);

@@ -8,14 +8,17 @@ use serde_json::Value;
 
 use super::program::{ROOT, Run, lock_file, run as call};
 
-/// Stands between the parts of an input: configuration, lock file, project file, another lock file.
+/// Stands between the parts of an input.
 const CUT: &[u8] = b"\n--8<--\n";
 
-const FILES: [&str; 4] = [
+/// The files of an input in the order of its parts: a root, and with the last two another one below.
+const FILES: [&str; 6] = [
     "main.tf",
     ".terraform.lock.hcl",
     ".lockctl.hcl",
     "old.lock.hcl",
+    "b/main.tf",
+    "b/.terraform.lock.hcl",
 ];
 
 /// The first byte of an input says which of these is run.
@@ -48,6 +51,17 @@ const COMMANDS: &[&[&str]] = &[
     &["fmt", "--check"],
     &["verify", "--matrix", "-v"],
     &["git-textconv", "old.lock.hcl"],
+    &["why", "hashicorp/null"],
+    &["tree", "--format", "mermaid"],
+    &["tree", "--format", "dot"],
+    &["show", "--format", "json"],
+    &["verify", "-r"],
+    &["verify", "-r", "--format", "markdown"],
+    &["verify", "-r", "--format", "junit"],
+    &["show", "-r", "-v"],
+    &["tree", "-r"],
+    &["why", "-r", "hashicorp/null"],
+    &["verify", "-r", "--matrix", "--format", "markdown"],
 ];
 
 /// The first byte chooses a command, the second is left out; so an input is readable as text.
@@ -70,7 +84,13 @@ pub fn run(data: &[u8]) {
     } = call(&files, &[], command);
     assert!(code <= 2, "{command:?} ends with {code}");
     for text in [&stdout, &stderr] {
-        let text = std::str::from_utf8(text).expect("output is UTF-8");
+        let mut text = std::str::from_utf8(text)
+            .expect("output is UTF-8")
+            .to_owned();
+        // A text is passed on with its line ends.
+        if command[0] == "git-textconv" {
+            text = text.replace("\r\n", "\n");
+        }
         for character in text.chars() {
             assert!(
                 !is_forbidden(character),

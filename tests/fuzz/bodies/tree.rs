@@ -10,24 +10,31 @@ const MAX_FILES: usize = 8;
 
 /// Reads an input as a directory below `top`; what stands before the first line of a file is `first`.
 pub(super) fn files(top: &str, first: &str, data: &[u8]) -> MemFiles {
+    put(top, &parts(first, data))
+}
+
+/// Puts files below a directory; of two with the same name the second stays.
+pub(super) fn put(top: &str, parts: &[(String, Vec<u8>)]) -> MemFiles {
     let files = MemFiles::default();
     let objects = files.objects(Path::new(top));
-    let mut name = first.to_owned();
-    let mut text: Vec<u8> = Vec::new();
-    let mut count = 0;
+    for (name, text) in parts {
+        objects.put(name, text).expect("memory");
+    }
+    drop(objects);
+    files
+}
+
+/// Cuts an input into files, in its order; what stands before the first line of a file is `first`.
+pub(super) fn parts(first: &str, data: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut parts = vec![(first.to_owned(), Vec::new())];
     for line in data.split_inclusive(|byte| *byte == b'\n') {
-        if let Some(next) = file_name(line).filter(|_| count < MAX_FILES) {
-            objects.put(&name, &text).expect("memory");
-            name = next.to_owned();
-            text.clear();
-            count += 1;
-        } else {
+        if let Some(name) = file_name(line).filter(|_| parts.len() <= MAX_FILES) {
+            parts.push((name.to_owned(), Vec::new()));
+        } else if let Some((_, text)) = parts.last_mut() {
             text.extend_from_slice(line);
         }
     }
-    objects.put(&name, &text).expect("memory");
-    drop(objects);
-    files
+    parts
 }
 
 /// A relative path without odd parts: which names a disk may hold is no question here.
