@@ -282,7 +282,8 @@ mod tests {
         match package {
             UnitPackage::Own => "own".to_owned(),
             UnitPackage::Local(path) => slashed(path),
-            UnitPackage::Remote(address) => address.clone(),
+            // It has paths of this machine.
+            UnitPackage::Remote(address) => slashed(address),
             UnitPackage::Registry(module) => format!("{} {}", module.host, module.path),
         }
     }
