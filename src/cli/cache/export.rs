@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{NAME, UserStore, contradiction, is_standard, result};
+use super::{NAME, UserStore, is_standard, result};
 use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, RootArgs};
 use crate::cli::cache::args::ExportArgs;
@@ -14,6 +14,7 @@ use crate::package::{Fact, ReleaseFact};
 use crate::report::json::{ExportedFacts, StoreReport};
 use crate::report::{CommandResult, Failure};
 use crate::run;
+use crate::run::contradiction;
 use crate::store::{
     self, Contradiction, Export, FactOrigin, Inventory, MAX_EXPORT_BYTES, StoredFact,
 };

@@ -3,13 +3,14 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::{STANDARD, UserStore, contradiction, is_standard, result};
+use super::{STANDARD, UserStore, is_standard, result};
 use crate::cli::args::Common;
 use crate::cli::cache::args::ImportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
 use crate::diag::counted;
 use crate::report::json::{ImportedFile, StoreReport};
 use crate::report::{CommandResult, Failure, Sentence};
+use crate::run::contradiction;
 use crate::store::{self, Export, MAX_EXPORT_BYTES, name_of_import};
 
 pub(super) fn run(

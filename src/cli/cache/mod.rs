@@ -1,7 +1,6 @@
 //! `lockctl cache`: the facts that are kept about packages, counted, shared and removed.
 
 pub(super) mod args;
-mod contradiction;
 mod export;
 mod import;
 mod text;

@@ -9,7 +9,7 @@ use crate::store::{Contradiction, FactOrigin, StoredFact};
 const MAX_LISTED: usize = 5;
 
 /// Returns contradictions as results have them.
-pub(super) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
+pub(crate) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
     let rows = contradictions.iter().map(|Contradiction { stated, kept }| {
         let StoredFact { fact, origin, .. } = kept;
         let PackageId {
@@ -36,7 +36,7 @@ pub(super) fn rows(contradictions: &[Contradiction]) -> Vec<FactContradiction> {
 }
 
 /// Explains why nothing is done with a file: `done` is what would have been done.
-pub(super) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) -> Failure {
+pub(crate) fn alarm(file: &str, contradictions: &[Contradiction], done: &str) -> Failure {
     let cause = |Contradiction { stated, kept }: &Contradiction| {
         let PackageId {
             provider,
