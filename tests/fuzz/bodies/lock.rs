@@ -92,7 +92,7 @@ pub fn run(data: &[u8]) {
     scene.same(&first, &third, locked.as_deref(), &warm);
 
     // The program is started four times for this, which is a third of all the time: once is enough.
-    if first.code == 0 && data.len() % 2 == 0 {
+    if first.code == 0 && data.len().is_multiple_of(2) {
         scene.check_complete(&first, &without, Facts::Off);
     } else if first.code == 0 {
         scene.check_complete(&second, &cold, Facts::On);
