@@ -4,7 +4,7 @@ use crate::addr::{ProviderAddr, look_alike};
 use crate::advice::required::Required;
 use crate::advice::{self, selection};
 use crate::archive::ArchiveError;
-use crate::diag::{self, Diagnostic, Finding, counted_as};
+use crate::diag::{self, Diagnostic, Finding};
 use crate::flavor::Flavor;
 use crate::locker::{LockError, Remedy};
 use crate::platform::Platform;
@@ -257,8 +257,10 @@ fn not_asked(error: &LockError, has_lock: bool) -> Vec<String> {
             vec![format!("{gap}, and --offline forbids network requests")]
         }
         LockError::PackagesNotAsked { unexplained, .. } => {
-            let count = counted_as(*unexplained, "recorded h1:", "recorded h1:");
-            let few = format!("only {count} may be those of some of them");
+            let few = match unexplained {
+                1 => "only 1 recorded h1: may be that of one of them".to_owned(),
+                more => format!("only {more} recorded h1: may be those of some of them"),
+            };
             let causes = [
                 Some("no earlier run kept them, and --offline forbids network requests".to_owned()),
                 (*unexplained > 0).then_some(few),

@@ -128,6 +128,13 @@ impl Attribution {
             .collect()
     }
 
+    /// Counts the recorded `h1:` that may be those of unknown packages: one of the wrong form is of no package.
+    #[must_use]
+    pub fn possible_packages(&self) -> usize {
+        let unexplained = self.unexplained();
+        unexplained.iter().filter(|h1| h1.is_well_formed()).count()
+    }
+
     /// Counts the packages of the release that no fact is about; `None` if it is unknown how many it has.
     #[must_use]
     pub fn unseen(&self) -> Option<usize> {

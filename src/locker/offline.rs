@@ -74,7 +74,7 @@ fn complete_provider(
             !must_exist && attribution.lacks(platform)
         });
     // Each recorded `h1:` that no fact explains may be that of an unknown platform, one for each.
-    let unexplained = attribution.unexplained().len();
+    let unexplained = attribution.possible_packages();
     if unknown.len() > unexplained {
         return Err(LockError::PackagesNotAsked {
             provider: Box::new(query.provider),

@@ -351,6 +351,22 @@ note: acme/demo 1.0.0: whether darwin_arm64, linux_amd64 are covered is not know
 
 "#]]
     );
+    // A hash that no package can have stands for no platform.
+    let whole = lab.read(LOCK);
+    lab.write(LOCK, whole.replacen("=\",", "\",", 1));
+    let outcome = lock(&lab, &[&["--offline", "--no-cache"], TWO].concat());
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the h1: of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, linux_amd64 are not known
+  cause: no earlier run kept them, and --offline forbids network requests
+  cause: only 1 recorded h1: may be that of one of them
+  help: run it once without --offline
+
+"#]]
+    );
+    lab.write(LOCK, &whole);
     lab.write("new/main.tf", DEMO);
     let outcome = lock(&lab, &["--offline", "new"]);
     assert_exit(&outcome, 2);
