@@ -5,7 +5,7 @@ use std::io;
 use super::release_text::{self, MAX_STATEMENTS, StatedH1s};
 use super::{FactOrigin, MAX_OBJECT_BYTES, ObjectError, Store, StoredRelease, group, lock};
 use crate::addr::ProviderAddr;
-use crate::hash;
+use crate::hash::{self, Sha256Stream};
 use crate::package::ReleaseFact;
 use crate::version::Version;
 
@@ -16,7 +16,9 @@ pub(super) const RELEASES: &str = "releases-1";
 pub(super) fn key(provider: &ProviderAddr, version: &Version) -> String {
     // A digest, because an address may have letters that no key has.
     let name = format!("{provider} {version}");
-    let named = hash::zh(name.as_bytes()).expect("a slice can be read");
+    let mut stream = Sha256Stream::default();
+    stream.update(name.as_bytes());
+    let named = hash::zh_of_digest(&stream.finish());
     let digits = named.value();
     // One read finds a release, and nothing is listed (rules 5.1).
     format!("{RELEASES}/{}/{digits}", &digits[..2])

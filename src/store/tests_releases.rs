@@ -93,6 +93,17 @@ fn a_release_is_found_with_one_read() {
 }
 
 #[test]
+fn a_key_costs_no_read_buffer() {
+    let ReleaseFact {
+        provider, version, ..
+    } = release("1.0.0");
+    let used = allocation_counter::measure(|| {
+        super::releases::key(&provider, &version);
+    });
+    assert!(used.bytes_max < 2048, "{used:?}");
+}
+
+#[test]
 fn later_runs_add_to_a_release_and_imports_do_not() {
     let (files, clock) = (MemFiles::default(), clock(NOW));
     let found = |wanted: &ReleaseFact| {
