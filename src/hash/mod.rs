@@ -75,9 +75,9 @@ impl Hash {
     #[must_use]
     pub fn scheme(&self) -> Scheme {
         // In this spelling only: `H1` and `ZH` are unknown schemes (rules 1.1).
-        match self.parts().0 {
-            "h1" => Scheme::H1,
-            "zh" => Scheme::Zh,
+        match self.text.as_bytes() {
+            [b'h', b'1', b':', ..] => Scheme::H1,
+            [b'z', b'h', b':', ..] => Scheme::Zh,
             _ => Scheme::Other,
         }
     }
@@ -100,14 +100,16 @@ impl Hash {
     /// any value fits an unknown scheme.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
+        let value = self.value();
         match self.scheme() {
-            // Padding is required: a text without it is never equal to a computed hash (rules 1.2).
+            // Padding is required: a text without it is never equal to a computed hash (rules 1.2). The library
+            // asks for the room of the padding as well.
             Scheme::H1 => STANDARD
-                .decode(self.value())
-                .is_ok_and(|bytes| bytes.len() == DIGEST_BYTES),
+                .decode_slice(value, &mut [0; DIGEST_BYTES + 1])
+                .is_ok_and(|bytes| bytes == DIGEST_BYTES),
             Scheme::Zh => {
                 let is_digit = |b: u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-                self.value().len() == 2 * DIGEST_BYTES && self.value().bytes().all(is_digit)
+                value.len() == 2 * DIGEST_BYTES && value.bytes().all(is_digit)
             }
             Scheme::Other => true,
         }

@@ -64,7 +64,12 @@ pub fn write_entry(addr: &ProviderAddr, entry: &ProviderLock) -> String {
 /// Writes a quoted string with its escapes (rules 1.6).
 fn quote(out: &mut String, text: &str) {
     out.push('"');
-    let mut chars = text.chars().peekable();
+    // Nearly every text is a hash or a version, and has nothing to escape.
+    let is_plain = |b: u8| matches!(b, b' '..=b'~') && !matches!(b, b'"' | b'\\' | b'$' | b'%');
+    let plain = text.bytes().take_while(|b| is_plain(*b)).count();
+    let (plain, rest) = text.split_at(plain);
+    out.push_str(plain);
+    let mut chars = rest.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\n' => out.push_str("\\n"),
