@@ -9,8 +9,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
 
@@ -24,8 +24,8 @@ use super::{
     written_or_changed,
 };
 use crate::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Replacement, Scratch,
+    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
+    Replaced, Replacement, Scratch,
 };
 
 /// The files of this machine, by absolute paths without links and without `..`.
@@ -254,9 +254,40 @@ impl Disk for LinkFreeDisk {
         RealDisk.private_directory()
     }
 
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        let target = OpenedParent::find(dir)?;
+        // The lock on the file is taken under the right to write: nobody removes it as an orphan in between.
+        let opened = target.open(DIRECTORY)?;
+        let readable = fs::openat(&opened, ".", DIRECTORY, Mode::empty())?;
+        let _held = exclusive::of_handle(Ok(File::from(readable)))?;
+        Ok(Box::new(Temporary::make(opened, dir)?))
+    }
+
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        let target = OpenedParent::find(path)?;
+        delete_at(&target.dir, target.name)
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }
+}
+
+/// Removes what a directory has under a name; no link is followed.
+fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+    let stat = fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if kind_of(FileType::from_raw_mode(stat.st_mode)) != FileKind::Directory {
+        return Ok(fs::unlinkat(dir, name, AtFlags::empty())?);
+    }
+    let below = fs::openat(dir, name, DIRECTORY, Mode::empty())?;
+    for entry in fs::Dir::read_from(&below)? {
+        let entry = entry?;
+        let inner = OsStr::from_bytes(entry.file_name().to_bytes());
+        if inner != "." && inner != ".." {
+            delete_at(&below, inner)?;
+        }
+    }
+    Ok(fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
 }
 
 /// Removes temporary files of processes that have ended; what cannot be removed does no harm.
@@ -280,18 +311,18 @@ pub(super) fn remove_orphans(dir: &OwnedFd) {
 }
 
 /// A file beside the one that it shall replace; removed unless it got that one's name.
-pub(super) struct Temporary<'d> {
-    dir: &'d OwnedFd,
+pub(super) struct Temporary<D: AsFd> {
+    dir: D,
     pub(super) name: OsString,
     pub(super) file: File,
     /// Dropped after the file is removed.
     _mark: TemporaryMark,
 }
 
-impl<'d> Temporary<'d> {
+impl<D: AsFd> Temporary<D> {
     /// Makes the file in an open directory; `path` is that of the directory.
-    pub(super) fn make(dir: &'d OwnedFd, path: &Path) -> io::Result<Self> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | SAFE;
+    pub(super) fn make(dir: D, path: &Path) -> io::Result<Self> {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | SAFE;
         let (mark, (name, file)) = unfinished::make(|| {
             let made = tempfile::Builder::new()
                 .prefix(TEMPORARY_PREFIX)
@@ -299,7 +330,7 @@ impl<'d> Temporary<'d> {
                 .disable_cleanup(true)
                 .make_in(path, |path| {
                     let name = path.file_name().unwrap_or_default().to_owned();
-                    let file = fs::openat(dir, &name, flags, Mode::from_raw_mode(0o600))?;
+                    let file = fs::openat(&dir, &name, flags, Mode::from_raw_mode(0o600))?;
                     Ok((name, file))
                 });
             // The name of the temporary file is of no use in a message.
@@ -318,9 +349,40 @@ impl<'d> Temporary<'d> {
     }
 }
 
-impl Drop for Temporary<'_> {
+impl<D: AsFd + Send> DraftFile for Temporary<D> {
+    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
+        fs::fchmod(&self.file, NEW_MODE)?;
+        // Some file systems write the rename to the disk before the content.
+        self.file.sync_all()?;
+        Ok(fs::renameat(&self.dir, &*self.name, &self.dir, name)?)
+    }
+}
+
+impl<D: AsFd> Read for Temporary<D> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.file.read(buffer)
+    }
+}
+
+impl<D: AsFd> Write for Temporary<D> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl<D: AsFd> Seek for Temporary<D> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+impl<D: AsFd> Drop for Temporary<D> {
     fn drop(&mut self) {
-        fs::unlinkat(self.dir, &self.name, AtFlags::empty()).ok();
+        fs::unlinkat(&self.dir, &self.name, AtFlags::empty()).ok();
     }
 }
 

@@ -7,6 +7,8 @@
 
 #[cfg(feature = "fetch")]
 mod certificates;
+#[cfg(not(unix))]
+mod draft;
 mod exclusive;
 #[cfg(unix)]
 mod link_free;
@@ -47,8 +49,8 @@ use unfinished::TemporaryMark;
 pub use unfinished::announce_interruption;
 
 use crate::world::{
-    Clock, DirEntry, Disk, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
-    Replaced, Replacement, Scratch, Stream,
+    Clock, DirEntry, Disk, DraftFile, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory,
+    ReadSeek, Replaced, Replacement, Scratch, Stream,
 };
 
 /// The files of this machine.
@@ -254,6 +256,27 @@ impl Disk for RealDisk {
             io::Error::new(error.kind(), text)
         })?;
         Ok(Box::new(file))
+    }
+
+    #[cfg(unix)]
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        link_free::LinkFreeDisk.draft(&fs::canonicalize(dir)?)
+    }
+
+    #[cfg(not(unix))]
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        let _held = exclusive::of_directory(dir)?;
+        let (mark, file) = temporary_in(dir)?;
+        file.as_file().try_lock().ok();
+        Ok(Box::new(draft::NamedDraft { file, mark }))
+    }
+
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        if fs::symlink_metadata(path)?.is_dir() {
+            fs::remove_dir_all(path)
+        } else {
+            fs::remove_file(path)
+        }
     }
 
     fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {

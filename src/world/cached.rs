@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Replacement, Scratch,
+    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
+    Replaced, Replacement, Scratch,
 };
 
 /// Number of names that are remembered; with about 120 bytes for each, that is 60 MB. Later ones are looked
@@ -476,6 +476,18 @@ impl Disk for CachedDisk<'_> {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         self.disk.scratch()
+    }
+
+    /// Nothing is known of the directory from then on: the file gets its name without this disk's knowledge.
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        self.memory().private.push(self.current.join(dir));
+        self.disk.draft(dir)
+    }
+
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        let deleted = self.disk.delete(path);
+        self.forget_beside(path);
+        deleted
     }
 
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {

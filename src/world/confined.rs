@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Replacement, Scratch,
+    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
+    Replaced, Replacement, Scratch,
 };
 
 /// Maximum number of links in a row that are followed; Linux has the same limit.
@@ -261,6 +261,18 @@ impl Disk for Confined<'_> {
     fn sweep(&self, path: &Path) {
         if let Ok(path) = self.inside(path) {
             self.disk.without_links().sweep(&path);
+        }
+    }
+
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        self.disk.without_links().draft(&self.inside(dir)?)
+    }
+
+    /// A link is an error, as for [`Disk::remove`].
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        match self.inside_itself(path)? {
+            Some(path) => self.disk.without_links().delete(&path),
+            None => Err(io::ErrorKind::InvalidInput.into()),
         }
     }
 

@@ -1,8 +1,8 @@
 //! In-memory doubles of the outside, for tests.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
-use std::io::{self, Cursor};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{
-    DirEntry, Disk, Env, Exclusive, FileKind, Files, ObjectSize, Objects, PrivateDirectory,
-    ReadSeek, Replaced, Replacement, Scratch, Stream, clean,
+    DirEntry, Disk, DraftFile, Env, Exclusive, FileKind, Files, ObjectSize, Objects,
+    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch, Stream, clean,
 };
 use super::{Ended, Invocation, Run};
 
@@ -217,11 +217,62 @@ impl Disk for MemFiles {
         Ok(Box::new(MemPrivateDirectory))
     }
 
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        Ok(Box::new(MemDraft {
+            files: self,
+            dir: clean(dir),
+            content: Cursor::default(),
+        }))
+    }
+
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        self.kind(path)?;
+        self.lock().retain(|file, _| !file.starts_with(clean(path)));
+        Ok(())
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         Box::new(MemObjects {
             files: self,
             dir: clean(dir),
         })
+    }
+}
+
+/// A file that is in the map once it has its name.
+struct MemDraft<'a> {
+    files: &'a MemFiles,
+    dir: PathBuf,
+    content: Cursor<Vec<u8>>,
+}
+
+impl Read for MemDraft<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.content.read(buffer)
+    }
+}
+
+impl Write for MemDraft<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.content.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for MemDraft<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.content.seek(to)
+    }
+}
+
+impl DraftFile for MemDraft<'_> {
+    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
+        let path = self.dir.join(name);
+        self.files.lock().insert(path, self.content.into_inner());
+        Ok(())
     }
 }
 

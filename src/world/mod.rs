@@ -4,7 +4,7 @@
 //! ones live in `os`, the in-memory doubles for tests in [`mem`].
 
 use std::any::Any;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
@@ -159,6 +159,20 @@ pub trait PrivateDirectory: Send + Sync {
     fn make_directory(&self, path: &Path) -> io::Result<()>;
 }
 
+/// A file in the directory in which it gets its name when it is complete; until then it vanishes with the
+/// value.
+///
+/// Where a process ends without removing it, [`Disk::sweep`] does.
+pub trait DraftFile: Read + Write + Seek + Send {
+    /// Gives the file its name, in one atomic step: a file of that name is replaced.
+    ///
+    /// Its bytes are on the disk before; on Unix it gets mode 0644.
+    ///
+    /// # Errors
+    /// What the system says; then what was there is as it was.
+    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()>;
+}
+
 /// A file whose bytes are to be replaced; see [`Disk::replace`].
 #[derive(Clone, Copy, Debug)]
 pub struct Replacement<'a> {
@@ -248,6 +262,18 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says.
     fn scratch(&self) -> io::Result<Box<dyn Scratch>>;
+
+    /// Begins a file in a directory, which must be there.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>>;
+
+    /// Removes a file, or a directory with all that is in it. A link is removed, not what it leads to.
+    ///
+    /// # Errors
+    /// What the system says; a part of a directory may have been removed.
+    fn delete(&self, path: &Path) -> io::Result<()>;
 
     /// Keeps objects in a directory, which is made when the first one is put.
     ///

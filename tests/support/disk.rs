@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lockctl::os::RealDisk;
 use lockctl::world::{
-    DirEntry, Disk, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek, Replaced,
-    Replacement, Scratch,
+    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
+    Replaced, Replacement, Scratch,
 };
 
 /// What a test changes.
@@ -112,6 +112,14 @@ impl<T: Changes> Disk for Changed<T> {
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
         RealDisk.scratch()
+    }
+
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        RealDisk.draft(dir)
+    }
+
+    fn delete(&self, path: &Path) -> io::Result<()> {
+        RealDisk.delete(path)
     }
 
     fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
