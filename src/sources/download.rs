@@ -3,7 +3,7 @@
 //! Neither program repeats a body that breaks off. Whatever pieces a package is put together from,
 //! it is hashed as a whole, so that a wrong piece cannot go unnoticed.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::time::{Duration, SystemTime};
 
 use super::FetchError;
@@ -92,18 +92,21 @@ impl<'a> PackageRequest<'a> {
 }
 
 /// A package that was downloaded.
-pub struct Downloaded {
-    /// Its bytes, in a file without a name.
-    pub file: Box<dyn Scratch>,
+pub struct Downloaded<F = Box<dyn Scratch>> {
+    /// Its bytes, in the file that was made for them.
+    pub file: F,
     /// The SHA-256 of them.
     pub digest: Digest,
     /// The length of the file in bytes.
     pub bytes: u64,
 }
 
+/// Makes the file for the bytes of a package; a package that starts over gets another one.
+pub type MakeFile<'a, F> = &'a dyn Fn() -> io::Result<F>;
+
 /// The bytes of a package that have arrived so far.
-struct Partial {
-    file: Box<dyn Scratch>,
+struct Partial<F> {
+    file: F,
     sha: Sha256Stream,
     bytes: u64,
     /// A strong entity tag or a date, by which the server decides whether the rest still belongs to the same
@@ -115,13 +118,13 @@ struct Partial {
     received: u64,
 }
 
-impl std::fmt::Debug for Downloaded {
+impl<F> std::fmt::Debug for Downloaded<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Downloaded").finish_non_exhaustive()
     }
 }
 
-/// Downloads a package into a nameless file.
+/// Downloads a package into a file without a name.
 ///
 /// A package that was put together from pieces and has another SHA-256 than it should have is downloaded
 /// once more as a whole.
@@ -133,10 +136,22 @@ pub fn download(
     disk: &dyn Disk,
     request: PackageRequest<'_>,
 ) -> Result<Downloaded, FetchError> {
+    download_into(net, &|| disk.scratch(), request)
+}
+
+/// Does what [`download`] does, into a file that the caller makes.
+///
+/// # Errors
+/// As [`download`].
+pub fn download_into<F: Scratch>(
+    net: &Net<'_>,
+    make: MakeFile<'_, F>,
+    request: PackageRequest<'_>,
+) -> Result<Downloaded<F>, FetchError> {
     let PackageRequest { url, check, .. } = request;
     let mut delays = net.policy.packages();
     let mut attempts = 0;
-    let mut partial = Partial::empty(disk, url)?;
+    let mut partial = Partial::empty(make, url)?;
     // The whole package is fetched a second time at most once: a server that always mixes two files would
     // keep the run busy otherwise.
     let mut started_over = false;
@@ -144,14 +159,14 @@ pub fn download(
     loop {
         attempts += 1;
         let before = partial.bytes;
-        let (mut error, after) = match attempt(net, disk, request, &mut partial) {
+        let (mut error, after) = match attempt(net, make, request, &mut partial) {
             Ok(server) => {
                 let digest = partial.sha.clone().finish();
                 // Servers behind one name may hold different files, or change theirs between two pieces.
                 // One download in a single piece shows whether the package is really another one.
                 let is_wrong = matches!(check, Check::Digest(expected) if expected != digest);
                 if is_wrong && partial.in_pieces && !started_over {
-                    partial.restart(disk, url)?;
+                    partial.restart(make, url)?;
                     started_over = true;
                     continue;
                 }
@@ -189,13 +204,13 @@ pub fn download(
 }
 
 /// Ends a download in which the last byte has arrived.
-fn complete(
+fn complete<F>(
     net: &Net<'_>,
     request: PackageRequest<'_>,
     server: &Url,
-    partial: Partial,
+    partial: Partial<F>,
     digest: Digest,
-) -> Result<Downloaded, FetchError> {
+) -> Result<Downloaded<F>, FetchError> {
     let bytes = partial.bytes;
     // The length in a descriptor is compared as well, since OpenTofu refuses another one (rules 14.8).
     if let Some(error) = other_length(server, request.bytes, Some(bytes)) {
@@ -215,11 +230,11 @@ fn complete(
 type Failed = (FetchError, Option<Duration>);
 
 /// Asks for what is missing and adds it; returns the URL that served it.
-fn attempt(
+fn attempt<F: Scratch>(
     net: &Net<'_>,
-    disk: &dyn Disk,
+    make: MakeFile<'_, F>,
     request: PackageRequest<'_>,
-    partial: &mut Partial,
+    partial: &mut Partial<F>,
 ) -> Result<Url, Failed> {
     let url = request.url;
     let alone = |error| (error, None);
@@ -235,7 +250,7 @@ fn attempt(
     match response.status {
         // The whole package, though perhaps only the rest was asked for: the server gives no pieces,
         // or its file has changed since.
-        200 => partial.restart(disk, url).map_err(alone)?,
+        200 => partial.restart(make, url).map_err(alone)?,
         206 if first_byte(&response) == Some(partial.bytes) => partial.in_pieces = true,
         // Another piece than was asked for, or none: the next attempt starts over.
         206 | 416 => {
@@ -278,10 +293,10 @@ fn attempt(
 
 /// Requests what is missing, or everything where it is unknown whether the rest belongs to the same
 /// file; returns the URL that serves it, behind all redirects.
-fn ask(
+fn ask<F>(
     net: &Net<'_>,
     package: PackageRequest<'_>,
-    partial: &Partial,
+    partial: &Partial<F>,
 ) -> Result<(Url, HttpResponse), FetchError> {
     let url = package.url;
     let range = format!("bytes={}-", partial.bytes);
@@ -320,12 +335,12 @@ fn ask(
 }
 
 /// Adds a body as it comes; the server is where it comes from in the end.
-fn receive(
+fn receive<F: Scratch>(
     net: &Net<'_>,
     request: PackageRequest<'_>,
     server: &Url,
     mut response: HttpResponse,
-    partial: &mut Partial,
+    partial: &mut Partial<F>,
 ) -> Result<(), FetchError> {
     let PackageRequest { url, .. } = request;
     let limit = request.bytes.unwrap_or(request.limit).min(request.limit);
@@ -387,10 +402,10 @@ fn other_length(server: &Url, stated: Option<u64>, found: Option<u64>) -> Option
     })
 }
 
-impl Partial {
-    fn empty(disk: &dyn Disk, url: &Url) -> Result<Self, FetchError> {
+impl<F> Partial<F> {
+    fn empty(make: MakeFile<'_, F>, url: &Url) -> Result<Self, FetchError> {
         Ok(Self {
-            file: disk.scratch().map_err(|error| not_stored(url, &error))?,
+            file: make().map_err(|error| not_stored(url, &error))?,
             sha: Sha256Stream::default(),
             bytes: 0,
             validator: None,
@@ -400,11 +415,11 @@ impl Partial {
     }
 
     /// Forgets what has arrived, but not how much that was.
-    fn restart(&mut self, disk: &dyn Disk, url: &Url) -> Result<(), FetchError> {
+    fn restart(&mut self, make: MakeFile<'_, F>, url: &Url) -> Result<(), FetchError> {
         let received = self.received;
         *self = Self {
             received,
-            ..Self::empty(disk, url)?
+            ..Self::empty(make, url)?
         };
         Ok(())
     }

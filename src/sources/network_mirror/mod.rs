@@ -284,6 +284,22 @@ fn stated(document: &Url, archive: &Archive) -> Shared<Hashes> {
         .collect()
 }
 
+/// Returns the hashes that a `VERSION.json` states for each platform; what is no such document states none.
+#[must_use]
+pub fn stated_hashes(document: &[u8]) -> BTreeMap<Platform, Hashes> {
+    let archives: Archives = read_json(document).unwrap_or_default();
+    archives
+        .iter()
+        .map(|(platform, archive)| {
+            let texts = archive.hashes.iter().flatten().take(MAX_HASHES);
+            (
+                platform,
+                texts.filter_map(|text| text.parse().ok()).collect(),
+            )
+        })
+        .collect()
+}
+
 fn read<T: serde::de::DeserializeOwned>(answer: &Answer) -> Shared<T> {
     read_json(&answer.body).map_err(|reason| {
         let url = answer.url.clone();
