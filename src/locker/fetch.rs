@@ -13,7 +13,7 @@ use crate::archive::zip::{self, ZipHashes};
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::authenticate;
 use crate::hash::{self, Digest, Hash};
-use crate::package::{Blob, Fact, Local, Location, PackageMeta, PackedFile};
+use crate::package::{Blob, Fact, Local, Location, PackageId, PackageMeta, PackedFile};
 use crate::parallel::{self, Gate};
 use crate::platform::Platform;
 use crate::sources::FetchError;
@@ -369,42 +369,55 @@ impl Hasher<'_> {
         is_same_type.then_some(stored)
     }
 
-    /// Keeps a fact about a zip, if it can stand for the package (`store` rules 1.1).
     fn keep_fact(&self, zip: &ZipHashes, size: u64, meta: &PackageMeta) {
-        // Programs disagree about such a zip, so one `h1:` could not stand for it.
-        if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
-            return;
-        }
         let id = &meta.id;
         let offered: BTreeSet<Platform> = meta
             .evidence
             .iter()
             .flat_map(|evidence| listed_platforms(&evidence.sums, &id.provider, &id.version))
             .collect();
-        let files: Option<Vec<PackedFile>> = zip
-            .files
-            .iter()
-            .map(|file| {
-                Some(PackedFile {
-                    name: String::from_utf8(file.name.to_vec()).ok()?,
-                    digest: file.digest,
-                })
-            })
-            .collect();
-        self.facts.keep(&Fact {
-            zh: zip.zh.clone(),
-            h1: zip.h1.clone(),
-            size,
-            id: id.clone(),
-            // Some registries have a checksum list for each platform, which names no other.
-            offered: if offered.len() < 2 {
-                Vec::new()
-            } else {
-                offered.into_iter().collect()
-            },
-            files: files.unwrap_or_default(),
-        });
+        if let Some(fact) = fact_about(zip, size, id, offered) {
+            self.facts.keep(&fact);
+        }
     }
+}
+
+/// Returns the fact about a zip in a signed list, if it can stand for the package (`store` rules 1.1); `offered`
+/// are the platforms that the list has packages for.
+#[must_use]
+pub fn fact_about(
+    zip: &ZipHashes,
+    size: u64,
+    id: &PackageId,
+    offered: BTreeSet<Platform>,
+) -> Option<Fact> {
+    // Programs disagree about such a zip, so one `h1:` could not stand for it.
+    if zip.h1 != zip.member_h1 || !zip.oddities.is_empty() {
+        return None;
+    }
+    let files: Option<Vec<PackedFile>> = zip
+        .files
+        .iter()
+        .map(|file| {
+            Some(PackedFile {
+                name: String::from_utf8(file.name.to_vec()).ok()?,
+                digest: file.digest,
+            })
+        })
+        .collect();
+    Some(Fact {
+        zh: zip.zh.clone(),
+        h1: zip.h1.clone(),
+        size,
+        id: id.clone(),
+        // Some registries have a checksum list for each platform, which names no other.
+        offered: if offered.len() < 2 {
+            Vec::new()
+        } else {
+            offered.into_iter().collect()
+        },
+        files: files.unwrap_or_default(),
+    })
 }
 
 /// Returns the hash of a downloaded package, if its length and hash are those that the registry states.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::Release;
 use super::stages::{KnownPackages, Selected};
 use super::work::RootWork;
 use crate::addr::ProviderAddr;
@@ -52,13 +53,13 @@ pub(super) fn retain_listed(
     metas: &[Arc<PackageMeta>],
 ) {
     let evidence = metas.iter().filter_map(|meta| meta.evidence.as_ref());
-    let zips = listed_zips(selected, evidence);
+    let zips = listed_zips(&selected.release(), evidence);
     known.retain(|platform, stored| zips.contains(&(platform.clone(), stored.fact.zh.clone())));
 }
 
 /// Returns the zips that documents name as packages of a release, each with its platform.
 pub(super) fn listed_zips<'m>(
-    selected: &Selected,
+    release: &Release,
     evidence: impl Iterator<Item = &'m Evidence>,
 ) -> BTreeSet<(Platform, Hash)> {
     let mut documents: Vec<&ChecksumList> = Vec::new();
@@ -73,8 +74,8 @@ pub(super) fn listed_zips<'m>(
         };
         for (zh, name) in list.names() {
             // A registry could hand out the signed list of an older release: names of this version count.
-            if let Some((version, platform)) = packed_name(name, selected.provider.type_name())
-                && version == selected.version
+            if let Some((version, platform)) = packed_name(name, release.provider.type_name())
+                && version == release.version
             {
                 zips.insert((platform, zh.clone()));
             }

@@ -45,7 +45,7 @@ pub use self::claims::{ClaimAgainst, FalseClaim, KnownContent, Unanswered, false
 pub use self::convert::{Conversion, MovedEntry, Staying, Superseded, convert};
 pub use self::dates::all_dates;
 pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
-pub use self::fetch::DOWNLOADS;
+pub use self::fetch::{DOWNLOADS, fact_about};
 pub use self::offline::complete;
 pub use self::outcome::{
     Against, ContradictedHash, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked,

@@ -296,7 +296,7 @@ impl Planned {
                 .iter()
                 .filter_map(|meta| meta.evidence.as_ref())
                 .filter(|evidence| !evidence.keys.is_empty());
-            let zips = listed::listed_zips(&self.selected, signed);
+            let zips = listed::listed_zips(&self.selected.release(), signed);
             self.claimed = self.claims.replacements(&zips);
         }
         for platform in trust.to_prove(&self.claims) {

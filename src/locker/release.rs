@@ -1,15 +1,17 @@
 //! The statements of registries about locked releases; no package is downloaded.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::LockError;
 use super::claims::distinct;
+use super::listed::listed_zips;
 use super::lists::{ReleaseLists, check, unite};
 use super::work::QUESTIONS;
 use crate::addr::{ProviderAddr, Url};
 use crate::authenticate::{self, AuthError, Rules, Signer};
-use crate::hash::Hashes;
+use crate::hash::{Hash, Hashes};
 use crate::package::{Claims, PackageId, PackageMeta, ReleaseDates};
 use crate::parallel;
 use crate::platform::Platform;
@@ -43,6 +45,8 @@ pub struct ReleaseList {
     /// Its signers; several only where each platform has a list of its own. None if its registry names
     /// no key.
     pub signers: Vec<Signer>,
+    /// The packages that it names, each with its platform.
+    pub zips: BTreeSet<(Platform, Hash)>,
     /// The times at which it was signed, and changed last.
     pub dates: ReleaseDates,
     /// The URL of one of the packages.
@@ -118,7 +122,12 @@ fn list(
     } else {
         Vec::new()
     };
+    let evidence = packages
+        .metas
+        .iter()
+        .filter_map(|meta| meta.evidence.as_ref());
     Ok(ReleaseList {
+        zips: listed_zips(release, evidence),
         hashes,
         signers,
         dates,
