@@ -123,6 +123,9 @@ pub mod review;
 #[cfg(feature = "fetch")]
 #[doc(hidden)]
 pub mod locker;
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
+pub mod mirror;
 pub mod verify;
 
 #[doc(hidden)]

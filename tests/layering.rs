@@ -78,6 +78,11 @@ const ROOMS: &[(&str, &str)] = &[
          authenticate archive sources store resolve coverage",
     ),
     (
+        "mirror",
+        "flavor addr version platform hash diag world package parallel lockfile authenticate archive sources store \
+         coverage locker",
+    ),
+    (
         "verify",
         "flavor addr version platform hash diag world package requirement parallel lockfile project \
          authenticate archive sources resolve coverage locker",
@@ -94,7 +99,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "run",
         "flavor addr version platform hash diag world package remote_module requirement parallel lockfile \
-         config project cliconfig authenticate git sources modules store coverage locker verify workspace report",
+         config project cliconfig authenticate git sources modules store coverage locker mirror verify workspace report",
     ),
     (
         "advice",
@@ -111,8 +116,8 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "cli",
         "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
-         config project cliconfig authenticate archive git sources modules store resolve coverage review locker verify \
-         workspace report run advice symptom completion verifier",
+         config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
+         verify workspace report run advice symptom completion verifier",
     ),
 ];
 

@@ -20,6 +20,7 @@ use crate::cli::hash::HashArgs;
 use crate::cli::lock::LockArgs;
 use crate::cli::log::LogArgs;
 use crate::cli::merge::args::MergeArgs;
+use crate::cli::mirror::MirrorArgs;
 use crate::cli::outdated::OutdatedArgs;
 use crate::cli::resolve::args::ResolveArgs;
 use crate::cli::show::ShowArgs;
@@ -102,6 +103,7 @@ commands! {
     Update(UpdateArgs) = "update", [Prose, Events];
     Convert(ConvertArgs) = "convert", [Prose, Events];
     Outdated(OutdatedArgs) = "outdated", [Prose, Events];
+    Mirror(MirrorArgs) = "mirror", [Prose, Events];
     Verify(VerifyArgs) = "verify", [Prose, Checks];
     Diff(DiffArgs) = "diff", [Prose];
     Show(ShowArgs) = "show", [];

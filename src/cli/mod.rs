@@ -18,6 +18,7 @@ mod hash;
 mod lock;
 mod log;
 mod merge;
+mod mirror;
 mod outdated;
 mod project_revision;
 mod resolve;

@@ -16,6 +16,7 @@ pub(crate) mod facts;
 mod failure;
 pub(crate) mod ignored;
 mod job;
+pub(crate) mod mirror;
 pub(crate) mod options;
 pub(crate) mod platforms;
 pub(crate) mod progress;

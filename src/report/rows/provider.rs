@@ -13,7 +13,9 @@ use crate::hash::Hash;
 use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
-use super::{ComparedProvider, ExplainedProvider, PastChange, RequiredProviderRow};
+use super::{
+    ComparedProvider, ExplainedProvider, MirroredProvider, PastChange, RequiredProviderRow,
+};
 use super::{PassedOverRelease, StatedDate};
 
 /// A row about a provider; each command has its own kind.
@@ -37,6 +39,8 @@ pub enum Provider {
     Compared(Box<ComparedProvider>),
     /// Of `log`: one change, the newest first.
     Changed(Box<PastChange>),
+    /// Of `mirror`: an entry of the lock file.
+    Mirrored(MirroredProvider),
 }
 
 /// An entry of the lock file, as `lock` or `update` wrote it or would write it.

@@ -287,6 +287,7 @@ fn every_command_prints_what_the_schema_describes() {
             0,
         ),
         (vec!["outdated", "--fs-mirror", "mirror"], 0),
+        (vec!["mirror", "packages", "--check"], 1),
         (vec!["verify", "--platform", "linux_amd64"], 0),
         (vec!["verify", "--matrix", "--platform", "linux_amd64"], 0),
         (vec!["diff", "old.hcl", LOCK], 0),

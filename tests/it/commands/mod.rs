@@ -48,6 +48,8 @@ mod many_roots;
 mod matrix;
 mod matrix_here;
 mod merge;
+mod mirror;
+mod mirror_faults;
 mod neighbours;
 mod net_mirror;
 mod oci_mirror;

@@ -1,0 +1,127 @@
+//! The arguments of `lockctl mirror`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::{Platforms, RootArgs, examples, jobs};
+use crate::cli::source_args::InstallationArg;
+use crate::cliconfig::RepositoryTemplate;
+use crate::mirror::{ExistingCheck, MirrorExtent};
+use crate::run::mirror::{CliConfigFile, MirrorOptions};
+use crate::run::options::{PackageChoice, RunOptions};
+use crate::sources::network_mirror::MirrorUrl;
+
+/// Place the packages that lock files need into a mirror
+///
+/// DIR becomes a packed mirror: `init` uses it as a filesystem mirror, and a static https server
+/// makes it a network mirror. Only lock files are read. A package is placed if the signed list of
+/// its registry has its zh:, and if its h1: is the locked one; its bytes may come from anywhere.
+#[derive(Clone, Debug, Args)]
+#[command(before_help = examples(&[
+    ("lockctl mirror /srv/providers -r", "what all roots below need"),
+    ("lockctl mirror m --platform linux_amd64", "for one platform"),
+    ("lockctl mirror m --from ~/.terraform.d/plugin-cache", "copy what is at hand"),
+    ("lockctl mirror m -r --check", "is it complete? makes no request"),
+]))]
+pub(in crate::cli) struct MirrorArgs {
+    /// The directory of the mirror; it is made if it is missing
+    #[arg(value_name = "DIR")]
+    dir: PathBuf,
+    #[command(flatten)]
+    pub(super) roots: RootArgs,
+    #[command(flatten)]
+    platforms: Platforms,
+    /// Copy packages from this directory, if it has them [can be repeated]
+    ///
+    /// It has the layout of a filesystem mirror. Whatever it holds, only zips with the right hash are
+    /// copied.
+    #[arg(long, value_name = "DIR")]
+    pub(super) from: Vec<PathBuf>,
+    /// Take packages from this network mirror before registries
+    #[arg(long, value_name = "URL")]
+    net_mirror: Option<MirrorUrl>,
+    /// Take packages from repositories of OCI artifacts before registries
+    #[arg(long, value_name = "TEMPLATE")]
+    oci_mirror: Option<RepositoryTemplate>,
+    /// Take packages from registries only, or first as `init` does
+    #[arg(long, value_enum, value_name = "FROM")]
+    installation: Option<InstallationArg>,
+    /// Write nothing and make no request; exit with code 1 if a package is missing or wrong
+    ///
+    /// With --prune also if a package is there that no lock file needs.
+    #[arg(long, conflicts_with = "dry_run")]
+    check: bool,
+    /// Write nothing; show what would be placed and removed
+    #[arg(long)]
+    dry_run: bool,
+    /// Remove packages that no lock file needs
+    ///
+    /// Nothing is removed if a lock file could not be read.
+    #[arg(long)]
+    prune: bool,
+    /// Compare only the size of packages that are there, where it is known
+    #[arg(long)]
+    trust_existing: bool,
+    /// Write the CLI configuration that makes `init` use the mirror
+    ///
+    /// The mirrored providers come from DIR, all others from their registries.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "dry_run"])]
+    write_cli_config: Option<PathBuf>,
+    /// With --write-cli-config, use the mirror under this URL
+    #[arg(long, value_name = "URL", requires = "write_cli_config")]
+    url: Option<MirrorUrl>,
+    /// With --write-cli-config, ask registries for versions that the mirror lacks
+    #[arg(long, requires = "write_cli_config")]
+    fallback: bool,
+    /// Maximum number of packages that are downloaded or hashed at once
+    /// [default: 8 downloads, a hash per core]
+    #[arg(long, value_name = "N", value_parser = jobs)]
+    jobs: Option<NonZeroUsize>,
+}
+
+impl MirrorArgs {
+    /// Returns what is typed, as seen from the directory of the run.
+    pub(super) fn options(&self, options: &RunOptions) -> MirrorOptions {
+        let installation = self.installation.map(|installation| match installation {
+            InstallationArg::Registry => PackageChoice::Registry,
+            InstallationArg::Cli => PackageChoice::CliConfiguration,
+        });
+        let net_mirror = self.net_mirror.clone().map(PackageChoice::NetworkMirror);
+        let oci_mirror = self.oci_mirror.clone().map(PackageChoice::OciMirror);
+        MirrorOptions {
+            dir: options.below(&self.dir),
+            platforms: self.platforms.platforms.clone(),
+            extent: self.extent(),
+            existing: if self.trust_existing {
+                ExistingCheck::Sizes
+            } else {
+                ExistingCheck::Hashes
+            },
+            prunes: self.prune,
+            from: self.from.iter().map(|dir| options.below(dir)).collect(),
+            sources: net_mirror
+                .into_iter()
+                .chain(oci_mirror)
+                .chain(installation)
+                .collect(),
+            cli_config: self.write_cli_config.as_ref().map(|path| CliConfigFile {
+                path: options.below(path),
+                url: self.url.clone(),
+                falls_back: self.fallback,
+            }),
+            jobs: self.jobs,
+        }
+    }
+
+    pub(super) fn extent(&self) -> MirrorExtent {
+        if self.check {
+            MirrorExtent::Check
+        } else if self.dry_run {
+            MirrorExtent::DryRun
+        } else {
+            MirrorExtent::Place
+        }
+    }
+}

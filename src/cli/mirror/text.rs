@@ -1,0 +1,172 @@
+//! The text of `lockctl mirror`: each release once, then how it came out.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::cli::Look;
+use crate::cli::session::provider;
+use crate::diag::counted;
+use crate::mirror::MirrorExtent;
+use crate::report::json::{MirroredPackageRow, MirroredProvider, MirroredState, Provider};
+use crate::report::{CommandResult, TextBlock, Tone};
+
+/// The heads of the columns.
+const TITLES: [&str; 6] = ["PROVIDER", "VERSION", "PACKAGES", "SIZE", "STATE", "FROM"];
+
+/// Number of lines beside the rows: the head, the line about rows that are left out, and the verdict.
+const LINES_BESIDE_ROWS: usize = 3;
+
+/// Shows each release that some root locks, and the sum of all.
+pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -> Vec<TextBlock> {
+    let roots = result.roots();
+    let releases: BTreeMap<_, &MirroredProvider> = roots
+        .iter()
+        .flat_map(|root| &root.providers)
+        .filter_map(|row| match row {
+            Provider::Mirrored(row) => Some(((&row.provider, &row.version), row)),
+            _ => None,
+        })
+        .collect();
+    let mut rows: Vec<&MirroredProvider> = releases.into_values().collect();
+    let packages: Vec<&MirroredPackageRow> = rows.iter().flat_map(|row| &row.packages).collect();
+    let mut blocks = Vec::new();
+    let verdict = TextBlock::Verdict(tone(result), sentence(&packages, extent));
+    if look.quiet && roots.len() > 1 && !look.markdown {
+        return if result.exit == 0 {
+            Vec::new()
+        } else {
+            vec![verdict]
+        };
+    }
+    // What changed comes first: of many releases most were there.
+    rows.sort_by_key(|row| Reverse(row.packages.iter().any(is_new)));
+    let most = if look.verbose {
+        rows.len()
+    } else {
+        look.rows(LINES_BESIDE_ROWS)
+    };
+    let hidden = rows.len().saturating_sub(most);
+    let name = provider::naming(roots);
+    let cells = rows.iter().take(most).map(|row| {
+        vec![
+            name(&row.provider),
+            row.version.to_string(),
+            row.packages.len().to_string(),
+            size(bytes(row.packages.iter())),
+            states(row),
+            places(row.packages.iter()),
+        ]
+    });
+    if !rows.is_empty() {
+        let head = TITLES.map(str::to_owned).to_vec();
+        blocks.push(TextBlock::Table(
+            std::iter::once(head).chain(cells).collect(),
+        ));
+    }
+    if hidden > 0 {
+        let text = format!("{} more (-v shows them)", counted(hidden, "release"));
+        blocks.push(TextBlock::Lines(vec![text]));
+    }
+    blocks.push(verdict);
+    blocks
+}
+
+fn tone(result: &CommandResult) -> Tone {
+    match result.exit {
+        0 => Tone::Good,
+        1 => Tone::Warning,
+        _ => Tone::Bad,
+    }
+}
+
+/// Says how many packages there are in each state.
+fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
+    let of = |state| {
+        packages
+            .iter()
+            .filter(move |package| package.state == state)
+    };
+    let counted_packages = |state| counted(of(state).count(), "package");
+    let mut parts = Vec::new();
+    if of(MirroredState::Placed).next().is_some() {
+        let mut by_place: BTreeMap<&str, u64> = BTreeMap::new();
+        for package in of(MirroredState::Placed) {
+            let from = package.from.as_deref().unwrap_or_default();
+            *by_place.entry(from).or_default() += package.bytes.unwrap_or_default();
+        }
+        let by_place: Vec<String> = by_place
+            .into_iter()
+            .map(|(place, bytes)| format!("{} from {place}", size(bytes)))
+            .collect();
+        let packages = counted_packages(MirroredState::Placed);
+        parts.push(format!("placed {packages} ({})", by_place.join(", ")));
+    }
+    if of(MirroredState::Kept).next().is_some() || packages.is_empty() {
+        let packages = counted_packages(MirroredState::Kept);
+        parts.push(match extent {
+            MirrorExtent::Place => format!("kept {packages}"),
+            MirrorExtent::DryRun | MirrorExtent::Check => format!("{packages} as locked"),
+        });
+    }
+    for (state, word) in [
+        (MirroredState::Missing, "missing"),
+        (MirroredState::Wrong, "wrong"),
+    ] {
+        if of(state).next().is_some() {
+            let packages = counted_packages(state);
+            parts.push(match extent {
+                MirrorExtent::DryRun => format!("would place {packages} ({word})"),
+                MirrorExtent::Place | MirrorExtent::Check => format!("{packages} {word}"),
+            });
+        }
+    }
+    parts.join(", ")
+}
+
+fn is_new(package: &MirroredPackageRow) -> bool {
+    package.state != MirroredState::Kept
+}
+
+fn states(row: &MirroredProvider) -> String {
+    let states: BTreeSet<MirroredState> =
+        row.packages.iter().map(|package| package.state).collect();
+    let words = states.iter().map(|state| match state {
+        MirroredState::Kept => "kept",
+        MirroredState::Placed => "new",
+        MirroredState::Missing => "missing",
+        MirroredState::Wrong => "wrong",
+    });
+    or_dash(words.collect::<Vec<_>>().join(", "))
+}
+
+fn places<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String {
+    let places: BTreeSet<&str> = packages
+        .filter_map(|package| package.from.as_deref())
+        .collect();
+    or_dash(places.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+fn bytes<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> u64 {
+    packages.filter_map(|package| package.bytes).sum()
+}
+
+/// Spells a length in decimal units, as downloads are measured.
+fn size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
+    let unit = UNITS.iter().find(|(_, unit)| bytes >= *unit);
+    match unit {
+        Some((name, unit)) => {
+            let tenths = bytes * 10 / unit;
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None => format!("{bytes} B"),
+    }
+}
+
+fn or_dash(text: String) -> String {
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,178 @@
+//! The failures of a run, each about one release or one path.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::archive::ArchiveError;
+use crate::diag::{causes, counted_as};
+use crate::hash::Hash;
+use crate::locker::{LockError, Release};
+use crate::package::{KeyId, PackageId};
+use crate::platform::{self, Platform};
+use crate::world::Disk;
+
+/// A failure about a release, or about the directory of the mirror.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MirroringError {
+    /// The evidence of the registry is missing or wrong.
+    #[error(transparent)]
+    Evidence(#[from] Box<LockError>),
+    /// The release has no package for a platform that was named.
+    #[error("{id} does not exist: the signed list of the release has no package for that platform")]
+    NotOffered {
+        id: Box<PackageId>,
+        /// The platforms of the release.
+        offered: Vec<Platform>,
+    },
+    /// No place has the bytes of a package.
+    #[error("the package of {id} could not be fetched")]
+    NoPlace {
+        id: Box<PackageId>,
+        /// The places that were tried, each with the reason why it was left.
+        places: Vec<LeftPlace>,
+    },
+    /// Nothing vouches for a package.
+    #[error(
+        "nothing vouches for the package of {id}: its zh: is not in the lock file, and the signed list is not known"
+    )]
+    NotVouched { id: Box<PackageId> },
+    /// The package of a platform does not have an `h1:` that the lock file records.
+    #[error(
+        "the package of {id} has {found}, and none of the {} in the lock file is that",
+        counted_as(*.recorded, "h1: hash", "h1: hashes")
+    )]
+    H1Differs {
+        id: Box<PackageId>,
+        found: Hash,
+        /// Number of `h1:` in the lock file that are not known to be of another platform.
+        recorded: usize,
+        /// The roots with such a lock file.
+        roots: Vec<usize>,
+    },
+    /// The package is not among those whose `zh:` the lock file records.
+    #[error(
+        "the package of {id} has {found}, which the lock file does not have among the hashes of the release"
+    )]
+    ZipNotLocked {
+        id: Box<PackageId>,
+        found: Hash,
+        /// The roots with such a lock file.
+        roots: Vec<usize>,
+    },
+    /// The package has no program of the provider.
+    #[error("the package of {id} has no program of the provider")]
+    NoExecutable { id: Box<PackageId> },
+    /// The content of a package cannot be read.
+    #[error("the package of {id} cannot be read")]
+    Archive {
+        id: Box<PackageId>,
+        #[source]
+        cause: ArchiveError,
+    },
+    /// The project file demands a signature, or that of another key.
+    #[error(
+        "{} {} is not signed{}, as the project file demands",
+        release.provider,
+        release.version,
+        key.as_ref().map(|key| format!(" by {}", key.as_str())).unwrap_or_default()
+    )]
+    Unsigned {
+        release: Box<Release>,
+        /// The key that must have signed it, if one is stated.
+        key: Option<KeyId>,
+    },
+    /// A link is in the way.
+    #[error("{} is a symbolic link, and a mirror is written without following any", path.display())]
+    Link { path: PathBuf },
+    /// A path cannot be read or written.
+    #[error("{} cannot be {action}", path.display())]
+    Io {
+        path: PathBuf,
+        /// `read`, `written` or `removed`.
+        action: &'static str,
+        #[source]
+        cause: io::Error,
+    },
+}
+
+/// A place that was left for the next one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftPlace {
+    /// Its name, as a user knows it.
+    pub place: String,
+    /// The reason, in words.
+    pub reason: String,
+}
+
+impl MirroringError {
+    /// Returns true for an alarm: evidence against the lock file, the package or a demand. Every other error is a
+    /// job that could not be done.
+    #[must_use]
+    pub fn is_alarm(&self) -> bool {
+        match self {
+            Self::Evidence(error) => error.alarm().is_some(),
+            Self::H1Differs { .. } | Self::ZipNotLocked { .. } | Self::Unsigned { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Returns the causes in words, the outermost first.
+    #[must_use]
+    pub fn causes(&self) -> Vec<String> {
+        match self {
+            Self::NoPlace { places, .. } => places
+                .iter()
+                .map(|left| format!("{}: {}", left.place, left.reason))
+                .collect(),
+            error => causes(error),
+        }
+    }
+
+    /// Returns the next step for the user, if there is one.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::NotOffered { offered, .. } => Some(format!(
+                "the release has packages for {}",
+                platform::join(offered, ", ")
+            )),
+            Self::NoPlace { .. } => Some(
+                "run the same command again to go on; --from DIR names a directory that has the package".to_owned(),
+            ),
+            Self::NotVouched { id } => Some(format!(
+                "run `lockctl lock --platform {}` where the registry can be reached",
+                id.platform
+            )),
+            Self::H1Differs { id, .. } => Some(format!(
+                "nothing of the release was placed; either the lock file is not for {0}, which `lockctl lock --platform \
+                 {0}` adds, or it was falsified: find out who wrote it",
+                id.platform
+            )),
+            Self::ZipNotLocked { .. } => Some(
+                "nothing of the release was placed; `lockctl verify --upstream` compares the lock file with the signed \
+                 list"
+                    .to_owned(),
+            ),
+            Self::Link { .. } => Some("remove the link, or name another directory".to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Makes the error of a path in the mirror, by what the system says and what is there.
+    pub(super) fn io(disk: &dyn Disk, path: &Path, action: &'static str, cause: io::Error) -> Self {
+        let link = path
+            .ancestors()
+            .find(|path| matches!(disk.link(path), Ok(Some(_))));
+        match link {
+            Some(path) => Self::Link {
+                path: path.to_owned(),
+            },
+            None => Self::Io {
+                path: path.to_owned(),
+                action,
+                cause,
+            },
+        }
+    }
+}

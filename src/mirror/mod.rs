@@ -1,0 +1,179 @@
+//! Packages of many lock files in one directory, which serves as filesystem mirror and as network mirror.
+//!
+//! [`run`] takes all lock files at once: each release is looked at once, whatever the number of roots. A
+//! package is placed only if the signed list of its registry names its `zh:`, or if that cannot be asked for
+//! and the lock file names it. Its bytes may then come from anywhere, since the hash names them.
+//!
+//! Invariant: nothing has its final name before it was hashed and compared with every lock file. Each file is
+//! written beside its place and renamed; the documents of a provider come after its packages.
+
+mod documents;
+mod error;
+mod layout;
+mod outcome;
+mod places;
+mod present;
+mod prune;
+mod release;
+mod request;
+mod union;
+mod usage;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use self::error::{LeftPlace, MirroringError};
+pub use self::outcome::{MirrorOutcome, MirroredPackage, MirroredRelease, PackageState};
+pub use self::request::{ExistingCheck, MirrorExtent, MirrorSettings, MirroredRoot, Place};
+pub use self::usage::{MirrorUse, cli_config};
+
+use self::documents::DocumentRun;
+use self::present::PresentCheck;
+use self::prune::Pruning;
+use self::release::ReleaseRun;
+use crate::addr::ProviderAddr;
+use crate::locker::TrustedFacts;
+use crate::parallel::{self, Gate};
+use crate::store::Facts;
+use crate::world::{Disk, clean};
+
+/// Places the packages that lock files need, and writes the documents that list them.
+///
+/// Roots are judged by their own rules; a release that several name is judged by those of the first.
+#[must_use]
+pub fn run(
+    disk: &dyn Disk,
+    facts: &dyn Facts,
+    settings: &MirrorSettings<'_>,
+    roots: &[MirroredRoot<'_>],
+) -> MirrorOutcome {
+    let wanted = union::unite(roots);
+    let mut outcome = MirrorOutcome {
+        releases: Vec::new(),
+        superfluous: Vec::new(),
+        wanted: wanted
+            .iter()
+            .map(|wanted| (wanted.release.clone(), wanted.platforms.clone()))
+            .collect(),
+        documents: Vec::new(),
+        errors: Vec::new(),
+    };
+    let (dir, written) = match opened(disk, settings) {
+        Ok(opened) => opened,
+        Err(error) => {
+            outcome.errors.push(error);
+            return outcome;
+        }
+    };
+    let run = ReleaseRun {
+        files: disk,
+        disk: written,
+        dir: &dir,
+        facts,
+        settings,
+        roots,
+        downloads: &Gate::new(settings.downloads),
+        jobs: &Gate::new(settings.jobs),
+    };
+    outcome.releases = parallel::map(settings.downloads, &wanted, |wanted| run.mirror(wanted));
+    let mut by_provider: BTreeMap<&ProviderAddr, Vec<&MirroredRelease>> = BTreeMap::new();
+    for release in &outcome.releases {
+        let provider = &release.release.provider;
+        by_provider.entry(provider).or_default().push(release);
+    }
+    let documents = document_run(disk, written, facts, settings, &dir);
+    for (provider, releases) in by_provider {
+        match documents.write(provider, &releases) {
+            Ok(differing) => outcome.documents.extend(differing),
+            Err(error) => outcome.errors.push(error),
+        }
+    }
+    outcome
+}
+
+/// Removes the packages that no lock file of a run needs, and adds them to its outcome.
+///
+/// Only for a run in which every lock file could be read: what others need would be removed.
+pub fn prune(
+    disk: &dyn Disk,
+    facts: &dyn Facts,
+    settings: &MirrorSettings<'_>,
+    outcome: &mut MirrorOutcome,
+) {
+    let (dir, written) = match opened(disk, settings) {
+        Ok(opened) => opened,
+        Err(error) => {
+            outcome.errors.push(error);
+            return;
+        }
+    };
+    let pruning = Pruning {
+        disk: written,
+        dir: &dir,
+        extent: settings.extent,
+        wanted: &outcome.wanted,
+    };
+    let (removed, providers) = match pruning.remove() {
+        Ok(removed) => removed,
+        Err(error) => {
+            outcome.errors.push(error);
+            return;
+        }
+    };
+    outcome.superfluous = removed;
+    if settings.extent != MirrorExtent::Place {
+        return;
+    }
+    let documents = document_run(disk, written, facts, settings, &dir);
+    for provider in providers {
+        let releases: Vec<&MirroredRelease> = outcome
+            .releases
+            .iter()
+            .filter(|release| release.release.provider == provider)
+            .collect();
+        match documents.write(&provider, &releases) {
+            Ok(differing) => outcome.documents.extend(differing),
+            Err(error) => outcome.errors.push(error),
+        }
+    }
+}
+
+/// Makes the directory of the mirror, unless nothing is written, and returns it without links on the way, with
+/// the disk that it is written to.
+fn opened<'d>(
+    disk: &'d dyn Disk,
+    settings: &MirrorSettings<'_>,
+) -> Result<(PathBuf, &'d dyn Disk), MirroringError> {
+    let dir: &Path = settings.dir;
+    if settings.extent == MirrorExtent::Place {
+        disk.make_directory(dir)
+            .map_err(|cause| MirroringError::io(disk, dir, "written", cause))?;
+    }
+    match disk.resolve(dir) {
+        // Links below it are not followed: they may lead out of the mirror.
+        Ok(resolved) => Ok((resolved, disk.without_links())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((clean(dir), disk)),
+        Err(cause) => Err(MirroringError::io(disk, dir, "read", cause)),
+    }
+}
+
+fn document_run<'a>(
+    files: &'a dyn Disk,
+    disk: &'a dyn Disk,
+    facts: &'a dyn Facts,
+    settings: &MirrorSettings<'_>,
+    dir: &'a Path,
+) -> DocumentRun<'a> {
+    DocumentRun {
+        dir,
+        extent: settings.extent,
+        files,
+        check: PresentCheck {
+            disk,
+            facts,
+            trusted: TrustedFacts::Own,
+            existing: settings.existing,
+        },
+    }
+}

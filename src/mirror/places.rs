@@ -1,0 +1,374 @@
+//! The bytes of a package, from the first place that has them.
+//!
+//! A zip is named by its `zh:`, so that a place needs no trust: what it hands out is hashed, and a place that
+//! fails or hands out other bytes is left for the next one.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::error::LeftPlace;
+use super::present::HashedZip;
+use super::{MirroringError, Place};
+use crate::addr::Url;
+use crate::archive::zip::{ZipHashes, hash_members};
+use crate::archive::{Limits, has_executable};
+use crate::diag::causes;
+use crate::flavor::Flavor;
+use crate::hash::{self, Digest, Hash, Hashes, READ_BUFFER_BYTES, Scheme, Sha256Stream};
+use crate::locker::{self, FlavorSource, TrustedFacts};
+use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
+use crate::parallel::Gate;
+use crate::platform::Platform;
+use crate::sources::FetchError;
+use crate::sources::download::{Check, PackageRequest, download_into};
+use crate::store::Facts;
+use crate::world::{Disk, DraftFile};
+
+/// A package whose bytes are wanted.
+pub(super) struct WantedZip<'a> {
+    pub(super) id: PackageId,
+    /// The `zh:` that its bytes may have.
+    pub(super) zips: &'a Hashes,
+    /// The `h1:` that vouch for it where no `zh:` does; none if a list of the registry counts.
+    pub(super) h1s: &'a Hashes,
+    /// The platforms of the signed list that names it; none if no such list counts.
+    pub(super) offered: &'a BTreeSet<Platform>,
+    /// The package need not exist: where no place fails and none has it, there is none.
+    pub(super) may_lack: bool,
+}
+
+/// A package in a file that has no name yet.
+pub(super) struct FetchedZip<'d> {
+    pub(super) platform: Platform,
+    pub(super) draft: Box<dyn DraftFile + 'd>,
+    pub(super) zip: HashedZip,
+    /// The name of the place that it came from.
+    pub(super) from: String,
+}
+
+/// The context of fetching, beside the package.
+pub(super) struct Fetcher<'a> {
+    /// The disk that places on this machine are read from.
+    pub(super) files: &'a dyn Disk,
+    /// The disk that the mirror is written to, which follows no link.
+    pub(super) disk: &'a dyn Disk,
+    pub(super) facts: &'a dyn Facts,
+    pub(super) trusted: TrustedFacts,
+    /// The places of the root by whose rules the release is judged.
+    pub(super) places: &'a [Place<'a>],
+    /// Lets as many packages through as may be copied or downloaded at once.
+    pub(super) downloads: &'a Gate,
+    /// Lets as many packages through as may be hashed at once.
+    pub(super) jobs: &'a Gate,
+}
+
+/// The reason why a place was left, or why all of them are.
+enum PlaceFailure {
+    /// The place does not have the package.
+    Lacks(String),
+    /// The place may have it, and failed.
+    Failed(String),
+    /// The file could not be written: no other place would help.
+    Write(io::Error),
+}
+
+/// Bytes that have arrived.
+struct Arrived<'d> {
+    draft: Box<dyn DraftFile + 'd>,
+    digest: Digest,
+    bytes: u64,
+}
+
+impl<'a> Fetcher<'a> {
+    /// Fetches a package into a file in `dir`; returns `None` if there is no such package, and need not be.
+    ///
+    /// # Errors
+    /// If no place has it, or the file cannot be written.
+    pub(super) fn fetch(
+        &self,
+        dir: &Path,
+        wanted: &WantedZip<'_>,
+    ) -> Result<Option<FetchedZip<'a>>, MirroringError> {
+        let _turn = self.downloads.enter();
+        let mut left = Vec::new();
+        let mut failed = false;
+        for place in self.places {
+            for (name, arrived) in self.offers(place, dir, wanted) {
+                let checked = arrived.and_then(|arrived| self.checked(wanted, arrived));
+                match checked {
+                    Ok((draft, zip)) => {
+                        return Ok(Some(FetchedZip {
+                            platform: wanted.id.platform.clone(),
+                            draft,
+                            zip,
+                            from: name,
+                        }));
+                    }
+                    Err(PlaceFailure::Write(cause)) => {
+                        return Err(MirroringError::io(self.disk, dir, "written", cause));
+                    }
+                    Err(PlaceFailure::Lacks(reason)) => left.push(LeftPlace {
+                        place: name,
+                        reason,
+                    }),
+                    Err(PlaceFailure::Failed(reason)) => {
+                        failed = true;
+                        left.push(LeftPlace {
+                            place: name,
+                            reason,
+                        });
+                    }
+                }
+            }
+        }
+        if wanted.may_lack && !failed {
+            return Ok(None);
+        }
+        Err(MirroringError::NoPlace {
+            id: Box::new(wanted.id.clone()),
+            places: left,
+        })
+    }
+
+    /// Returns the attempts at a place, each with the name that a user knows: a directory may have several zips.
+    fn offers<'w>(
+        &'w self,
+        place: &'w Place<'a>,
+        dir: &'w Path,
+        wanted: &'w WantedZip<'_>,
+    ) -> Box<dyn Iterator<Item = (String, Result<Arrived<'a>, PlaceFailure>)> + 'w> {
+        match place {
+            Place::Directory(path, mirror) => {
+                let id = &wanted.id;
+                let zips: Vec<Local> = mirror
+                    .of(&id.provider, &id.version)
+                    .filter(|(other, _)| other.platform == id.platform)
+                    .flat_map(|(_, places)| places.to_vec())
+                    .filter(|place| matches!(place, Local::Archive(_)))
+                    .collect();
+                let name = path.display().to_string();
+                if zips.is_empty() {
+                    let lacks = PlaceFailure::Lacks("it has no zip of the package".to_owned());
+                    return Box::new(std::iter::once((name, Err(lacks))));
+                }
+                Box::new(
+                    zips.into_iter()
+                        .map(move |zip| (name.clone(), self.copied(zip.path(), dir))),
+                )
+            }
+            Place::Source(name, source) => {
+                let name = name
+                    .clone()
+                    .unwrap_or_else(|| wanted.id.provider.hostname().unicode().to_owned());
+                let own = std::iter::once_with(move || {
+                    (name, self.offered_by(source, &wanted.id, dir, wanted))
+                });
+                let is_registry = matches!(place, Place::Source(None, _));
+                let elsewhere = elsewhere(&wanted.id)
+                    .filter(move |_| is_registry && !wanted.zips.is_empty())
+                    .map(move |id| {
+                        let name = id.provider.hostname().unicode().to_owned();
+                        (name, self.offered_by(source, &id, dir, wanted))
+                    });
+                Box::new(own.chain(elsewhere))
+            }
+        }
+    }
+
+    fn offered_by(
+        &self,
+        source: &FlavorSource<'_>,
+        id: &PackageId,
+        dir: &Path,
+        wanted: &WantedZip<'_>,
+    ) -> Result<Arrived<'a>, PlaceFailure> {
+        let meta = source.source.package(id).map_err(|error| {
+            let text = in_words(&error);
+            if error.lacks_platform() || error.is_unknown_provider() {
+                PlaceFailure::Lacks(text)
+            } else {
+                PlaceFailure::Failed(text)
+            }
+        })?;
+        let (url, check, bytes) = match &meta.location {
+            Location::Local(Local::Archive(path)) => return self.copied(path, dir),
+            Location::Local(Local::Directory(_)) => {
+                return Err(PlaceFailure::Lacks(
+                    "it has the package unpacked only".to_owned(),
+                ));
+            }
+            Location::Remote(url) => (url, named_zip(&meta, wanted)?, None),
+            Location::Blob(Blob { url, digest, bytes }) => {
+                named(&hash::zh_of_digest(digest), wanted)?;
+                (url, Check::Digest(*digest), Some(*bytes))
+            }
+        };
+        self.downloaded(source, &meta, url, (check, bytes), dir)
+    }
+
+    fn downloaded(
+        &self,
+        source: &FlavorSource<'_>,
+        meta: &PackageMeta,
+        url: &Url,
+        (check, bytes): (Check, Option<u64>),
+        dir: &Path,
+    ) -> Result<Arrived<'a>, PlaceFailure> {
+        let mut net = source.net.clone();
+        net.policy.package_retries = meta.download_retries.unwrap_or(net.policy.package_retries);
+        let request = PackageRequest {
+            bytes,
+            ..PackageRequest::of_provider(url, check)
+        };
+        let make = || self.disk.draft(dir);
+        let downloaded = download_into(&net, &make, request).map_err(|error| match error {
+            // The reason alone is kept of the error of the system.
+            FetchError::Scratch { reason, .. } => PlaceFailure::Write(io::Error::other(reason)),
+            error => PlaceFailure::Failed(in_words(&error)),
+        })?;
+        Ok(Arrived {
+            draft: downloaded.file,
+            digest: downloaded.digest,
+            bytes: downloaded.bytes,
+        })
+    }
+
+    fn copied(&self, path: &Path, dir: &Path) -> Result<Arrived<'a>, PlaceFailure> {
+        let unreadable = |error: io::Error| PlaceFailure::Failed(error.to_string());
+        let mut reader = self.files.open(path).map_err(unreadable)?;
+        let mut draft = self.disk.draft(dir).map_err(PlaceFailure::Write)?;
+        let mut sha = Sha256Stream::default();
+        let mut buffer = vec![0; READ_BUFFER_BYTES];
+        let mut bytes = 0;
+        loop {
+            let length = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(unreadable(error)),
+            };
+            sha.update(&buffer[..length]);
+            draft
+                .write_all(&buffer[..length])
+                .map_err(PlaceFailure::Write)?;
+            bytes += length as u64;
+        }
+        Ok(Arrived {
+            draft,
+            digest: sha.finish(),
+            bytes,
+        })
+    }
+
+    /// Hashes what has arrived, and compares it with what vouches for it.
+    fn checked(
+        &self,
+        wanted: &WantedZip<'_>,
+        arrived: Arrived<'a>,
+    ) -> Result<(Box<dyn DraftFile + 'a>, HashedZip), PlaceFailure> {
+        let Arrived {
+            mut draft,
+            digest,
+            bytes,
+        } = arrived;
+        let zh = hash::zh_of_digest(&digest);
+        // Where the list is known nothing else counts, so other bytes need no look at their content.
+        if !wanted.zips.contains(&zh) && wanted.h1s.is_empty() {
+            return Err(PlaceFailure::Failed(format!(
+                "its package has {zh}, which is not that of the release"
+            )));
+        }
+        let known = self.trusted.find(self.facts, &zh);
+        let type_name = wanted.id.provider.type_name();
+        if let Some(stored) =
+            known.filter(|stored| stored.fact.id.provider.type_name() == type_name)
+        {
+            let h1 = stored.fact.h1.clone();
+            return Ok((draft, HashedZip { zh, h1, bytes }));
+        }
+        let _turn = self.jobs.enter();
+        let zip = hash_members(zh, &mut draft, &Limits::PACKAGE)
+            .map_err(|error| PlaceFailure::Failed(in_words(&error)))?;
+        if !has_executable(zip.files.iter().map(|file| &*file.name), type_name) {
+            return Err(PlaceFailure::Failed(
+                "its package has no program of the provider".to_owned(),
+            ));
+        }
+        if !wanted.zips.contains(&zip.zh) && !wanted.h1s.contains(&zip.h1) {
+            return Err(PlaceFailure::Failed(format!(
+                "its package has {} and {}, of which the lock file has neither",
+                zip.zh, zip.h1
+            )));
+        }
+        self.keep_fact(wanted, &zip, bytes);
+        let ZipHashes { zh, h1, .. } = zip;
+        Ok((draft, HashedZip { zh, h1, bytes }))
+    }
+
+    /// Keeps a fact about a zip that a signed list names (`store` rules 1.1).
+    fn keep_fact(&self, wanted: &WantedZip<'_>, zip: &ZipHashes, bytes: u64) {
+        if wanted.offered.is_empty() {
+            return;
+        }
+        let fact = locker::fact_about(zip, bytes, &wanted.id, wanted.offered.clone());
+        if let Some(fact) = fact {
+            self.facts.keep(&fact);
+        }
+    }
+}
+
+/// Returns how a download is checked, by the `zh:` that its source states; one that is not wanted is not
+/// downloaded.
+fn named_zip(meta: &PackageMeta, wanted: &WantedZip<'_>) -> Result<Check, PlaceFailure> {
+    if let Some(evidence) = &meta.evidence {
+        named(&hash::zh_of_digest(&evidence.shasum), wanted)?;
+        return Ok(Check::Digest(evidence.shasum));
+    }
+    // The only `zh:` that counts is the one that the package must have, whatever a mirror states.
+    let mut zips = wanted.zips.iter();
+    if let (Some(only), None) = (zips.next(), zips.next())
+        && wanted.h1s.is_empty()
+        && let Some(digest) = hash::digest_of_hex(only.value())
+    {
+        return Ok(Check::Digest(digest));
+    }
+    let stated: Vec<&Hash> = meta.stated.of(Scheme::Zh).collect();
+    if let Some(zh) = stated.iter().find(|zh| wanted.zips.contains(zh))
+        && let Some(digest) = hash::digest_of_hex(zh.value())
+    {
+        return Ok(Check::Digest(digest));
+    }
+    // Whatever arrives is compared with the lock file.
+    Ok(Check::Stated)
+}
+
+fn named(zh: &Hash, wanted: &WantedZip<'_>) -> Result<(), PlaceFailure> {
+    if wanted.zips.contains(zh) || !wanted.h1s.is_empty() {
+        return Ok(());
+    }
+    Err(PlaceFailure::Failed(format!(
+        "it offers {zh}, which is not that of the release"
+    )))
+}
+
+/// Returns the same package on the other public registries.
+fn elsewhere(id: &PackageId) -> impl Iterator<Item = PackageId> {
+    let hosts: BTreeSet<_> = Flavor::ALL
+        .iter()
+        .filter_map(|flavor| id.provider.on_registry_of(*flavor))
+        .filter(|provider| *provider != id.provider)
+        .collect();
+    let id = id.clone();
+    hosts.into_iter().map(move |provider| PackageId {
+        provider,
+        ..id.clone()
+    })
+}
+
+fn in_words(error: &dyn std::error::Error) -> String {
+    std::iter::once(error.to_string())
+        .chain(causes(error))
+        .collect::<Vec<_>>()
+        .join(": ")
+}

@@ -1,0 +1,128 @@
+//! The removal of packages that no lock file needs.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::layout::{INDEX, provider_dir, version_document, zips};
+use super::{MirrorExtent, MirroringError};
+use crate::addr::ProviderAddr;
+use crate::flavor::Flavor;
+use crate::locker::Release;
+use crate::package::{Local, PackageId, WantedSet};
+use crate::sources::SourceError;
+use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::version::Version;
+use crate::world::Disk;
+
+/// A mirror from which packages are removed.
+pub(super) struct Pruning<'a> {
+    /// The disk that the mirror is written to, which follows no link.
+    pub(super) disk: &'a dyn Disk,
+    pub(super) dir: &'a Path,
+    pub(super) extent: MirrorExtent,
+    /// The platforms that are wanted of each release.
+    pub(super) wanted: &'a BTreeMap<Release, WantedSet>,
+}
+
+impl Pruning<'_> {
+    /// Removes packages that are not wanted, the documents of versions without a package, and directories that
+    /// are empty then; returns what was, or would be, removed, and the providers of it. Other files stay.
+    ///
+    /// # Errors
+    /// The first path that cannot be read or removed.
+    pub(super) fn remove(&self) -> Result<(Vec<PathBuf>, Vec<ProviderAddr>), MirroringError> {
+        // Addresses of other hosts are the same in every flavor, and these directories name theirs.
+        let mirror = match FilesystemMirror::scan(self.disk, self.dir, Flavor::Terraform1_16) {
+            Ok(mirror) => mirror,
+            Err(SourceError::Unreadable { cause, .. })
+                if cause.kind() == io::ErrorKind::NotFound =>
+            {
+                return Ok(Default::default());
+            }
+            Err(error) => {
+                let cause = io::Error::other(error.to_string());
+                return Err(MirroringError::io(self.disk, self.dir, "read", cause));
+            }
+        };
+        let (mut removed, mut providers) = (Vec::new(), Vec::new());
+        for provider in mirror.providers() {
+            let before = removed.len();
+            for version in mirror.versions(provider) {
+                for (id, places) in mirror.of(provider, version) {
+                    for place in places.iter().filter(|place| !self.is_wanted(&id, place)) {
+                        removed.push(self.delete(place.path().to_owned())?);
+                    }
+                }
+            }
+            if removed.len() > before {
+                self.documents(provider, &mut removed)?;
+                providers.push(provider.clone());
+            }
+        }
+        Ok((removed, providers))
+    }
+
+    fn is_wanted(&self, id: &PackageId, place: &Local) -> bool {
+        let release = Release {
+            provider: id.provider.clone(),
+            version: id.version.clone(),
+        };
+        let is_zip = matches!(place, Local::Archive(_));
+        // An unpacked package would be installed in place of the zip, and nothing here has looked at it.
+        is_zip
+            && self
+                .wanted
+                .get(&release)
+                .is_some_and(|wanted| wanted.all || wanted.has(&id.platform))
+    }
+
+    /// Removes the documents of versions that have no zip any more, and what is empty.
+    fn documents(
+        &self,
+        provider: &ProviderAddr,
+        removed: &mut Vec<PathBuf>,
+    ) -> Result<(), MirroringError> {
+        if self.extent != MirrorExtent::Place {
+            return Ok(());
+        }
+        let dir = provider_dir(self.dir, provider);
+        let unreadable = |cause| MirroringError::io(self.disk, &dir, "read", cause);
+        let left = zips(self.disk, &dir, provider).map_err(unreadable)?;
+        for entry in self.disk.list(&dir).map_err(unreadable)? {
+            let name = entry.name.to_string_lossy();
+            let is_stale = name
+                .strip_suffix(".json")
+                .and_then(|version| version.parse::<Version>().ok())
+                .is_some_and(|version| {
+                    version_document(&version) == name && !left.contains_key(&version)
+                });
+            if is_stale || name == INDEX && left.is_empty() {
+                removed.push(self.delete(dir.join(&entry.name))?);
+            }
+        }
+        let below: Vec<PathBuf> = self
+            .disk
+            .list(&dir)
+            .map_err(unreadable)?
+            .iter()
+            .map(|entry| dir.join(&entry.name))
+            .collect();
+        let above = dir.ancestors().take_while(|path| *path != self.dir);
+        for path in below.iter().map(PathBuf::as_path).chain(above) {
+            if self.disk.list(path).is_ok_and(|entries| entries.is_empty()) {
+                self.delete(path.to_owned())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&self, path: PathBuf) -> Result<PathBuf, MirroringError> {
+        if self.extent == MirrorExtent::Place {
+            self.disk
+                .delete(&path)
+                .map_err(|cause| MirroringError::io(self.disk, &path, "removed", cause))?;
+        }
+        Ok(path)
+    }
+}

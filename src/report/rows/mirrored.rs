@@ -1,0 +1,67 @@
+//! Rows about packages in a mirror.
+
+use serde::Serialize;
+
+use crate::addr::ProviderAddr;
+use crate::hash::Hash;
+use crate::platform::Platform;
+use crate::version::Version;
+
+/// An entry of the lock file with its packages in the mirror.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MirroredProvider {
+    /// The provider, with its registry.
+    pub provider: ProviderAddr,
+    /// The version that is locked.
+    pub version: Version,
+    /// The packages that are wanted, by platform; the same in every root with this entry.
+    pub packages: Vec<MirroredPackageRow>,
+    /// Wanted platforms for which there is no package.
+    pub skipped_platforms: Vec<Platform>,
+    /// The reason why the lock file alone vouches for the packages; absent if the signed list of the registry does,
+    /// or if none was needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub without_list: Option<String>,
+}
+
+/// A package in the mirror.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "MirroredPackage"))]
+pub struct MirroredPackageRow {
+    /// The platform of the package.
+    pub platform: Platform,
+    /// The state of the package after the run.
+    pub state: MirroredState,
+    /// The reason why a file in its place is wrong; absent if none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The `zh:` of the zip; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zh: Option<Hash>,
+    /// The `h1:` of its files; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub h1: Option<Hash>,
+    /// The length of the zip in bytes; absent if it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// The place that its bytes come from; absent unless this run placed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+}
+
+/// The state of a package in the mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MirroredState {
+    /// The package was there, and its hash is right.
+    Kept,
+    /// This run placed it.
+    Placed,
+    /// The package is not there.
+    Missing,
+    /// Another file is in its place.
+    Wrong,
+}

@@ -1,0 +1,301 @@
+//! The job that mirrors packages: what it needs of each root, and the mirror of all.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{MirrorOptions, report};
+use crate::config::Loaded;
+use crate::coverage::Attributions;
+use crate::diag::Texts;
+use crate::flavor::Flavor;
+use crate::locker::{DOWNLOADS, FlavorSource, SignatureDemands};
+use crate::mirror::{self, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place};
+use crate::package::{PlatformsOrigin, WantedPlatforms, WantedSet};
+use crate::parallel;
+use crate::report::json::RootStatus;
+use crate::report::{CommandResult, Failure, RootResult};
+use crate::run::facts::{self, UserFacts};
+use crate::run::options::{PackageChoice, RootChoice};
+use crate::run::platforms::{self, PlatformChoice};
+use crate::run::root::Root;
+use crate::run::user::config::UserConfigs;
+use crate::run::user::enforcement;
+use crate::run::user::sources::Sources;
+use crate::run::{Job, OpenResult};
+use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::verify::packages::PackageMemo;
+use crate::verify::policy;
+
+/// The job that mirrors packages.
+pub(super) struct MirrorJob<'a> {
+    options: &'a MirrorOptions,
+    choice: &'a RootChoice,
+    user: Arc<UserConfigs<'a>>,
+    platforms: PlatformChoice,
+    facts: UserFacts<'a>,
+    packages: PackageMemo<'a>,
+    /// The sources that packages may come from, in the order in which they are asked; the last ones are what
+    /// project files state.
+    sources: Vec<Sources<'a>>,
+    registry: Sources<'a>,
+    /// The directories that packages may be copied from, as the program of each flavor reads them.
+    directories: BTreeMap<(Flavor, PathBuf), FilesystemMirror>,
+    outcome: Option<MirrorOutcome>,
+}
+
+/// The number of a root's source in one of the sources of the job, with its name; `None` if it has none there.
+type RootSource = Option<(String, usize)>;
+
+/// A root whose packages are mirrored.
+pub(super) struct OpenMirrorRoot {
+    root: Root,
+    platforms: WantedPlatforms,
+    demands: SignatureDemands,
+    sources: Vec<RootSource>,
+    /// The number of its registries; `None` if no request may be made.
+    registry: Option<usize>,
+}
+
+impl<'a> MirrorJob<'a> {
+    pub(super) fn new(
+        user: Arc<UserConfigs<'a>>,
+        options: &'a MirrorOptions,
+        choice: &'a RootChoice,
+    ) -> Self {
+        let world = user.world;
+        let typed = options
+            .sources
+            .iter()
+            .map(|choice| Sources::new(Arc::clone(&user), Some(choice.clone())));
+        let of_projects = Sources::new(Arc::clone(&user), None);
+        Self {
+            options,
+            choice,
+            platforms: platforms::typed(&options.platforms),
+            facts: UserFacts::new(user.options, world),
+            packages: PackageMemo::new(world.disk, parallel::cores()),
+            sources: typed.chain([of_projects]).collect(),
+            registry: Sources::new(Arc::clone(&user), Some(PackageChoice::Registry)),
+            directories: BTreeMap::new(),
+            outcome: None,
+            user,
+        }
+    }
+
+    fn settings(&self) -> MirrorSettings<'a> {
+        let jobs = self.options.jobs;
+        MirrorSettings {
+            dir: &self.options.dir,
+            jobs: jobs.unwrap_or_else(parallel::cores),
+            // Downloads wait for the network and hashing for a core, so that their usual numbers differ.
+            downloads: jobs.unwrap_or(DOWNLOADS),
+            enforced: enforcement(self.user.world.env),
+            extent: self.options.extent,
+            existing: self.options.existing,
+        }
+    }
+
+    /// Returns the platforms that are wanted of each provider: typed ones, those of the project file, those that
+    /// the entry is known to be for, or the common ones.
+    fn wanted(&mut self, root: &Root, known: &Attributions) -> Result<WantedPlatforms, Failure> {
+        let locked = if self.platforms.needs_locked() {
+            platforms::locked(root, &mut self.packages, &[], known)?
+        } else {
+            Vec::new()
+        };
+        let providers: Vec<_> = root.document().lock.providers.keys().collect();
+        let mut wanted = self.platforms.of_root(root, &providers, &locked);
+        for provider in providers {
+            let covered = known.get(provider).map(|facts| facts.covered());
+            if let Some(covered) = covered.filter(|platforms| !platforms.is_empty())
+                && wanted.origin_of(provider) == PlatformsOrigin::Default
+            {
+                let of_entry = WantedSet {
+                    preset: covered,
+                    ..WantedSet::default()
+                };
+                wanted.own.insert(provider.clone(), of_entry);
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// Sets up the sources of a root; `None` if the CLI configuration has errors, which are reported.
+    fn sources(
+        &mut self,
+        root: &Root,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<Option<Vec<RootSource>>, Failure> {
+        if self.options.extent != MirrorExtent::Place {
+            return Ok(Some(Vec::new()));
+        }
+        let mut numbers = Vec::new();
+        for (at, sources) in self.sources.iter_mut().enumerate() {
+            let choice = match self.options.sources.get(at) {
+                Some(typed) => Some(typed.clone()),
+                // What is typed takes the place of what the project file states.
+                None if self.options.sources.is_empty() => PackageChoice::of_project(root),
+                None => None,
+            };
+            let named = choice.filter(|choice| *choice != PackageChoice::Registry);
+            let Some(choice) = named else {
+                numbers.push(None);
+                continue;
+            };
+            let Some(number) = sources.of_root(root, true, texts, result)? else {
+                return Ok(None);
+            };
+            numbers.push(Some((name_of(&choice), number)));
+        }
+        Ok(Some(numbers))
+    }
+
+    fn registry(
+        &mut self,
+        root: &Root,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<Option<Option<usize>>, Failure> {
+        if self.user.options.offline || self.options.extent == MirrorExtent::Check {
+            return Ok(Some(None));
+        }
+        let number = self.registry.of_root(root, true, texts, result)?;
+        Ok(number.map(Some))
+    }
+
+    /// Scans the directories that packages may be copied from.
+    fn scan(&mut self, flavor: Flavor) -> Result<(), Failure> {
+        for dir in &self.options.from {
+            let key = (flavor, dir.clone());
+            if self.directories.contains_key(&key) || self.options.extent != MirrorExtent::Place {
+                continue;
+            }
+            let scanned = FilesystemMirror::scan(self.user.world.disk, dir, flavor);
+            let mirror = scanned.map_err(|error| {
+                Failure::from_error(&error)
+                    .help("name with --from the top directory of a filesystem mirror")
+            })?;
+            self.directories.insert(key, mirror);
+        }
+        Ok(())
+    }
+
+    /// Removes what no lock file needs, if that is wanted and every lock file could be read, and completes the
+    /// result.
+    pub(super) fn finish_mirror(mut self, result: &mut CommandResult) {
+        let settings = self.settings();
+        let Some(mut outcome) = self.outcome.take() else {
+            return;
+        };
+        let all_read = result
+            .roots()
+            .iter()
+            .all(|root| root.status != RootStatus::Failed);
+        if self.options.prunes && all_read {
+            let disk = self.user.world.disk;
+            mirror::prune(disk, self.facts.get(), &settings, &mut outcome);
+        }
+        report::complete(result, &outcome, self.options, all_read);
+        if let Some(file) = &self.options.cli_config {
+            let dir = &self.options.dir;
+            match report::write_cli_config(self.user.world, dir, file, &outcome) {
+                Ok(remark) => result.remarks.push(remark),
+                Err(failure) => report::fail_all(result, &failure),
+            }
+        }
+        result.remarks.extend(self.facts.remarks());
+    }
+}
+
+impl Job for MirrorJob<'_> {
+    type Opened = OpenMirrorRoot;
+    type Done = ();
+
+    fn open(
+        &mut self,
+        root: Root,
+        _: Option<Loaded>,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<OpenResult<OpenMirrorRoot>, Failure> {
+        if root.sound_lock_of(self.choice, result)?.is_none() {
+            return Ok(OpenResult::Finished);
+        }
+        let known = self.facts.about(&root, &root.document().lock);
+        let platforms = self.wanted(&root, &known)?;
+        self.scan(root.flavor)?;
+        let Some(sources) = self.sources(&root, texts, result)? else {
+            return Ok(OpenResult::Finished);
+        };
+        let Some(registry) = self.registry(&root, texts, result)? else {
+            return Ok(OpenResult::Finished);
+        };
+        Ok(OpenResult::Ready(OpenMirrorRoot {
+            demands: policy::demands(root.project(), root.flavor),
+            platforms,
+            sources,
+            registry,
+            root,
+        }))
+    }
+
+    fn work(&mut self, roots: Vec<(OpenMirrorRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
+        let sources: Vec<Vec<FlavorSource<'_>>> =
+            self.sources.iter().map(Sources::by_number).collect();
+        let registries = self.registry.by_number();
+        let places: Vec<Vec<Place<'_>>> = roots
+            .iter()
+            .map(|(opened, _)| {
+                let flavor = opened.root.flavor;
+                let copied = self.options.from.iter().filter_map(|dir| {
+                    let mirror = self.directories.get(&(flavor, dir.clone()))?;
+                    Some(Place::Directory(dir.clone(), mirror))
+                });
+                let named = opened
+                    .sources
+                    .iter()
+                    .zip(&sources)
+                    .filter_map(|(source, all)| {
+                        let (name, number) = source.as_ref()?;
+                        Some(Place::Source(Some(name.clone()), &all[*number]))
+                    });
+                let registry = opened.registry.map(|number| &registries[number]);
+                let registry = registry.map(|registry| Place::Source(None, registry));
+                copied.chain(named).chain(registry).collect()
+            })
+            .collect();
+        let locked: Vec<MirroredRoot<'_>> = roots
+            .iter()
+            .zip(&places)
+            .map(|((opened, _), places)| MirroredRoot {
+                flavor: opened.root.flavor,
+                lock: &opened.root.document().lock,
+                platforms: &opened.platforms,
+                trusted: facts::trusted(&opened.root),
+                demands: &opened.demands,
+                registry: opened.registry.map(|number| &registries[number]),
+                places,
+            })
+            .collect();
+        let disk = self.user.world.disk;
+        let outcome = mirror::run(disk, self.facts.get(), &self.settings(), &locked);
+        drop(locked);
+        let results = roots.into_iter().map(|(_, result)| result).collect();
+        report::roots(results, &outcome, self.options);
+        self.outcome = Some(outcome);
+        Vec::new()
+    }
+}
+
+/// Returns the name of a source in messages.
+fn name_of(choice: &PackageChoice) -> String {
+    match choice {
+        PackageChoice::Registry => "registries".to_owned(),
+        PackageChoice::CliConfiguration => "CLI configuration".to_owned(),
+        PackageChoice::FilesystemMirror(dir) => dir.display().to_string(),
+        PackageChoice::NetworkMirror(url) => url.to_string(),
+        PackageChoice::OciMirror(_) => "OCI mirror".to_owned(),
+    }
+}

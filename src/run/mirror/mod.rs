@@ -1,0 +1,74 @@
+//! A mirror for the lock files of many roots: the job, and what it reports.
+
+mod job;
+mod report;
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::mirror::{ExistingCheck, MirrorExtent};
+use crate::parallel;
+use crate::report::CommandResult;
+use crate::run::options::{PackageChoice, RootChoice, RunOptions};
+use crate::run::platforms::PlatformArg;
+use crate::run::user::config::{NetworkObserver, UserConfigs};
+use crate::run::{RunInputs, World, over_roots};
+use crate::sources::network_mirror::MirrorUrl;
+use job::MirrorJob;
+
+/// The options of a mirror.
+#[derive(Clone, Debug)]
+pub(crate) struct MirrorOptions {
+    /// The directory of the mirror.
+    pub(crate) dir: PathBuf,
+    /// Wanted platforms as typed.
+    pub(crate) platforms: Vec<PlatformArg>,
+    pub(crate) extent: MirrorExtent,
+    pub(crate) existing: ExistingCheck,
+    /// Packages that no lock file needs are removed.
+    pub(crate) prunes: bool,
+    /// Directories that packages may be copied from.
+    pub(crate) from: Vec<PathBuf>,
+    /// Sources that packages may come from, in the order in which they are asked.
+    pub(crate) sources: Vec<PackageChoice>,
+    /// The CLI configuration that makes `init` use the mirror, if one is to be written.
+    pub(crate) cli_config: Option<CliConfigFile>,
+    /// Maximum number of packages that are downloaded or hashed at once.
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+/// A CLI configuration to write.
+#[derive(Clone, Debug)]
+pub(crate) struct CliConfigFile {
+    /// The path of the file; its directory must be there.
+    pub(crate) path: PathBuf,
+    /// The URL under which the mirror is served; `None` if it is used as a directory.
+    pub(crate) url: Option<MirrorUrl>,
+    /// Registries are asked for what the mirror lacks.
+    pub(crate) falls_back: bool,
+}
+
+/// Mirrors the packages of all roots.
+pub(crate) fn mirror(
+    options: &RunOptions,
+    mirror: &MirrorOptions,
+    choice: &RootChoice,
+    world: World<'_>,
+    observer: NetworkObserver<'_>,
+) -> CommandResult {
+    let user = Arc::new(UserConfigs::new(options, world, observer));
+    let mut job = MirrorJob::new(user, mirror, choice);
+    let inputs = RunInputs {
+        choice,
+        options,
+        reading: None,
+        changed: None,
+        jobs: parallel::cores(),
+        world,
+    };
+    let all = over_roots(&mut job, inputs);
+    let mut result = all.into_result("mirror");
+    job.finish_mirror(&mut result);
+    result
+}

@@ -1,0 +1,245 @@
+//! The result of a mirror: rows of each root, failures, and remarks on the directory.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{CliConfigFile, MirrorOptions};
+use crate::diag::counted;
+use crate::mirror::{
+    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredPackage, MirroredRelease, MirroringError,
+    PackageState,
+};
+use crate::report::json::{
+    MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
+};
+use crate::report::{CommandResult, Failure, ResultEntry, ResultSubject, RootResult, Sentence};
+use crate::run::World;
+
+/// Maximum size of a CLI configuration that is replaced, in bytes.
+const MAX_CLI_CONFIG_BYTES: u64 = 1024 * 1024;
+
+/// Maximum number of paths that a remark names; more are counted.
+const MAX_NAMED: usize = 5;
+
+/// Reports the releases of each root; the results are in the order of the numbers that the outcome names.
+pub(super) fn roots(
+    mut results: Vec<&mut RootResult>,
+    outcome: &MirrorOutcome,
+    options: &MirrorOptions,
+) {
+    for release in &outcome.releases {
+        for root in &release.roots {
+            let result = &mut *results[*root];
+            result.providers.push(Provider::Mirrored(provider(release)));
+            // A run that places packages reports why one is missing.
+            if options.extent == MirrorExtent::Check && !release.is_complete() {
+                result.status = result.status.max(RootStatus::Findings);
+            }
+        }
+        for error in &release.errors {
+            for root in concerned(error, release) {
+                report(error, results[*root]);
+            }
+        }
+    }
+    for result in &mut results {
+        result.changed = Some(result.providers.iter().any(is_new));
+    }
+}
+
+/// Completes the result with what is about the directory; `all_read` says that every lock file could be read.
+pub(super) fn complete(
+    result: &mut CommandResult,
+    outcome: &MirrorOutcome,
+    options: &MirrorOptions,
+    all_read: bool,
+) {
+    if options.prunes && !all_read {
+        result.remarks.push(Sentence::warning(
+            "nothing was removed, because not every lock file could be read and mirrored",
+        ));
+    }
+    let superfluous = &outcome.superfluous;
+    if !superfluous.is_empty() {
+        let count = counted(superfluous.len(), "path");
+        let names = names(superfluous);
+        result.remarks.push(match options.extent {
+            MirrorExtent::Place => {
+                Sentence::note(format!("removed {count} that no lock file needs: {names}"))
+            }
+            MirrorExtent::DryRun => Sentence::note(format!(
+                "would remove {count} that no lock file needs: {names}"
+            )),
+            MirrorExtent::Check => {
+                Sentence::warning(format!("no lock file needs {count}: {names}"))
+            }
+        });
+    }
+    if options.extent == MirrorExtent::Check && !outcome.documents.is_empty() {
+        let count = counted(outcome.documents.len(), "document");
+        let names = names(&outcome.documents);
+        result.remarks.push(Sentence::warning(format!(
+            "{count} would change, so as to list the packages that are there: {names}"
+        )));
+    }
+    if options.extent != MirrorExtent::Check {
+        result.remarks.extend(without_lists(outcome));
+    }
+    let is_bad = options.extent == MirrorExtent::Check
+        && !(superfluous.is_empty() && outcome.documents.is_empty());
+    if is_bad {
+        result.exit = result.exit.max(RootStatus::Findings.exit_code());
+    }
+    for error in &outcome.errors {
+        fail_all(result, &failure(error));
+    }
+}
+
+/// Names the first of some paths.
+fn names(paths: &[PathBuf]) -> String {
+    let mut names: Vec<String> = paths
+        .iter()
+        .take(MAX_NAMED)
+        .map(|path| path.display().to_string())
+        .collect();
+    if paths.len() > MAX_NAMED {
+        names.push(format!("{} more", paths.len() - MAX_NAMED));
+    }
+    names.join(", ")
+}
+
+/// Says of which registries no list was used, each reason once.
+fn without_lists(outcome: &MirrorOutcome) -> impl Iterator<Item = Sentence> {
+    let reasons: BTreeSet<(&str, &str)> = outcome
+        .releases
+        .iter()
+        .filter_map(|release| {
+            let reason = release.without_list.as_deref()?;
+            Some((release.release.provider.hostname().unicode(), reason))
+        })
+        .collect();
+    reasons.into_iter().map(|(host, reason)| {
+        Sentence::note(format!(
+            "no signed list of {host} was used ({reason}): the zh: of the lock file vouches for its packages"
+        ))
+    })
+}
+
+/// Reports a failure that is about no root by itself.
+pub(super) fn fail_all(result: &mut CommandResult, failure: &Failure) {
+    result.exit = RootStatus::Failed.exit_code();
+    if let ResultSubject::Roots(roots) = &mut result.subject {
+        for root in roots {
+            root.fail(failure.clone());
+        }
+    }
+}
+
+/// Writes the CLI configuration that makes `init` use the mirror, and says how to use it.
+pub(super) fn write_cli_config(
+    world: World<'_>,
+    dir: &Path,
+    file: &CliConfigFile,
+    outcome: &MirrorOutcome,
+) -> Result<Sentence, Failure> {
+    let unusable = |path: &Path, cause: &io::Error| Failure {
+        title: format!("{} cannot be written", path.display()),
+        causes: vec![cause.to_string()],
+        help: None,
+    };
+    let used = match &file.url {
+        Some(url) => MirrorUse::Network(url.to_string()),
+        // A relative path would be another one in each root.
+        None => MirrorUse::Directory(
+            world
+                .disk
+                .resolve(dir)
+                .map_err(|cause| unusable(dir, &cause))?,
+        ),
+    };
+    let text = mirror::cli_config(&used, outcome, file.falls_back);
+    let path = &file.path;
+    let old = match world.disk.read(path, MAX_CLI_CONFIG_BYTES) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(cause) => return Err(unusable(path, &cause)),
+    };
+    if old.as_deref() != Some(text.as_bytes()) {
+        world
+            .disk
+            .replace(path, old.as_deref(), text.as_bytes())
+            .map_err(|cause| unusable(path, &cause))?;
+    }
+    let shown = world.disk.resolve(path).unwrap_or_else(|_| path.clone());
+    Ok(Sentence::note(format!(
+        "with `export TF_CLI_CONFIG_FILE={}`, `init -lockfile=readonly` installs from the mirror",
+        shown.display()
+    )))
+}
+
+/// Returns the numbers of the roots that an error is about.
+fn concerned<'e>(error: &'e MirroringError, release: &'e MirroredRelease) -> &'e [usize] {
+    match error {
+        MirroringError::H1Differs { roots, .. } | MirroringError::ZipNotLocked { roots, .. } => {
+            roots
+        }
+        _ => &release.roots,
+    }
+}
+
+fn report(error: &MirroringError, result: &mut RootResult) {
+    let failure = failure(error);
+    if error.is_alarm() {
+        result.entries.push(ResultEntry::Failure(failure));
+        result.status = result.status.max(RootStatus::Findings);
+    } else {
+        result.fail(failure);
+    }
+}
+
+fn failure(error: &MirroringError) -> Failure {
+    Failure {
+        title: error.to_string(),
+        causes: error.causes(),
+        help: error.help(),
+    }
+}
+
+fn provider(release: &MirroredRelease) -> MirroredProvider {
+    MirroredProvider {
+        provider: release.release.provider.clone(),
+        version: release.release.version.clone(),
+        packages: release.packages.iter().map(package).collect(),
+        skipped_platforms: release.skipped.clone(),
+        without_list: release.without_list.clone(),
+    }
+}
+
+fn package(package: &MirroredPackage) -> MirroredPackageRow {
+    let (state, reason) = match &package.state {
+        PackageState::Kept => (MirroredState::Kept, None),
+        PackageState::Placed => (MirroredState::Placed, None),
+        PackageState::Missing => (MirroredState::Missing, None),
+        PackageState::Wrong(reason) => (MirroredState::Wrong, Some(reason.clone())),
+    };
+    MirroredPackageRow {
+        platform: package.platform.clone(),
+        state,
+        reason,
+        zh: package.zh.clone(),
+        h1: package.h1.clone(),
+        bytes: (package.bytes > 0).then_some(package.bytes),
+        from: package.from.clone(),
+    }
+}
+
+fn is_new(provider: &Provider) -> bool {
+    match provider {
+        Provider::Mirrored(row) => row
+            .packages
+            .iter()
+            .any(|package| package.state != MirroredState::Kept),
+        _ => false,
+    }
+}

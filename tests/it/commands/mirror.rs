@@ -1,0 +1,357 @@
+//! `mirror`: what is placed, from where, and what a second run does.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+use snapbox::{assert_data_eq, str};
+
+use super::registry::{DEMO, TWO, lock, steady, with_registry};
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+use crate::registry::{Origin, Registry};
+use crate::scenarios::Packages;
+
+const DIR: &str = "m/registry.terraform.io/acme/demo";
+const ZIP: &str = "m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+
+pub(super) fn mirror(lab: &Lab, more: &[&str]) -> Outcome {
+    lab.run(&[&["mirror", "--flavor", "terraform@1.11", "m"], more].concat())
+}
+
+/// A root that is locked for two platforms, whose registry has forgotten the requests for that.
+pub(super) fn locked() -> (Registry, Lab) {
+    let (registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, TWO), 0);
+    registry.reset(&json!({}));
+    (registry, lab)
+}
+
+/// Every file below a directory, with its bytes.
+pub(super) fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let mut left = vec![dir.to_owned()];
+    while let Some(path) = left.pop() {
+        for entry in std::fs::read_dir(&path).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+            } else {
+                let name = path.strip_prefix(dir).unwrap().display().to_string();
+                files.insert(name.replace('\\', "/"), std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn times(dir: &Path) -> BTreeMap<String, SystemTime> {
+    tree(dir)
+        .into_keys()
+        .map(|name| {
+            let changed = std::fs::metadata(dir.join(&name)).unwrap().modified();
+            (name, changed.unwrap())
+        })
+        .collect()
+}
+
+pub(super) fn zips_requested(registry: &Registry) -> usize {
+    let requests = registry.requests();
+    requests.iter().filter(|line| line.contains(".zip")).count()
+}
+
+#[test]
+fn a_packed_mirror_is_placed() {
+    let (registry, lab) = locked();
+    let outcome = mirror(&lab, TWO);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
+acme/demo  1.0.0    2         611 B  new    registry.terraform.io
+placed 2 packages (611 B from registry.terraform.io)
+
+"#]]
+    );
+    assert_eq!(outcome.stderr, "");
+    let files = tree(&lab.path(DIR));
+    assert_eq!(
+        files.keys().collect::<Vec<_>>(),
+        [
+            "1.0.0.json",
+            "index.json",
+            "terraform-provider-demo_1.0.0_darwin_arm64.zip",
+            "terraform-provider-demo_1.0.0_linux_amd64.zip",
+        ]
+    );
+    let zip = Packages::recorded().zip("demo/1.0.0/linux_amd64");
+    assert_eq!(files["terraform-provider-demo_1.0.0_linux_amd64.zip"], zip);
+    assert_data_eq!(
+        lab.read(&format!("{DIR}/index.json")),
+        str![[r#"
+{
+  "versions": {
+    "1.0.0": {}
+  }
+}
+"#]]
+    );
+    assert_data_eq!(
+        lab.read(&format!("{DIR}/1.0.0.json")),
+        str![[r#"
+{
+  "archives": {
+    "darwin_arm64": {
+      "hashes": [
+        "h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=",
+        "zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896"
+      ],
+      "url": "terraform-provider-demo_1.0.0_darwin_arm64.zip"
+    },
+    "linux_amd64": {
+      "hashes": [
+        "h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=",
+        "zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5"
+      ],
+      "url": "terraform-provider-demo_1.0.0_linux_amd64.zip"
+    }
+  }
+}
+"#]]
+    );
+}
+
+#[test]
+fn a_second_run_requests_and_rewrites_nothing() {
+    let (registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    let before = times(&lab.path("m"));
+    for more in [&[][..], &["--trust-existing"]] {
+        registry.reset(&json!({}));
+        let outcome = mirror(&lab, &[TWO, more].concat());
+        assert_exit(&outcome, 0);
+        assert_eq!(registry.requests(), [""; 0]);
+        assert_eq!(times(&lab.path("m")), before);
+        assert!(outcome.stdout.contains("kept 2 packages"), "{outcome:#?}");
+    }
+    assert_exit(&mirror(&lab, &[TWO, &["--check"]].concat()), 0);
+}
+
+/// Without typed platforms and a project file those are wanted that the entry is known to be for.
+#[test]
+fn the_platforms_of_the_lock_file_are_wanted() {
+    let (_registry, lab) = with_registry(DEMO);
+    assert_exit(
+        &lab.run(&[&["lock", "--flavor", "terraform@1.11"], TWO].concat()),
+        0,
+    );
+    assert_exit(&mirror(&lab, &[]), 0);
+    let zips = tree(&lab.path("m"));
+    let zips: Vec<&String> = zips.keys().filter(|name| name.ends_with(".zip")).collect();
+    assert_eq!(zips.len(), 2, "{zips:?}");
+}
+
+#[test]
+fn what_is_there_is_believed_only_if_its_hash_is_right() {
+    let (registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    let right = tree(&lab.path("m"));
+    let mut wrong = std::fs::read(lab.path(ZIP)).unwrap();
+    *wrong.last_mut().unwrap() ^= 1;
+    std::fs::write(lab.path(ZIP), &wrong).unwrap();
+    registry.reset(&json!({}));
+    let checked = mirror(&lab, &[TWO, &["--check"]].concat());
+    assert_exit(&checked, 1);
+    assert!(checked.stdout.contains("1 package wrong"), "{checked:#?}");
+    assert_eq!(registry.requests(), [""; 0]);
+    assert_exit(&mirror(&lab, TWO), 0);
+    assert_eq!(tree(&lab.path("m")), right);
+    assert_eq!(zips_requested(&registry), 1);
+}
+
+#[test]
+fn check_and_dry_run_write_nothing() {
+    let (registry, lab) = locked();
+    let checked = mirror(&lab, &[TWO, &["--check"]].concat());
+    assert_exit(&checked, 1);
+    assert_eq!(registry.requests(), [""; 0]);
+    let planned = mirror(&lab, &[TWO, &["--dry-run"]].concat());
+    assert_exit(&planned, 0);
+    assert!(
+        planned.stdout.contains("would place 2 packages"),
+        "{planned:#?}"
+    );
+    assert_eq!(zips_requested(&registry), 0);
+    assert!(!lab.path("m").exists());
+}
+
+/// Any directory with the right bytes will do, and a place with other bytes is left for the next one.
+#[test]
+fn bytes_come_from_any_directory() {
+    let (registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    std::fs::rename(lab.path("m"), lab.path("other")).unwrap();
+    let wrong = format!("wrong/{}", &ZIP[2..]);
+    lab.write(&wrong, b"something else");
+    registry.reset(&json!({}));
+    let outcome = mirror(
+        &lab,
+        &[TWO, &["--from", "wrong", "--from", "other"]].concat(),
+    );
+    assert_exit(&outcome, 0);
+    assert_eq!(zips_requested(&registry), 0);
+    assert_eq!(tree(&lab.path("m")), tree(&lab.path("other")));
+    assert!(outcome.stdout.contains(" from other"), "{outcome:#?}");
+}
+
+/// With no request at all the lock file vouches, and that is said.
+#[test]
+fn offline_the_lock_file_vouches() {
+    let (registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    std::fs::rename(lab.path("m"), lab.path("other")).unwrap();
+    registry.reset(&json!({}));
+    let offline = [TWO, &["--offline", "--no-cache", "--from", "other"]].concat();
+    let outcome = mirror(&lab, &offline);
+    assert_exit(&outcome, 0);
+    assert_eq!(registry.requests(), [""; 0]);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
+
+"#]]
+    );
+    assert_eq!(tree(&lab.path("m")), tree(&lab.path("other")));
+}
+
+#[test]
+fn a_network_mirror_is_asked_before_the_registry() {
+    let (registry, lab) = locked();
+    let url = format!("{}/mirror/", registry.url(Origin::Lab));
+    let outcome = mirror(&lab, &[TWO, &["--net-mirror", &url]].concat());
+    assert_exit(&outcome, 0);
+    let zips: Vec<String> = registry
+        .requests()
+        .into_iter()
+        .filter(|line| line.contains(".zip"))
+        .collect();
+    assert_eq!(zips.len(), 2);
+    assert!(
+        zips.iter().all(|line| line.contains("/mirror/")),
+        "{zips:?}"
+    );
+}
+
+#[test]
+fn what_no_lock_file_needs_is_removed() {
+    let (_registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    let right = tree(&lab.path("m"));
+    let stray = "terraform-provider-demo_0.9.0_linux_amd64.zip";
+    lab.write(&format!("{DIR}/{stray}"), b"old");
+    lab.write(&format!("{DIR}/0.9.0.json"), b"{}");
+    lab.write(
+        "m/example.com/t/x/2.0.0/linux_amd64/terraform-provider-x",
+        b"x",
+    );
+    lab.write("m/notes.txt", b"kept");
+    let checked = mirror(&lab, &[TWO, &["--check", "--prune"]].concat());
+    assert_exit(&checked, 1);
+    let planned = mirror(&lab, &[TWO, &["--dry-run", "--prune"]].concat());
+    assert_exit(&planned, 0);
+    assert!(lab.path(&format!("{DIR}/{stray}")).exists());
+    let pruned = mirror(&lab, &[TWO, &["--prune"]].concat());
+    assert_exit(&pruned, 0);
+    std::fs::remove_file(lab.path("m/notes.txt")).expect("it stayed");
+    assert_eq!(tree(&lab.path("m")), right);
+    assert!(!lab.path("m/example.com").exists());
+    assert_exit(&mirror(&lab, &[TWO, &["--check", "--prune"]].concat()), 0);
+}
+
+#[test]
+fn many_roots_are_one_mirror() {
+    let (registry, lab) = locked();
+    let text = lab.read(LOCK);
+    for root in ["a", "b", "c"] {
+        lab.write(&format!("{root}/main.tf"), DEMO);
+        lab.write(&format!("{root}/{LOCK}"), &text);
+    }
+    let outcome = mirror(&lab, &[TWO, &["-r"]].concat());
+    assert_exit(&outcome, 0);
+    assert_eq!(zips_requested(&registry), 2);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
+acme/demo  1.0.0    2         611 B  new    registry.terraform.io
+placed 2 packages (611 B from registry.terraform.io)
+
+"#]]
+    );
+    let json = mirror(&lab, &[TWO, &["-r", "--format", "json"]].concat());
+    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(said["roots"].as_array().unwrap().len(), 4);
+    let package = &said["roots"][0]["providers"][0]["packages"][0];
+    assert_eq!(package["state"], "kept");
+}
+
+#[test]
+fn the_cli_configuration_names_what_is_mirrored() {
+    let (_registry, lab) = locked();
+    let write = ["--write-cli-config", "mirror.tfrc"];
+    let outcome = mirror(&lab, &[TWO, &write].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+note: with `export TF_CLI_CONFIG_FILE=mirror.tfrc`, `init -lockfile=readonly` installs from the mirror
+
+"#]]
+    );
+    let dir = std::fs::canonicalize(lab.path("m")).unwrap();
+    let text = lab.read("mirror.tfrc");
+    assert_data_eq!(
+        text.replace(&dir.display().to_string().replace('\\', "\\\\"), "/m"),
+        str![[r#"
+provider_installation {
+  filesystem_mirror {
+    path    = "/m"
+    include = [
+      "registry.terraform.io/acme/demo",
+    ]
+  }
+  direct {
+    exclude = [
+      "registry.terraform.io/acme/demo",
+    ]
+  }
+}
+
+"#]]
+    );
+    let url = [
+        TWO,
+        &write,
+        &["--url", "https://example.com/m/", "--fallback"],
+    ]
+    .concat();
+    assert_exit(&mirror(&lab, &url), 0);
+    assert_data_eq!(
+        lab.read("mirror.tfrc"),
+        str![[r#"
+provider_installation {
+  network_mirror {
+    url     = "https://example.com/m/"
+    include = [
+      "registry.terraform.io/acme/demo",
+    ]
+  }
+  direct {}
+}
+
+"#]]
+    );
+}

@@ -1,0 +1,177 @@
+//! `mirror` where something is wrong: nothing wrong gets its final name, and each fault has a message.
+
+use serde_json::json;
+use snapbox::{assert_data_eq, str};
+
+use super::mirror::{locked, mirror, tree, zips_requested};
+use super::registry::{TWO, steady};
+use super::{LOCK, assert_exit};
+
+const ONE: &[&str] = &["--platform", "linux_amd64"];
+
+/// An `h1:` that the package does not have is an alarm: the release is not placed.
+#[test]
+fn another_h1_is_an_alarm() {
+    let (registry, lab) = locked();
+    let text = lab.read(LOCK);
+    let falsified: Vec<String> = text
+        .lines()
+        .map(|line| match line.trim().strip_prefix("\"h1:") {
+            Some(rest) => format!("    \"h1:{}", rest.replacen(&rest[..4], "AAAA", 1)),
+            None => line.to_owned(),
+        })
+        .collect();
+    lab.write(LOCK, falsified.join("\n") + "\n");
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 has h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=, and none of the 2 h1: hashes in the lock file is that
+  help: nothing of the release was placed; either the lock file is not for linux_amd64, which `lockctl lock --platform linux_amd64` adds, or it was falsified: find out who wrote it
+
+"#]]
+    );
+    assert!(tree(&lab.path("m")).is_empty());
+}
+
+/// A zip that its registry does not sign is never placed, wherever it comes from.
+#[test]
+fn other_bytes_are_never_placed() {
+    let (registry, lab) = locked();
+    registry.reset(&json!({"rules": [
+        {"kind": "package", "action": "flip", "times": -1},
+    ]}));
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
+    assert_exit(&outcome, 2);
+    assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
+  cause: registry.terraform.io: its package has zh:8a1c5c70c98fcfed7dc8661d480f583a04a2cb872f5a303e5f165b064e676cd4, which is not that of the release
+  cause: registry.opentofu.org: its package has zh:8a1c5c70c98fcfed7dc8661d480f583a04a2cb872f5a303e5f165b064e676cd4, which is not that of the release
+  help: run the same command again to go on; --from DIR names a directory that has the package
+
+"#]]
+    );
+}
+
+#[test]
+fn a_download_that_breaks_off_leaves_nothing() {
+    let (registry, lab) = locked();
+    registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate", "times": -1}]}));
+    let outcome = mirror(&lab, ONE);
+    assert_exit(&outcome, 2);
+    assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
+    registry.reset(&json!({}));
+    assert_exit(&mirror(&lab, ONE), 0);
+}
+
+#[test]
+fn a_registry_without_an_answer_leaves_it_to_the_lock_file() {
+    let (registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    std::fs::rename(lab.path("m"), lab.path("other")).unwrap();
+    registry.reset(
+        &json!({"rules": [{"kind": "versions", "action": "status", "status": 503, "times": -1}]}),
+    );
+    let outcome = mirror(&lab, &[TWO, &["--no-cache", "--from", "other"]].concat());
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome.stderr.contains("the zh: of the lock file vouches"),
+        "{outcome:#?}"
+    );
+    assert_eq!(zips_requested(&registry), 0);
+}
+
+#[test]
+fn a_platform_that_does_not_exist_is_an_error_if_it_was_named() {
+    let (_registry, lab) = locked();
+    let outcome = mirror(&lab, &["--platform", "plan9_arm"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: registry.terraform.io/acme/demo 1.0.0 for plan9_arm does not exist: the signed list of the release has no package for that platform
+  help: the release has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64
+
+"#]]
+    );
+}
+
+/// A link in the mirror may lead anywhere, so that none is followed.
+#[cfg(unix)]
+#[test]
+fn no_link_is_followed() {
+    let (_registry, lab) = locked();
+    std::fs::create_dir_all(lab.path("m/registry.terraform.io")).unwrap();
+    std::fs::create_dir(lab.path("outside")).unwrap();
+    crate::disk::link("../../outside", &lab.path("m/registry.terraform.io/acme"));
+    let outcome = mirror(&lab, ONE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: m/registry.terraform.io/acme is a symbolic link, and a mirror is written without following any
+  help: remove the link, or name another directory
+
+"#]]
+    );
+    assert!(tree(&lab.path("outside")).is_empty());
+    let pruned = mirror(&lab, &[ONE, &["--prune"]].concat());
+    assert_exit(&pruned, 2);
+}
+
+#[test]
+fn a_file_in_the_place_of_the_directory_is_named() {
+    let (_registry, lab) = locked();
+    lab.write("m", b"a file");
+    let outcome = mirror(&lab, ONE);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: m cannot be written
+  cause: File exists (os error 17)
+
+"#]]
+    );
+}
+
+/// What other roots need would be removed, if one of them cannot be read.
+#[test]
+fn nothing_is_removed_if_a_lock_file_is_broken() {
+    let (_registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    let before = tree(&lab.path("m"));
+    lab.write("broken/.terraform.lock.hcl", b"provider {");
+    lab.write(
+        "m/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip",
+        b"x",
+    );
+    let outcome = mirror(&lab, &[TWO, &["--prune", "-r"]].concat());
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("nothing was removed"),
+        "{outcome:#?}"
+    );
+    assert_eq!(tree(&lab.path("m")).len(), before.len() + 1);
+}
+
+/// Two runs into one directory wait for each other only where they write documents.
+#[test]
+fn two_runs_at_once_end_well() {
+    let (_registry, lab) = locked();
+    let runs = || {
+        std::thread::scope(|scope| {
+            let runs: Vec<_> = (0..2).map(|_| scope.spawn(|| mirror(&lab, TWO))).collect();
+            runs.into_iter()
+                .map(|run| run.join().unwrap().code)
+                .collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(runs(), [0, 0]);
+    assert_exit(&mirror(&lab, &[TWO, &["--check", "--prune"]].concat()), 0);
+    assert_eq!(tree(&lab.path("m")).len(), 4);
+}
