@@ -141,7 +141,6 @@ const HOMES: &[(&str, &str)] = &[
     ("hcl_edit", "hcl"),
     ("hex", "expr hash"),
     ("http", "sources"),
-    ("httpdate", "sources"),
     ("idna", "addr"),
     ("ignore", "project"),
     ("indicatif", "run"),

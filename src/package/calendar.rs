@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, NaiveDateTime, SecondsFormat, Utc};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -18,6 +18,13 @@ const UNITS: [(u64, u64, &str); 5] = [
     (2 * DAY, DAY, "day"),
     (2 * HOUR, HOUR, "hour"),
     (0, MINUTE, "minute"),
+];
+
+/// Dates of HTTP: of today, of RFC 850, and of `asctime` in C.
+const HTTP_DATES: [&str; 3] = [
+    "%a, %d %b %Y %H:%M:%S GMT",
+    "%A, %d-%b-%y %H:%M:%S GMT",
+    "%a %b %e %H:%M:%S %Y",
 ];
 
 /// Spells the day of a moment in UTC.
@@ -59,6 +66,24 @@ pub fn read_timestamp(text: &str) -> Option<SystemTime> {
 pub fn read_day(text: &str) -> Option<SystemTime> {
     // RFC 3339 wants two digits for a month and a day, so `2027-3-1` is no day.
     read_timestamp(&format!("{text}T00:00:00Z"))
+}
+
+/// Reads a moment as HTTP has it, in its form of today or in one of the two older ones that RFC 9110 (5.6.7) has
+/// a recipient accept; `None` for any other text, for another day of the week, and for a moment before 1970.
+///
+/// ```
+/// use lockctl::package::calendar::{read_http_date, timestamp};
+///
+/// let moment = read_http_date("Wed, 19 Nov 2025 23:59:59 GMT");
+/// assert_eq!(moment.map(timestamp).as_deref(), Some("2025-11-19T23:59:59Z"));
+/// ```
+#[must_use]
+pub fn read_http_date(text: &str) -> Option<SystemTime> {
+    let moment = HTTP_DATES
+        .iter()
+        .find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())?;
+    let seconds = moment.and_utc().timestamp();
+    UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
 }
 
 /// Spells the time that has passed since a moment, or that is left until then.
@@ -131,6 +156,28 @@ mod tests {
             "2025-13-01T00:00:00Z",
         ] {
             assert_eq!(read_timestamp(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_of_http_have_three_forms() {
+        for text in [
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sunday, 06-Nov-94 08:49:37 GMT",
+            "Sun Nov  6 08:49:37 1994",
+        ] {
+            assert_eq!(read_http_date(text), Some(at(784_111_777)), "{text}");
+        }
+        for text in [
+            "",
+            "soon",
+            "1994-11-06T08:49:37Z",
+            "Mon, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 CET",
+            "Sun, 31 Nov 1994 08:49:37 GMT",
+            "Wed, 31 Dec 1969 23:59:59 GMT",
+        ] {
+            assert_eq!(read_http_date(text), None, "{text}");
         }
     }
 

@@ -12,6 +12,7 @@ use super::outages::Outages;
 use super::retry::{self, RetryPolicy};
 use super::{FetchError, cut};
 use crate::addr::{Origin, Url};
+use crate::package::calendar;
 use crate::world::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 
 /// Returns the credentials for the download of a package, if there are some.
@@ -413,7 +414,7 @@ fn is_relative(reference: &str) -> bool {
 
 /// Returns the time at which a document changed last, as its server states it; `None` if that cannot be read.
 pub(super) fn last_modified(response: &HttpResponse) -> Option<SystemTime> {
-    httpdate::parse_http_date(response.header("last-modified")?.trim()).ok()
+    calendar::read_http_date(response.header("last-modified")?.trim())
 }
 
 /// Names the limit that was set, where what was left of it has passed.

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use backon::{BackoffBuilder as _, ExponentialBuilder};
 
 use crate::flavor::Flavor;
+use crate::package::calendar;
 use crate::world::{Env, HttpResponse};
 
 /// Numbers of attempts and time limits.
@@ -151,7 +152,7 @@ pub(super) fn after(response: &HttpResponse, now: SystemTime) -> Option<Duration
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => {
             // The field holds seconds or a date (RFC 9110, 10.2.3).
-            let time = httpdate::parse_http_date(text).ok()?;
+            let time = calendar::read_http_date(text)?;
             time.duration_since(now).unwrap_or_default()
         }
     };

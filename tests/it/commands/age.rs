@@ -65,7 +65,8 @@ fn hours_ago(hours: i64) -> SystemTime {
 
 /// A date as HTTP spells it.
 fn http_date(hours: i64) -> String {
-    httpdate::fmt_http_date(hours_ago(hours))
+    let moment = chrono::DateTime::<chrono::Utc>::from(hours_ago(hours));
+    moment.format("%a, %d %b %Y %H:%M:%S GMT").to_string()
 }
 
 /// Makes days that are so many hours ago the same on every run, by a letter for each.
