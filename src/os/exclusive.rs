@@ -91,6 +91,12 @@ fn fnv1a(bytes: &[u8]) -> u64 {
     })
 }
 
+/// Returns true if somebody has the right to write in a directory.
+#[cfg(all(test, windows))]
+pub(super) fn is_taken(dir: &Path) -> bool {
+    wait(handle(dir).expect("there"), Duration::ZERO).is_err()
+}
+
 /// Returns true if a file is a temporary one of a process that has ended: each keeps its own locked.
 ///
 /// Only for who has the right to write in its directory; without it the file may be so new that it is

@@ -26,6 +26,8 @@ mod proxy;
 mod run;
 #[cfg(test)]
 mod tests;
+#[cfg(all(test, windows))]
+mod tests_windows;
 mod unfinished;
 
 use std::ffi::OsString;
@@ -395,7 +397,7 @@ fn patiently<T>(
 ) -> Result<T, PersistError> {
     for _ in iter::repeat_n((), MORE_RENAMES) {
         match rename(file) {
-            Err(failed) if failed.error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(failed) if is_in_use(&failed.error) => {
                 file = failed.file;
                 std::thread::sleep(RENAME_PAUSE);
             }
@@ -403,6 +405,13 @@ fn patiently<T>(
         }
     }
     rename(file)
+}
+
+/// Returns true if Windows may have refused a step because another process has a file open.
+fn is_in_use(error: &io::Error) -> bool {
+    // `ERROR_SHARING_VIOLATION`, which is of no kind. It is about the file that is renamed; about the one that
+    // is replaced Windows says that access is denied.
+    error.kind() == io::ErrorKind::PermissionDenied || error.raw_os_error() == Some(32)
 }
 
 /// Compares a file with the bytes that were written, where nothing keeps other processes out.

@@ -509,6 +509,7 @@ mod tests {
     use crate::world::{Confined, is_outside};
 
     /// Counts the questions that reach the disk.
+    #[cfg(not(windows))]
     #[track_caller]
     fn check(files: &MemFiles, calls: usize, ask: impl FnOnce()) {
         let before = files.calls();

@@ -1,6 +1,7 @@
 //! Tests of the store without a network: what is on the disk, and what is refused.
 
 use std::io;
+#[cfg(not(windows))]
 use std::path::Path;
 use std::sync::Condvar;
 use std::time::Duration;

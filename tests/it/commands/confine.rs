@@ -152,6 +152,8 @@ fn what_an_option_names_may_lie_elsewhere() {
     let outcome = lab.run(&ask);
     assert_exit(&outcome, 2);
     assert!(outcome.stderr.contains("outside of"), "{outcome:#?}");
+    let help = "help: unset TF_CLI_CONFIG_FILE";
+    assert!(outcome.stderr.contains(help), "{outcome:#?}");
     let outcome = lab.run(&["verify", "--confine", "nowhere"]);
     assert_exit(&outcome, 2);
     assert!(outcome.stderr.contains("name a directory"), "{outcome:#?}");

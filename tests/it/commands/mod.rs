@@ -85,6 +85,7 @@ mod verify;
 mod verify_corpus;
 mod verify_rules;
 mod why;
+mod windows;
 
 use crate::lab::{Lab, Outcome};
 

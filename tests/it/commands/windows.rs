@@ -1,0 +1,131 @@
+//! What is usual on Windows: long paths, CRLF, drives, shares, names in any case, files that are open elsewhere.
+
+use super::facts::{downloads, lock as lock_demo};
+use super::registry::{DEMO, TWO, with_registry};
+use super::{BOTH, LOCK, assert_exit, lock, simple};
+
+#[test]
+fn roots_and_stores_have_paths_longer_than_260_characters() {
+    let (registry, mut lab) = with_registry(DEMO);
+    let deep = ["deeper-and-deeper-and-deeper-and-deeper-and-deeper"; 6].join("/");
+    lab.write(&format!("{deep}/main.tf"), DEMO);
+    let store = lab.path(&deep).join("store");
+    lab.env
+        .vars
+        .insert("LOCKCTL_CACHE_DIR".to_owned(), store.clone().into());
+    assert_exit(&lock_demo(&lab, &[&[&*deep], TWO].concat()), 0);
+    assert!(store.read_dir().unwrap().next().is_some());
+    assert_exit(&lab.run(&["verify", &deep, "--flavor", "terraform"]), 0);
+    assert_exit(&lock_demo(&lab, TWO), 0);
+    assert_eq!(downloads(&registry), 2, "the second run has the facts");
+    assert_eq!(lab.read(LOCK), lab.read(&format!("{deep}/{LOCK}")));
+}
+
+#[test]
+fn a_checkout_with_crlf_verifies_and_is_not_rewritten() {
+    let lab = simple();
+    lab.write(".lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
+    assert_exit(&lock(&lab, BOTH), 0);
+    for name in ["main.tf", ".lockctl.hcl", LOCK] {
+        lab.write(name, lab.read(name).replace('\n', "\r\n"));
+    }
+    let locked = lab.read(LOCK);
+    let outcome = lab.run(&["verify", "--fs-mirror", "mirror"]);
+    assert_exit(&outcome, 0);
+    assert_exit(&lock(&lab, BOTH), 0);
+    assert_eq!(lab.read(LOCK), locked);
+    let outcome = lab.run(&["fmt"]);
+    assert_exit(&outcome, 0);
+    assert!(!lab.read(LOCK).contains('\r'), "{outcome:?}");
+}
+
+#[cfg(windows)]
+mod only {
+    use std::fs::File;
+    use std::os::windows::fs::OpenOptionsExt as _;
+
+    use super::super::Outcome;
+    use super::*;
+    use crate::lab::Lab;
+
+    fn locked() -> Lab {
+        let lab = simple();
+        lab.write("root/main.tf", lab.read("main.tf"));
+        assert_exit(&lock(&lab, &[&["root"], BOTH].concat()), 0);
+        lab
+    }
+
+    fn said(outcome: &Outcome) -> String {
+        format!("{}{}", outcome.stdout, outcome.stderr)
+    }
+
+    #[test]
+    fn a_root_is_named_with_its_drive_and_in_any_case() {
+        let lab = locked();
+        let before = lab.read(&format!("root/{LOCK}"));
+        let path = lab.path("root").display().to_string();
+        let (drive, rest) = path.split_once(':').unwrap();
+        for name in [
+            path.clone(),
+            path.replace('\\', "/"),
+            format!("{}:{rest}", drive.to_lowercase()),
+            format!(r"\\?\{path}"),
+            format!(r"{path}\"),
+            path.to_uppercase(),
+            "ROOT".to_owned(),
+            r".\root".to_owned(),
+        ] {
+            assert_exit(&lab.run(&["verify", &name]), 0);
+            assert_exit(&lock(&lab, &[&[&*name], BOTH].concat()), 0);
+        }
+        assert_eq!(lab.read(&format!("root/{LOCK}")), before);
+        // Both are one directory; neither run takes away what the other has written.
+        assert_exit(&lock(&lab, &[&["root", "ROOT"], BOTH].concat()), 0);
+        assert_eq!(lab.read(&format!("root/{LOCK}")), before);
+    }
+
+    #[test]
+    fn a_share_that_cannot_be_reached_is_named() {
+        let lab = locked();
+        for (name, shown) in [
+            (
+                r"\\server.invalid\share\root",
+                "//server.invalid/share/root",
+            ),
+            (
+                r"\\?\UNC\server.invalid\share\root",
+                "server.invalid/share/root",
+            ),
+            (r"Q:\no\drive", "Q:/no/drive"),
+        ] {
+            let outcome = lab.run(&["verify", name]);
+            assert_exit(&outcome, 2);
+            assert!(said(&outcome).contains(shown), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn files_that_are_open_elsewhere_are_named_and_kept() {
+        let lab = locked();
+        let elsewhere = |name: &str, others: u32| {
+            let mut options = File::options();
+            options.read(true).share_mode(others);
+            options.open(lab.path(name)).unwrap()
+        };
+        let name = format!("root/{LOCK}");
+        lab.write(&name, "");
+        let others_may_read = elsewhere(&name, 1);
+        let outcome = lock(&lab, &[&["root"], BOTH].concat());
+        assert_exit(&outcome, 2);
+        assert!(said(&outcome).contains(&name), "{outcome:?}");
+        assert_eq!(lab.read(&name), "");
+        drop(others_may_read);
+        assert_exit(&lock(&lab, &[&["root"], BOTH].concat()), 0);
+        let nobody_else = elsewhere("root/main.tf", 0);
+        let outcome = lab.run(&["verify", "root"]);
+        assert_exit(&outcome, 2);
+        assert!(said(&outcome).contains("root/main.tf"), "{outcome:?}");
+        drop(nobody_else);
+        assert_exit(&lab.run(&["verify", "root"]), 0);
+    }
+}
