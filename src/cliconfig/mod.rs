@@ -381,6 +381,10 @@ impl ConfigReader<'_> {
             kind if ABSENT.contains(&kind) => "correct the path",
             ErrorKind::FileTooLarge => "name a smaller file; this is hardly a CLI configuration",
             ErrorKind::IsADirectory | ErrorKind::InvalidInput => "name a file",
+            // Without the variable, files of the user that are outside are passed over.
+            _ if is_outside(error) => {
+                "unset TF_CLI_CONFIG_FILE, or name the file with --cli-config"
+            }
             ErrorKind::Other => "correct the path, or move what does not belong there",
             _ => "make it readable",
         };
