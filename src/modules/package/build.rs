@@ -204,7 +204,8 @@ impl PackageBuilder {
 /// Returns the parts of a path that count.
 fn parts(path: &[u8]) -> Result<Vec<&[u8]>, PackageError> {
     let parts: Vec<&[u8]> = path
-        .split(|byte| *byte == b'/')
+        // Windows separates with both, so that a name with the other one could not be read again.
+        .split(|byte| *byte == b'/' || cfg!(windows) && *byte == b'\\')
         .filter(|part| !part.is_empty() && *part != b".")
         .collect();
     if parts.contains(&&b".."[..]) {
