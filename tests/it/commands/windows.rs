@@ -22,21 +22,22 @@ fn roots_and_stores_have_paths_longer_than_260_characters() {
 }
 
 #[test]
-fn a_checkout_with_crlf_verifies_and_is_not_rewritten() {
+fn a_checkout_with_crlf_verifies_and_is_locked_with_lf() {
     let lab = simple();
-    lab.write(".lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
+    lab.write(".lockctl.hcl", "# nothing\n");
     assert_exit(&lock(&lab, BOTH), 0);
+    let with_lf = lab.read(LOCK);
     for name in ["main.tf", ".lockctl.hcl", LOCK] {
         lab.write(name, lab.read(name).replace('\n', "\r\n"));
     }
-    let locked = lab.read(LOCK);
-    let outcome = lab.run(&["verify", "--fs-mirror", "mirror"]);
+    assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
+    // As `terraform providers lock` does; a check says so beforehand.
+    let outcome = lock(&lab, &[&["--check"], BOTH].concat());
+    assert_exit(&outcome, 1);
+    let outcome = lock(&lab, BOTH);
     assert_exit(&outcome, 0);
-    assert_exit(&lock(&lab, BOTH), 0);
-    assert_eq!(lab.read(LOCK), locked);
-    let outcome = lab.run(&["fmt"]);
-    assert_exit(&outcome, 0);
-    assert!(!lab.read(LOCK).contains('\r'), "{outcome:?}");
+    assert!(outcome.stdout.contains("layout only"), "{outcome:?}");
+    assert_eq!(lab.read(LOCK), with_lf);
 }
 
 #[cfg(windows)]
@@ -75,7 +76,7 @@ mod only {
             "ROOT".to_owned(),
             r".\root".to_owned(),
         ] {
-            assert_exit(&lab.run(&["verify", &name]), 0);
+            assert_exit(&lab.run(&[&["verify", &name], BOTH].concat()), 0);
             assert_exit(&lock(&lab, &[&[&*name], BOTH].concat()), 0);
         }
         assert_eq!(lab.read(&format!("root/{LOCK}")), before);
@@ -126,6 +127,6 @@ mod only {
         assert_exit(&outcome, 2);
         assert!(said(&outcome).contains("root/main.tf"), "{outcome:?}");
         drop(nobody_else);
-        assert_exit(&lab.run(&["verify", "root"]), 0);
+        assert_exit(&lab.run(&[&["verify", "root"], BOTH].concat()), 0);
     }
 }
