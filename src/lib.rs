@@ -60,6 +60,8 @@ pub mod flavor;
 #[doc(hidden)]
 pub mod addr;
 #[doc(hidden)]
+pub mod contents;
+#[doc(hidden)]
 pub mod diag;
 pub mod hash;
 #[doc(hidden)]

@@ -20,6 +20,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("version", ""),
     ("platform", ""),
     ("hash", ""),
+    ("contents", ""),
     ("diag", "addr platform"),
     ("world", "addr"),
     ("package", "addr version platform hash"),
@@ -48,7 +49,7 @@ const ROOMS: &[(&str, &str)] = &[
     // Units of Terragrunt; versions for `constraint_check` and registry addresses.
     ("terragrunt", "hcl json expr diag version config world"),
     ("authenticate", "flavor addr version platform hash package"),
-    ("archive", "hash world parallel"),
+    ("archive", "hash contents world parallel"),
     ("git", "world"),
     (
         "sources",
