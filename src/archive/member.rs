@@ -11,6 +11,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::central::ZipEntry;
 use super::end_record::{read_at, u16_at, u32_at};
 use super::{ArchiveError, Damage};
+use crate::contents::ProgramScanner;
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
 
 /// Size of the buffer for compressed data, in bytes.
@@ -115,16 +116,21 @@ impl Unpacker {
         }
     }
 
-    /// Hashes the content of an entry.
+    /// Hashes the content of an entry, and shows it to a scanner.
     pub(super) fn read(
         &mut self,
         reader: &mut (impl Read + Seek),
         entry: &ZipEntry,
         place: ContentSpan,
+        mut scanner: Option<&mut ProgramScanner>,
     ) -> Result<EntryContent, ArchiveError> {
         let mut sha = Sha256Stream::default();
-        let unstated_checksum =
-            self.read_to(reader, entry, place, &mut |bytes| sha.update(bytes))?;
+        let unstated_checksum = self.read_to(reader, entry, place, &mut |bytes| {
+            sha.update(bytes);
+            if let Some(scanner) = &mut scanner {
+                scanner.push(bytes);
+            }
+        })?;
         Ok(EntryContent {
             digest: sha.finish(),
             unstated_checksum,

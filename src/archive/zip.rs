@@ -5,9 +5,11 @@ use std::fmt;
 use std::io::{Read, Seek, SeekFrom};
 
 use super::central::{EntryKind, EntryList, ZipEntry, read_list};
+use super::executable::executable;
 use super::layout::unpacked_files;
 use super::member::{ContentSpan, Unpacker, locate};
 use super::{ArchiveError, FREE_UNPACKED_BYTES, FileDigest, Limits};
+use crate::contents::{ProgramContents, ProgramScanner};
 use crate::hash::{self, Digest, Hash, Sha256Stream, h1_of_digests};
 
 /// The hashes of a zip, by its bytes and by its content.
@@ -129,8 +131,43 @@ pub fn hash_zip(mut reader: impl Read + Seek, limits: &Limits) -> Result<ZipHash
 /// As [`hash_zip`].
 pub fn hash_members(
     zh: Hash,
+    reader: impl Read + Seek,
+    limits: &Limits,
+) -> Result<ZipHashes, ArchiveError> {
+    read_members(zh, reader, limits, None)
+}
+
+/// Does what [`hash_members`] does, and reads the build information of the provider's program in the same pass.
+///
+/// Contents are unknown without a program of that type, too.
+///
+/// # Errors
+/// As [`hash_zip`].
+pub fn hash_members_and_contents(
+    zh: Hash,
+    reader: impl Read + Seek,
+    limits: &Limits,
+    type_name: &str,
+) -> Result<(ZipHashes, ProgramContents), ArchiveError> {
+    let mut program = ProgramScan {
+        type_name,
+        scanner: ProgramScanner::new(),
+    };
+    let hashes = read_members(zh, reader, limits, Some(&mut program))?;
+    Ok((hashes, program.scanner.finish()))
+}
+
+/// The build information that is read of a provider's program.
+struct ProgramScan<'t> {
+    type_name: &'t str,
+    scanner: ProgramScanner,
+}
+
+fn read_members(
+    zh: Hash,
     mut reader: impl Read + Seek,
     limits: &Limits,
+    program: Option<&mut ProgramScan<'_>>,
 ) -> Result<ZipHashes, ArchiveError> {
     let list = read_list(&mut reader, limits)?;
     if list.entries.is_empty() {
@@ -140,7 +177,11 @@ pub fn hash_members(
     let paths = unpacked_files(&list.entries)?;
     let places = find_places(&mut reader, &list)?;
 
-    let (digests, mut oddities) = read_contents(&mut reader, &list, &paths, &places)?;
+    let program = program.and_then(|program| {
+        let name = executable(paths.keys().map(|name| &**name), program.type_name)?;
+        Some((paths[name], &mut program.scanner))
+    });
+    let (digests, mut oddities) = read_contents(&mut reader, &list, &paths, &places, program)?;
 
     let last = last_of_each_name(&list.entries);
     // Every name counts as often as it occurs, each time with the last content of that name.
@@ -171,12 +212,14 @@ pub fn hash_members(
     })
 }
 
-/// Reads every entry once; returns the digest and the oddities of each.
+/// Reads every entry once; returns the digest and the oddities of each. The content of the program, by its number,
+/// is scanned as well.
 fn read_contents(
     reader: &mut (impl Read + Seek),
     list: &EntryList,
     paths: &BTreeMap<Box<[u8]>, usize>,
     places: &[ContentSpan],
+    mut program: Option<(usize, &mut ProgramScanner)>,
 ) -> Result<(Vec<Digest>, Vec<Oddity>), ArchiveError> {
     let mut oddities = Vec::new();
     let mut digests = Vec::with_capacity(list.entries.len());
@@ -208,7 +251,11 @@ fn read_contents(
             digests.push(Sha256Stream::default().finish());
             continue;
         }
-        let content = unpacker.read(reader, entry, places[number])?;
+        let scanner = program
+            .as_mut()
+            .filter(|(program, _)| *program == number)
+            .map(|(_, scanner)| &mut **scanner);
+        let content = unpacker.read(reader, entry, places[number], scanner)?;
         if content.unstated_checksum {
             oddities.push(Oddity::UncheckedContent { name: name() });
         }
