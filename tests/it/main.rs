@@ -15,6 +15,7 @@ mod action_diff;
 mod action_install;
 mod action_push;
 mod archives;
+mod build_information;
 mod cases;
 mod commands;
 mod completion;
