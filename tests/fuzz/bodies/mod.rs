@@ -6,10 +6,12 @@
 mod diagnostics;
 mod locks;
 mod program;
+mod programs;
 mod reference;
 mod tree;
 
 pub mod addresses;
+pub mod build_information;
 pub mod checksums;
 pub mod cli_config;
 pub mod configuration;
@@ -43,6 +45,7 @@ pub struct Target {
 /// All targets, by name.
 pub const TARGETS: &[Target] = &[
     target("addresses", addresses::run),
+    target("build_information", build_information::run),
     target("checksums", checksums::run),
     target("cli_config", cli_config::run),
     target("configuration", configuration::run),
