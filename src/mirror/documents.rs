@@ -64,10 +64,12 @@ impl DocumentRun<'_> {
         let disk = self.check.disk;
         let dir = provider_dir(self.dir, provider);
         let unreadable = |cause| MirroringError::io(self.files, &dir, "read", cause);
+        // Nothing of the provider was placed, or a link is there, which is never followed.
         if !matches!(disk.kind(&dir), Ok(FileKind::Directory)) {
             return Ok(Vec::new());
         }
         let index = dir.join(INDEX);
+        // Held until the index is written: another run would list the packages that it knows, and not these.
         let held = match self.extent {
             MirrorExtent::Place => Some(disk.exclusive(&index).map_err(unreadable)?),
             MirrorExtent::DryRun | MirrorExtent::Check => None,
@@ -78,12 +80,14 @@ impl DocumentRun<'_> {
             let version = &release.release.version;
             let path = dir.join(version_document(version));
             let archives = self.archives(&dir, &path, &zips, version, &release.packages);
+            // An empty document would tell the programs that the version has no package for any platform.
             if !archives.archives.is_empty() {
                 differing.extend(self.replace(held.as_ref(), path, &text(&archives))?);
             }
         }
         let versions: BTreeMap<String, NoFields> = zips
             .keys()
+            // A version without its document cannot be installed from a network mirror.
             .filter(|version| {
                 let document = dir.join(version_document(version));
                 matches!(disk.kind(&document), Ok(FileKind::File))
@@ -115,8 +119,10 @@ impl DocumentRun<'_> {
             .read(document, MAX_DOCUMENT_BYTES)
             .map(|bytes| stated_hashes(&bytes))
             .unwrap_or_default();
-        let of_version = zips.get(version).into_iter().flatten();
-        let archives = of_version
+        let archives = zips
+            .get(version)
+            .into_iter()
+            .flatten()
             .filter_map(|(platform, name)| {
                 let hashes = self.hashes(&dir.join(name), platform, packages, &stated)?;
                 let archive = WrittenArchive {
@@ -145,8 +151,10 @@ impl DocumentRun<'_> {
             Some((PackageState::Kept | PackageState::Placed, Some(h1), Some(zh))) => {
                 Some([h1, zh].into_iter().cloned().collect())
             }
+            // It is wrong or missing in this run, so the document must not offer it.
             Some(_) => None,
             None => {
+                // A package that no lock file of this run needs was placed by another run, which stated its hashes.
                 let known = stated.get(platform).filter(|hashes| !hashes.is_empty());
                 known.cloned().or_else(|| {
                     let zip = self.check.hash(path).ok()?;
@@ -169,6 +177,7 @@ impl DocumentRun<'_> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(cause) => return Err(MirroringError::io(self.files, &path, "read", cause)),
         };
+        // The time of the file stays, on which caches in front of a mirror depend.
         if old.as_deref() == Some(new) {
             return Ok(None);
         }

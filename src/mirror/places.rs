@@ -90,6 +90,7 @@ impl<'a> Fetcher<'a> {
         dir: &Path,
         wanted: &WantedZip<'_>,
     ) -> Result<Option<FetchedZip<'a>>, MirroringError> {
+        // A turn for all places together: a slow place must not let more packages through than are allowed.
         let _turn = self.downloads.enter();
         let mut left = Vec::new();
         let mut failed = false;
@@ -105,6 +106,7 @@ impl<'a> Fetcher<'a> {
                             from: name,
                         }));
                     }
+                    // The disk is full, or not writable: the next place would download it for nothing.
                     Err(PlaceFailure::Write(cause)) => {
                         return Err(MirroringError::io(self.disk, dir, "written", cause));
                     }
@@ -122,6 +124,7 @@ impl<'a> Fetcher<'a> {
                 }
             }
         }
+        // A place that failed may have had it, so it is not known that there is none.
         if wanted.may_lack && !failed {
             return Ok(None);
         }
@@ -141,6 +144,7 @@ impl<'a> Fetcher<'a> {
         match place {
             Place::Directory(path, mirror) => {
                 let id = &wanted.id;
+                // Unpacked packages are passed over: the bytes of the zip, which `zh:` names, cannot be made from them.
                 let zips: Vec<Local> = mirror
                     .of(&id.provider, &id.version)
                     .filter(|(other, _)| other.platform == id.platform)
@@ -164,6 +168,7 @@ impl<'a> Fetcher<'a> {
                 let own = std::iter::once_with(move || {
                     (name, self.offered_by(source, &wanted.id, dir, wanted))
                 });
+                // Both public registries hand out the same zips of most providers, and `zh:` shows if they do.
                 let is_registry = matches!(place, Place::Source(None, _));
                 let elsewhere = elsewhere(&wanted.id)
                     .filter(move |_| is_registry && !wanted.zips.is_empty())
@@ -221,6 +226,7 @@ impl<'a> Fetcher<'a> {
             bytes,
             ..PackageRequest::of_provider(url, check)
         };
+        // In the directory of its place, so that giving it its name is one step of the file system.
         let make = || self.disk.draft(dir);
         let downloaded = download_into(&net, &make, request).map_err(|error| match error {
             // The reason alone is kept of the error of the system.
@@ -248,6 +254,7 @@ impl<'a> Fetcher<'a> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(unreadable(error)),
             };
+            // Hashed while it is copied: a file that changes behind our back is hashed as it was written.
             sha.update(&buffer[..length]);
             draft
                 .write_all(&buffer[..length])
@@ -279,6 +286,7 @@ impl<'a> Fetcher<'a> {
                 "its package has {zh}, which is not that of the release"
             )));
         }
+        // A fact about the same bytes saves unpacking them, which costs more than the download from nearby.
         let known = self.trusted.find(self.facts, &zh);
         let type_name = wanted.id.provider.type_name();
         if let Some(stored) =
@@ -290,6 +298,7 @@ impl<'a> Fetcher<'a> {
         let _turn = self.jobs.enter();
         let zip = hash_members(zh, &mut draft, &Limits::PACKAGE)
             .map_err(|error| PlaceFailure::Failed(in_words(&error)))?;
+        // Such a zip may carry the right name and a stated hash, and no program would ever start.
         if !has_executable(zip.files.iter().map(|file| &*file.name), type_name) {
             return Err(PlaceFailure::Failed(
                 "its package has no program of the provider".to_owned(),
@@ -308,6 +317,7 @@ impl<'a> Fetcher<'a> {
 
     /// Keeps a fact about a zip that a signed list names (`store` rules 1.1).
     fn keep_fact(&self, wanted: &WantedZip<'_>, zip: &ZipHashes, bytes: u64) {
+        // The platforms of the release are part of a fact, and only a signed list names all of them.
         if wanted.offered.is_empty() {
             return;
         }
@@ -321,6 +331,7 @@ impl<'a> Fetcher<'a> {
 /// Returns how a download is checked, by the `zh:` that its source states; one that is not wanted is not
 /// downloaded.
 fn named_zip(meta: &PackageMeta, wanted: &WantedZip<'_>) -> Result<Check, PlaceFailure> {
+    // The registry says which zip it would send: one that is not wanted is refused before it costs a byte.
     if let Some(evidence) = &meta.evidence {
         named(&hash::zh_of_digest(&evidence.shasum), wanted)?;
         return Ok(Check::Digest(evidence.shasum));
@@ -333,6 +344,7 @@ fn named_zip(meta: &PackageMeta, wanted: &WantedZip<'_>) -> Result<Check, PlaceF
     {
         return Ok(Check::Digest(digest));
     }
+    // A mirror may state the `zh:` of several packages; one of them is wanted.
     let stated: Vec<&Hash> = meta.stated.of(Scheme::Zh).collect();
     if let Some(zh) = stated.iter().find(|zh| wanted.zips.contains(zh))
         && let Some(digest) = hash::digest_of_hex(zh.value())

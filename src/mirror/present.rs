@@ -71,7 +71,9 @@ impl PresentCheck<'_> {
         match self.disk.kind(&path) {
             Ok(FileKind::File) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => return PresentZip::None,
+            // A FIFO would never end, and a directory is an unpacked package under a wrong name.
             Ok(_) => return PresentZip::Unreadable("it is no regular file".to_owned()),
+            // The programs would follow it, but what it leads to may change after it was hashed.
             Err(_) if matches!(self.disk.link(&path), Ok(Some(_))) => {
                 return PresentZip::Unreadable("it is a symbolic link".to_owned());
             }
@@ -96,6 +98,7 @@ impl PresentCheck<'_> {
         wanted: &WantedRelease<'_>,
         stated: Option<&Hashes>,
     ) -> Option<HashedZip> {
+        // The document is as easily replaced as the zip, so it only chooses among hashes that a lock file records.
         let zh = stated?.of(Scheme::Zh).find(|zh| wanted.records(zh))?;
         let fact = &self.trusted.find(self.facts, zh)?.fact;
         let bytes = self.disk.open(path).ok()?.seek(SeekFrom::End(0)).ok()?;
@@ -113,6 +116,7 @@ impl PresentCheck<'_> {
         let bytes = reader.seek(SeekFrom::End(0))?;
         let h1 = match self.trusted.find(self.facts, &zh) {
             Some(stored) => stored.fact.h1.clone(),
+            // Read a second time only for bytes that are new to this machine.
             None => hash_members(zh.clone(), reader, &Limits::PACKAGE)?.h1,
         };
         Ok(HashedZip { zh, h1, bytes })

@@ -55,6 +55,7 @@ impl Pruning<'_> {
                     }
                 }
             }
+            // Only there: documents of other providers may be those of another tool.
             if removed.len() > before {
                 self.documents(provider, &mut removed)?;
                 providers.push(provider.clone());
@@ -91,6 +92,7 @@ impl Pruning<'_> {
         let left = zips(self.disk, &dir, provider).map_err(unreadable)?;
         for entry in self.disk.list(&dir).map_err(unreadable)? {
             let name = entry.name.to_string_lossy();
+            // Other names are not ours: a mirror on a web server may have a page or a licence beside its packages.
             let is_stale = name
                 .strip_suffix(".json")
                 .and_then(|version| version.parse::<Version>().ok())
@@ -109,6 +111,7 @@ impl Pruning<'_> {
             .map(|entry| dir.join(&entry.name))
             .collect();
         let above = dir.ancestors().take_while(|path| *path != self.dir);
+        // From below, so that a directory is empty once those in it are gone.
         for path in below.iter().map(PathBuf::as_path).chain(above) {
             if self.disk.list(path).is_ok_and(|entries| entries.is_empty()) {
                 self.delete(path.to_owned())?;

@@ -236,6 +236,8 @@ impl<'a> ReleaseRun<'a> {
             if targets.contains_key(&platform) {
                 continue;
             }
+            // A platform that was typed must be there; one of the usual list is left out where the release has no
+            // package for it, as `lock` does.
             if platforms.named.contains(&platform) {
                 outcome.errors.push(MirroringError::NotOffered {
                     id: Box::new(id(wanted, &platform)),
@@ -289,6 +291,7 @@ impl<'a> ReleaseRun<'a> {
         offered: &BTreeSet<Platform>,
         outcome: &mut MirroredRelease,
     ) -> Vec<FetchedZip<'a>> {
+        // Before the first request: a mirror that cannot be written needs no download.
         if let Err(cause) = self.disk.make_directory(dir) {
             let error = MirroringError::io(self.files, dir, "written", cause);
             outcome.errors.push(error);
@@ -320,6 +323,7 @@ impl<'a> ReleaseRun<'a> {
                 Ok(Some(package)) => fetched.push(package),
                 Ok(None) => outcome.skipped.push((*platform).clone()),
                 Err(error) => {
+                    // The other packages go on: a release of which one is missing serves the other platforms.
                     outcome
                         .packages
                         .push(row(platform, state.clone(), None, None));
@@ -346,6 +350,7 @@ impl<'a> ReleaseRun<'a> {
                 zip,
                 from,
             } = package;
+            // Its bytes are right for this platform, but a release that contradicts a lock file may be another one.
             if is_alarmed {
                 outcome
                     .packages
@@ -376,6 +381,7 @@ impl<'a> ReleaseRun<'a> {
         wanted: &WantedRelease<'_>,
         vouching: &Vouching,
     ) -> Vec<MirroringError> {
+        // Without a list nothing is known of signatures; the entries were judged when they were locked.
         let Vouching::List(list) = vouching else {
             return Vec::new();
         };
@@ -386,6 +392,7 @@ impl<'a> ReleaseRun<'a> {
             let is_met = pinned.is_none_or(|key| {
                 !list.signers.is_empty() && list.signers.iter().all(|signer| signer.is(key))
             });
+            // Once for a release, though many roots may demand the same.
             if (demands.required && list.signers.is_empty() || !is_met) && errors.is_empty() {
                 errors.push(MirroringError::Unsigned {
                     release: Box::new(wanted.release.clone()),
@@ -415,6 +422,7 @@ fn sorted<'t>(
                 hashed.insert(platform.clone(), zip);
                 continue;
             }
+            // It is replaced: whoever wrote it, `init` would refuse it or, without a lock file, install it.
             Some(PresentZip::Hashed(zip)) => PackageState::Wrong(format!(
                 "it has {}, which is not that of the release",
                 zip.zh
@@ -444,6 +452,8 @@ fn leave(missing: Vec<MissingPackage<'_>>, outcome: &mut MirroredRelease) {
 /// Returns why a source gave no answer; `None` if it gave one that is wrong.
 fn unanswered(error: &LockError) -> Option<String> {
     match error {
+        // Only a registry that cannot be reached lets the lock file vouch. A list that is there and wrong is no
+        // reason to do without one: that would be a downgrade which an attacker can cause.
         LockError::Asking { cause, .. } => Some(cause.to_string()),
         LockError::Source(cause) => Some(cause.to_string()),
         _ => None,
@@ -459,6 +469,8 @@ fn contradictions(
     let mut errors = Vec::new();
     for (platform, zip) in hashed {
         let is_of_another = |h1: &Hash| {
+            // An entry has an `h1:` for each platform, and nothing in it says which; those that are known to belong to
+            // another platform cannot contradict this one.
             let known = attribution.platforms_of(h1);
             !known.is_empty() && !known.contains(platform)
                 || hashed
@@ -468,6 +480,7 @@ fn contradictions(
         let (mut recorded, mut other_h1, mut other_zip) = (0, Vec::new(), Vec::new());
         for (root, entry) in &wanted.entries {
             let hashes = &entry.hashes;
+            // The recorded `h1:` is enough: OpenTofu and Terraform accept a package by any hash that matches.
             if hashes.contains(&zip.h1) {
                 continue;
             }

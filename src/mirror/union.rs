@@ -24,6 +24,7 @@ pub(super) fn unite<'a>(roots: &[MirroredRoot<'a>]) -> Vec<WantedRelease<'a>> {
     let mut wanted: BTreeMap<Release, WantedRelease<'a>> = BTreeMap::new();
     for (number, root) in roots.iter().enumerate() {
         for (provider, entry) in &root.lock.providers {
+            // It is part of the program, so no place has a package of it.
             if provider.is_builtin(root.flavor) {
                 continue;
             }
@@ -39,6 +40,7 @@ pub(super) fn unite<'a>(roots: &[MirroredRoot<'a>]) -> Vec<WantedRelease<'a>> {
                     platforms: WantedSet::default(),
                 });
             united.entries.push((number, entry));
+            // Each root wants its platforms for its own use, and one mirror serves all of them.
             let of_root = root.platforms.of(provider);
             let platforms = &mut united.platforms;
             platforms.named.extend(of_root.named.iter().cloned());
@@ -52,6 +54,7 @@ pub(super) fn unite<'a>(roots: &[MirroredRoot<'a>]) -> Vec<WantedRelease<'a>> {
 impl WantedRelease<'_> {
     /// Returns the number of the root by whose rules the release is judged.
     pub(super) fn root(&self) -> usize {
+        // The entries are in the order of the roots, so this does not depend on threads or on what is there already.
         self.entries[0].0
     }
 

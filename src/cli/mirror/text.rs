@@ -46,6 +46,7 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         look.rows(LINES_BESIDE_ROWS)
     };
     let hidden = rows.len().saturating_sub(most);
+    // As in other commands: the short name, unless two registries are in play.
     let name = provider::naming(roots);
     let cells = rows.iter().take(most).map(|row| {
         vec![
@@ -89,6 +90,7 @@ fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
     let counted_packages = |state| counted(of(state).count(), "package");
     let mut parts = Vec::new();
     if of(MirroredState::Placed).next().is_some() {
+        // Whoever pays for traffic asks where the bytes came from.
         let mut by_place: BTreeMap<&str, u64> = BTreeMap::new();
         for package in of(MirroredState::Placed) {
             let from = package.from.as_deref().unwrap_or_default();
@@ -101,6 +103,7 @@ fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
         let packages = counted_packages(MirroredState::Placed);
         parts.push(format!("placed {packages} ({})", by_place.join(", ")));
     }
+    // Said even for no package at all: an empty sentence would look like a failure.
     if of(MirroredState::Kept).next().is_some() || packages.is_empty() {
         let packages = counted_packages(MirroredState::Kept);
         parts.push(match extent {

@@ -99,6 +99,7 @@ impl<'a> MirrorJob<'a> {
     /// Returns the platforms that are wanted of each provider: typed ones, those of the project file, those that
     /// the entry is known to be for, or the common ones.
     fn wanted(&mut self, root: &Root, known: &Attributions) -> Result<WantedPlatforms, Failure> {
+        // `--platform locked` looks at installed packages, which takes time; nothing else needs them.
         let locked = if self.platforms.needs_locked() {
             platforms::locked(root, &mut self.packages, &[], known)?
         } else {
@@ -107,6 +108,7 @@ impl<'a> MirrorJob<'a> {
         let providers: Vec<_> = root.document().lock.providers.keys().collect();
         let mut wanted = self.platforms.of_root(root, &providers, &locked);
         for provider in providers {
+            // A mirror of the usual platforms for an entry that has others would serve nobody who uses it.
             let covered = known.get(provider).map(|facts| facts.covered());
             if let Some(covered) = covered.filter(|platforms| !platforms.is_empty())
                 && wanted.origin_of(provider) == PlatformsOrigin::Default
@@ -128,6 +130,7 @@ impl<'a> MirrorJob<'a> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<Option<Vec<RootSource>>, Failure> {
+        // No package is fetched, so no mirror has to answer.
         if self.options.extent != MirrorExtent::Place {
             return Ok(Some(Vec::new()));
         }
@@ -158,6 +161,7 @@ impl<'a> MirrorJob<'a> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<Option<Option<usize>>, Failure> {
+        // `--check` is for CI, and answers the same with and without a network.
         if self.user.options.offline || self.options.extent == MirrorExtent::Check {
             return Ok(Some(None));
         }
@@ -168,6 +172,7 @@ impl<'a> MirrorJob<'a> {
     /// Scans the directories that packages may be copied from.
     fn scan(&mut self, flavor: Flavor) -> Result<(), Failure> {
         for dir in &self.options.from {
+            // By flavor, since an address without a host means another one in each; roots of one flavor share a scan.
             let key = (flavor, dir.clone());
             if self.directories.contains_key(&key) || self.options.extent != MirrorExtent::Place {
                 continue;
@@ -189,6 +194,7 @@ impl<'a> MirrorJob<'a> {
         let Some(mut outcome) = self.outcome.take() else {
             return;
         };
+        // What an unread lock file needs is not known, and would be removed.
         let all_read = result
             .roots()
             .iter()
@@ -261,6 +267,7 @@ impl Job for MirrorJob<'_> {
                         let (name, number) = source.as_ref()?;
                         Some(Place::Source(Some(name.clone()), &all[*number]))
                     });
+                // Last: what is near, or named by the user, spares the registry.
                 let registry = opened.registry.map(|number| &registries[number]);
                 let registry = registry.map(|registry| Place::Source(None, registry));
                 copied.chain(named).chain(registry).collect()

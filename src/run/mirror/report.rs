@@ -162,6 +162,7 @@ pub(super) fn write_cli_config(
     let path = &file.path;
     let old = match world.disk.read(path, MAX_CLI_CONFIG_BYTES) {
         Ok(old) => Some(old),
+        // Written for the first time. Any other failure leaves what the user may have written there.
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(cause) => return Err(unusable(path, &cause)),
     };
@@ -181,6 +182,7 @@ pub(super) fn write_cli_config(
 /// Returns the numbers of the roots that an error is about.
 fn concerned<'e>(error: &'e MirroringError, release: &'e MirroredRelease) -> &'e [usize] {
     match error {
+        // A contradiction is about the roots whose lock file it contradicts; other roots of the release are fine.
         MirroringError::H1Differs { roots, .. } | MirroringError::ZipNotLocked { roots, .. } => {
             roots
         }
@@ -191,6 +193,7 @@ fn concerned<'e>(error: &'e MirroringError, release: &'e MirroredRelease) -> &'e
 fn report(error: &MirroringError, result: &mut RootResult) {
     let failure = failure(error);
     if error.is_alarm() {
+        // An alarm is a finding, exit code 1: everything could be looked at, and something is wrong.
         result.entries.push(ResultEntry::Failure(failure));
         result.status = result.status.max(RootStatus::Findings);
     } else {

@@ -291,11 +291,14 @@ pub fn stated_hashes(document: &[u8]) -> BTreeMap<Platform, Hashes> {
     archives
         .iter()
         .map(|(platform, archive)| {
-            let texts = archive.hashes.iter().flatten().take(MAX_HASHES);
-            (
-                platform,
-                texts.filter_map(|text| text.parse().ok()).collect(),
-            )
+            let hashes = archive
+                .hashes
+                .iter()
+                .flatten()
+                .take(MAX_HASHES)
+                .filter_map(|text| text.parse().ok())
+                .collect();
+            (platform, hashes)
         })
         .collect()
 }
