@@ -29,7 +29,7 @@ struct LoadedPart {
 }
 
 impl LoadedPart {
-    /// The whole part.
+    /// The range of all bytes of the part.
     fn all(&self) -> Option<DataRange> {
         self.part(self.address, self.bytes)
     }

@@ -238,7 +238,7 @@ impl InfoBlock {
             }
             match read_block(&self.bytes) {
                 Some(BlockProgress::Read(contents)) => return Some(contents),
-                // A length that lies is found before anything is collected for it (rules 2.2).
+                // A wrong length is found before anything is collected for it (rules 2.2).
                 Some(BlockProgress::Needs(wanted))
                     if wanted <= HEADER_BYTES + MAX_TEXT_BYTES
                         && wanted as u64 <= self.available =>

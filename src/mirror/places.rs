@@ -47,6 +47,13 @@ pub(super) struct FetchedZip<'d> {
     pub(super) from: String,
 }
 
+/// The outcome of asking all places for a package.
+pub(super) enum PlacesAnswer<'d> {
+    Fetched(FetchedZip<'d>),
+    /// No place has the package, which need not exist; the error is for a release of which none has any.
+    Lacking(MirroringError),
+}
+
 /// The context of fetching, beside the package.
 pub(super) struct Fetcher<'a> {
     /// The disk that places on this machine are read from.
@@ -81,15 +88,15 @@ struct Arrived<'d> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// Fetches a package into a file in `dir`; returns `None` if there is no such package, and need not be.
+    /// Fetches a package into a file in `dir`.
     ///
     /// # Errors
-    /// If no place has it, or the file cannot be written.
+    /// If no place has a package that must exist, a place failed, or the file cannot be written.
     pub(super) fn fetch(
         &self,
         dir: &Path,
         wanted: &WantedZip<'_>,
-    ) -> Result<Option<FetchedZip<'a>>, MirroringError> {
+    ) -> Result<PlacesAnswer<'a>, MirroringError> {
         // A turn for all places together: a slow place must not let more packages through than are allowed.
         let _turn = self.downloads.enter();
         let mut left = Vec::new();
@@ -99,7 +106,7 @@ impl<'a> Fetcher<'a> {
                 let checked = arrived.and_then(|arrived| self.checked(wanted, arrived));
                 match checked {
                     Ok((draft, zip)) => {
-                        return Ok(Some(FetchedZip {
+                        return Ok(PlacesAnswer::Fetched(FetchedZip {
                             platform: wanted.id.platform.clone(),
                             draft,
                             zip,
@@ -124,14 +131,15 @@ impl<'a> Fetcher<'a> {
                 }
             }
         }
-        // A place that failed may have had it, so it is not known that there is none.
-        if wanted.may_lack && !failed {
-            return Ok(None);
-        }
-        Err(MirroringError::NoPlace {
+        let error = MirroringError::NoPlace {
             id: Box::new(wanted.id.clone()),
             places: left,
-        })
+        };
+        // A place that failed may have had it, so it is not known that there is none.
+        if wanted.may_lack && !failed {
+            return Ok(PlacesAnswer::Lacking(error));
+        }
+        Err(error)
     }
 
     /// Returns the attempts at a place, each with the name that a user knows: a directory may have several zips.

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use super::layout::{provider_dir, zip_name};
-use super::places::{FetchedZip, Fetcher, WantedZip};
+use super::places::{FetchedZip, Fetcher, PlacesAnswer, WantedZip};
 use super::present::{self, HashedZip, PresentCheck, PresentZip};
 use super::union::WantedRelease;
 use super::{
@@ -317,18 +317,36 @@ impl<'a> ReleaseRun<'a> {
             };
             fetcher.fetch(dir, &package)
         });
-        let mut fetched = Vec::new();
+        let (mut fetched, mut lacking) = (Vec::new(), Vec::new());
         for ((platform, _, state), answer) in missing.iter().zip(answers) {
-            match answer {
-                Ok(Some(package)) => fetched.push(package),
-                Ok(None) => outcome.skipped.push((*platform).clone()),
-                Err(error) => {
-                    // The other packages go on: a release of which one is missing serves the other platforms.
-                    outcome
-                        .packages
-                        .push(row(platform, state.clone(), None, None));
-                    outcome.errors.push(error);
+            let error = match answer {
+                Ok(PlacesAnswer::Fetched(package)) => {
+                    fetched.push(package);
+                    continue;
                 }
+                Ok(PlacesAnswer::Lacking(error)) => {
+                    lacking.push((*platform, state, error));
+                    continue;
+                }
+                Err(error) => error,
+            };
+            // The other packages go on: a release of which one is missing serves the other platforms.
+            let absent = row(platform, state.clone(), None, None);
+            outcome.packages.push(absent);
+            outcome.errors.push(error);
+        }
+        // A release has a package for some platform, so places without any of them are the wrong places.
+        let is_alone = fetched.is_empty() && outcome.packages.is_empty();
+        for (platform, state, error) in lacking {
+            if !is_alone {
+                outcome.skipped.push(platform.clone());
+                continue;
+            }
+            let absent = row(platform, state.clone(), None, None);
+            outcome.packages.push(absent);
+            // The places say the same of each platform, so the first one speaks for all.
+            if outcome.errors.is_empty() {
+                outcome.errors.push(error);
             }
         }
         fetched

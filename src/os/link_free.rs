@@ -256,7 +256,7 @@ impl Disk for LinkFreeDisk {
 
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
         let target = OpenedParent::find(dir)?;
-        // The lock on the file is taken under the right to write: nobody removes it as an orphan in between.
+        // The lock on the file is taken under the right to write, so that no other run removes it meanwhile.
         let opened = target.open(DIRECTORY)?;
         let readable = fs::openat(&opened, ".", DIRECTORY, Mode::empty())?;
         let _held = exclusive::of_handle(Ok(File::from(readable)))?;

@@ -2,7 +2,6 @@
 
 use crate::config::Loaded;
 use crate::diag::Texts;
-use crate::parallel;
 use crate::report::{Failure, RootResult};
 use crate::run::World;
 use crate::run::driver::over_roots;
@@ -21,14 +20,7 @@ pub(crate) fn each(
     world: World<'_>,
     work: impl FnMut(&Root, &mut Texts, &mut RootResult) -> Result<Replaced, Failure>,
 ) -> RootResults {
-    let inputs = RunInputs {
-        choice,
-        options,
-        reading: None,
-        changed: None,
-        jobs: parallel::cores(),
-        world,
-    };
+    let inputs = RunInputs::of_locks(choice, options, world);
     over_roots(&mut EachRoot(work), inputs)
 }
 

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 
 use crate::config::Loaded;
 use crate::diag::Texts;
+use crate::parallel;
 use crate::report::{Failure, RootResult};
 use crate::run::options::{RootChoice, RunOptions};
 use crate::run::root::Root;
@@ -23,6 +24,24 @@ pub(crate) struct RunInputs<'a> {
     /// The number of roots that are read at once.
     pub(crate) jobs: NonZeroUsize,
     pub(crate) world: World<'a>,
+}
+
+impl<'a> RunInputs<'a> {
+    /// Takes all roots by their lock files alone.
+    pub(crate) fn of_locks(
+        choice: &'a RootChoice,
+        options: &'a RunOptions,
+        world: World<'a>,
+    ) -> Self {
+        Self {
+            choice,
+            options,
+            reading: None,
+            changed: None,
+            jobs: parallel::cores(),
+            world,
+        }
+    }
 }
 
 /// A job over roots.

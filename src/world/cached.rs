@@ -517,7 +517,7 @@ mod tests {
         assert_eq!(files.calls() - before, calls);
     }
 
-    // On Windows no listing tells every name that leads to a file.
+    // On Windows a listing does not have every name that leads to a file.
     #[cfg(not(windows))]
     #[test]
     fn names_of_a_listed_directory_are_not_looked_up() {

@@ -29,6 +29,10 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         .collect();
     let mut rows: Vec<&MirroredProvider> = releases.into_values().collect();
     let packages: Vec<&MirroredPackageRow> = rows.iter().flat_map(|row| &row.packages).collect();
+    // The failures say all that there is to say.
+    if rows.is_empty() && result.exit > 1 {
+        return Vec::new();
+    }
     let mut blocks = Vec::new();
     let verdict = TextBlock::Verdict(tone(result), sentence(&packages, extent));
     if look.quiet && roots.len() > 1 && !look.markdown {

@@ -108,7 +108,7 @@ impl<'a> MirrorJob<'a> {
         let providers: Vec<_> = root.document().lock.providers.keys().collect();
         let mut wanted = self.platforms.of_root(root, &providers, &locked);
         for provider in providers {
-            // A mirror of the usual platforms for an entry that has others would serve nobody who uses it.
+            // Whoever uses an entry for other platforms than the usual ones needs packages for those.
             let covered = known.get(provider).map(|facts| facts.covered());
             if let Some(covered) = covered.filter(|platforms| !platforms.is_empty())
                 && wanted.origin_of(provider) == PlatformsOrigin::Default

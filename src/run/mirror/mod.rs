@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::mirror::{ExistingCheck, MirrorExtent};
-use crate::parallel;
 use crate::report::CommandResult;
 use crate::run::options::{PackageChoice, RootChoice, RunOptions};
 use crate::run::platforms::PlatformArg;
@@ -59,14 +58,7 @@ pub(crate) fn mirror(
 ) -> CommandResult {
     let user = Arc::new(UserConfigs::new(options, world, observer));
     let mut job = MirrorJob::new(user, mirror, choice);
-    let inputs = RunInputs {
-        choice,
-        options,
-        reading: None,
-        changed: None,
-        jobs: parallel::cores(),
-        world,
-    };
+    let inputs = RunInputs::of_locks(choice, options, world);
     let all = over_roots(&mut job, inputs);
     let mut result = all.into_result("mirror");
     job.finish_mirror(&mut result);

@@ -355,3 +355,27 @@ provider_installation {
 "#]]
     );
 }
+
+#[test]
+fn places_without_any_package_of_a_release_are_an_error() {
+    let (_registry, lab) = locked();
+    let unpacked =
+        "other/registry.terraform.io/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0";
+    lab.write(unpacked, "program");
+    let outcome = mirror(&lab, &["--offline", "--no-cache", "--from", "other"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_amd64 could not be fetched
+  cause: other: it has no zip of the package
+  help: run the same command again to go on; --from DIR names a directory that has the package
+note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
+
+"#]]
+    );
+    let rows = "PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM\n\
+                acme/demo  1.0.0    5         0 B   missing  -\n\
+                5 packages missing\n";
+    assert_eq!(outcome.stdout, rows);
+}
