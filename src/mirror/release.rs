@@ -317,39 +317,7 @@ impl<'a> ReleaseRun<'a> {
             };
             fetcher.fetch(dir, &package)
         });
-        let (mut fetched, mut lacking) = (Vec::new(), Vec::new());
-        for ((platform, _, state), answer) in missing.iter().zip(answers) {
-            let error = match answer {
-                Ok(PlacesAnswer::Fetched(package)) => {
-                    fetched.push(package);
-                    continue;
-                }
-                Ok(PlacesAnswer::Lacking(error)) => {
-                    lacking.push((*platform, state, error));
-                    continue;
-                }
-                Err(error) => error,
-            };
-            // The other packages go on: a release of which one is missing serves the other platforms.
-            let absent = row(platform, state.clone(), None, None);
-            outcome.packages.push(absent);
-            outcome.errors.push(error);
-        }
-        // A release has a package for some platform, so places without any of them are the wrong places.
-        let is_alone = fetched.is_empty() && outcome.packages.is_empty();
-        for (platform, state, error) in lacking {
-            if !is_alone {
-                outcome.skipped.push(platform.clone());
-                continue;
-            }
-            let absent = row(platform, state.clone(), None, None);
-            outcome.packages.push(absent);
-            // The places say the same of each platform, so the first one speaks for all.
-            if outcome.errors.is_empty() {
-                outcome.errors.push(error);
-            }
-        }
-        fetched
+        taken(missing, answers, outcome)
     }
 
     /// Gives packages their names; after an alarm none of the release gets one.
@@ -451,6 +419,47 @@ fn sorted<'t>(
         missing.push((platform, target, state));
     }
     (hashed, missing)
+}
+
+/// Takes the packages that were fetched out of the answers, and reports the others.
+fn taken<'d>(
+    missing: &[MissingPackage<'_>],
+    answers: Vec<Result<PlacesAnswer<'d>, MirroringError>>,
+    outcome: &mut MirroredRelease,
+) -> Vec<FetchedZip<'d>> {
+    let (mut fetched, mut lacking) = (Vec::new(), Vec::new());
+    for ((platform, _, state), answer) in missing.iter().zip(answers) {
+        let error = match answer {
+            Ok(PlacesAnswer::Fetched(package)) => {
+                fetched.push(package);
+                continue;
+            }
+            Ok(PlacesAnswer::Lacking(error)) => {
+                lacking.push((*platform, state, error));
+                continue;
+            }
+            Err(error) => error,
+        };
+        // The other packages go on: a release of which one is missing serves the other platforms.
+        let absent = row(platform, state.clone(), None, None);
+        outcome.packages.push(absent);
+        outcome.errors.push(error);
+    }
+    // A release has a package for some platform, so places without any of them are the wrong places.
+    let is_alone = fetched.is_empty() && outcome.packages.is_empty();
+    for (platform, state, error) in lacking {
+        if !is_alone {
+            outcome.skipped.push(platform.clone());
+            continue;
+        }
+        let absent = row(platform, state.clone(), None, None);
+        outcome.packages.push(absent);
+        // The places say the same of each platform, so the first one speaks for all.
+        if outcome.errors.is_empty() {
+            outcome.errors.push(error);
+        }
+    }
+    fetched
 }
 
 /// Reports packages that this run does not place.

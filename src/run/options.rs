@@ -83,6 +83,17 @@ pub(crate) enum PackageChoice {
 }
 
 impl PackageChoice {
+    /// Returns the name of the place in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Registry => "registries".to_owned(),
+            Self::CliConfiguration => "CLI configuration".to_owned(),
+            Self::FilesystemMirror(dir) => dir.display().to_string(),
+            Self::NetworkMirror(url) => url.to_string(),
+            Self::OciMirror(_) => "OCI mirror".to_owned(),
+        }
+    }
+
     /// Returns the place that the project file of a root states, if any.
     pub(crate) fn of_project(root: &Root) -> Option<Self> {
         let setting = root.project().packages.as_ref()?;

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::addr::Url;
 use crate::report::json::{self, EventLine};
@@ -15,6 +15,11 @@ use crate::world::{Env, Stream};
 
 /// Frames of the bar per second.
 const FRAMES: u8 = 10;
+
+/// Spells a length in decimal units, as downloads are measured.
+pub(crate) fn size(bytes: u64) -> String {
+    DecimalBytes(bytes).to_string()
+}
 
 /// The form in which progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::cli::Look;
-use crate::cli::session::provider;
+use crate::cli::session::provider::{self, or_dash};
 use crate::diag::counted;
 use crate::mirror::MirrorExtent;
 use crate::report::json::{MirroredPackageRow, MirroredProvider, MirroredState, Provider};
 use crate::report::{CommandResult, TextBlock, Tone};
+use crate::run::progress;
 
 /// The heads of the columns.
 const TITLES: [&str; 6] = ["PROVIDER", "VERSION", "PACKAGES", "SIZE", "STATE", "FROM"];
@@ -43,7 +44,7 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         };
     }
     // What changed comes first: of many releases most were there.
-    rows.sort_by_key(|row| Reverse(row.packages.iter().any(is_new)));
+    rows.sort_by_key(|row| Reverse(row.is_new()));
     let most = if look.verbose {
         rows.len()
     } else {
@@ -57,7 +58,7 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
             name(&row.provider),
             row.version.to_string(),
             row.packages.len().to_string(),
-            size(bytes(row.packages.iter())),
+            progress::size(bytes(row.packages.iter())),
             states(row),
             places(row.packages.iter()),
         ]
@@ -102,7 +103,7 @@ fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
         }
         let by_place: Vec<String> = by_place
             .into_iter()
-            .map(|(place, bytes)| format!("{} from {place}", size(bytes)))
+            .map(|(place, bytes)| format!("{} from {place}", progress::size(bytes)))
             .collect();
         let packages = counted_packages(MirroredState::Placed);
         parts.push(format!("placed {packages} ({})", by_place.join(", ")));
@@ -130,10 +131,6 @@ fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
     parts.join(", ")
 }
 
-fn is_new(package: &MirroredPackageRow) -> bool {
-    package.state != MirroredState::Kept
-}
-
 fn states(row: &MirroredProvider) -> String {
     let states: BTreeSet<MirroredState> =
         row.packages.iter().map(|package| package.state).collect();
@@ -155,25 +152,4 @@ fn places<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String 
 
 fn bytes<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> u64 {
     packages.filter_map(|package| package.bytes).sum()
-}
-
-/// Spells a length in decimal units, as downloads are measured.
-fn size(bytes: u64) -> String {
-    const UNITS: [(&str, u64); 3] = [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)];
-    let unit = UNITS.iter().find(|(_, unit)| bytes >= *unit);
-    match unit {
-        Some((name, unit)) => {
-            let tenths = bytes * 10 / unit;
-            format!("{}.{} {name}", tenths / 10, tenths % 10)
-        }
-        None => format!("{bytes} B"),
-    }
-}
-
-fn or_dash(text: String) -> String {
-    if text.is_empty() {
-        "-".to_owned()
-    } else {
-        text
-    }
 }

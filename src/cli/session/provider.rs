@@ -127,3 +127,12 @@ pub(in crate::cli) fn names(required: &BTreeSet<ProviderAddr>, flavor: Flavor) -
             .join(", "),
     )
 }
+
+/// Returns the text of a cell, in which nothing is a dash.
+pub(in crate::cli) fn or_dash(text: String) -> String {
+    if text.is_empty() {
+        "-".to_owned()
+    } else {
+        text
+    }
+}

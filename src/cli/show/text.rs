@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use crate::cli::Look;
-use crate::cli::session::provider;
+use crate::cli::session::provider::{self, or_dash};
 use crate::hash::Scheme;
 use crate::platform;
 use crate::report::json::{Provider, RootStatus, ShownProvider};
@@ -145,12 +145,4 @@ fn counts(provider: &ShownProvider) -> Vec<String> {
         cells.push(or_dash(provider.latest_date.clone().unwrap_or_default()));
     }
     cells
-}
-
-fn or_dash(text: String) -> String {
-    if text.is_empty() {
-        "-".to_owned()
-    } else {
-        text
-    }
 }

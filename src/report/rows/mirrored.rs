@@ -25,6 +25,16 @@ pub struct MirroredProvider {
     pub without_list: Option<String>,
 }
 
+impl MirroredProvider {
+    /// Returns true if some package was not there before.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.packages
+            .iter()
+            .any(|package| package.state != MirroredState::Kept)
+    }
+}
+
 /// A package in the mirror.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

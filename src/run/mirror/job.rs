@@ -150,7 +150,7 @@ impl<'a> MirrorJob<'a> {
             let Some(number) = sources.of_root(root, true, texts, result)? else {
                 return Ok(None);
             };
-            numbers.push(Some((name_of(&choice), number)));
+            numbers.push(Some((choice.name(), number)));
         }
         Ok(Some(numbers))
     }
@@ -293,16 +293,5 @@ impl Job for MirrorJob<'_> {
         report::roots(results, &outcome, self.options);
         self.outcome = Some(outcome);
         Vec::new()
-    }
-}
-
-/// Returns the name of a source in messages.
-fn name_of(choice: &PackageChoice) -> String {
-    match choice {
-        PackageChoice::Registry => "registries".to_owned(),
-        PackageChoice::CliConfiguration => "CLI configuration".to_owned(),
-        PackageChoice::FilesystemMirror(dir) => dir.display().to_string(),
-        PackageChoice::NetworkMirror(url) => url.to_string(),
-        PackageChoice::OciMirror(_) => "OCI mirror".to_owned(),
     }
 }

@@ -44,7 +44,11 @@ pub(super) fn roots(
         }
     }
     for result in &mut results {
-        result.changed = Some(result.providers.iter().any(is_new));
+        let changed = result.providers.iter().any(|provider| match provider {
+            Provider::Mirrored(row) => row.is_new(),
+            _ => false,
+        });
+        result.changed = Some(changed);
     }
 }
 
@@ -234,15 +238,5 @@ fn package(package: &MirroredPackage) -> MirroredPackageRow {
         h1: package.h1.clone(),
         bytes: (package.bytes > 0).then_some(package.bytes),
         from: package.from.clone(),
-    }
-}
-
-fn is_new(provider: &Provider) -> bool {
-    match provider {
-        Provider::Mirrored(row) => row
-            .packages
-            .iter()
-            .any(|package| package.state != MirroredState::Kept),
-        _ => false,
     }
 }
