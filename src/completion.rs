@@ -141,7 +141,9 @@ fn with_values(arg: Arg, locked: &[String], current: &Path) -> Arg {
     let dirs = PathCompleter::dir().current_dir(current);
     match name.as_str() {
         "PLATFORM" => arg.add(ArgValueCandidates::new(platforms)),
-        "ADDR" => arg.add(ArgValueCandidates::new(move || candidates(&locked))),
+        "ADDR" => arg.add(ArgValueCandidates::new(move || {
+            locked.iter().map(CompletionCandidate::new).collect()
+        })),
         // A provider or a root: the words of both.
         "ADDR[@VERSION]|ROOT" => {
             let either = move |word: &OsStr| providers_or_roots(&locked, &dirs, word);
@@ -168,10 +170,6 @@ fn pages() -> Vec<CompletionCandidate> {
         CompletionCandidate::new(name).help(Some(summary.into()))
     };
     topics.chain(rules).map(page).collect()
-}
-
-fn candidates(words: &[String]) -> Vec<CompletionCandidate> {
-    words.iter().map(CompletionCandidate::new).collect()
 }
 
 fn providers_or_roots(

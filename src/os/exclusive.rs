@@ -74,21 +74,18 @@ fn handle(dir: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn handle(dir: &Path) -> io::Result<File> {
     let dir = std::fs::canonicalize(dir)?;
-    let name = format!(
-        "lockctl-{:016x}.lock",
-        fnv1a(dir.as_os_str().as_encoded_bytes())
-    );
+    // FNV-1a; two paths that share a hash only wait for each other without need.
+    let hash = dir
+        .as_os_str()
+        .as_encoded_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    let name = format!("lockctl-{hash:016x}.lock");
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     options.open(std::env::temp_dir().join(name))
-}
-
-/// Hashes a path; two that share a hash only wait for each other without need.
-#[cfg(not(unix))]
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 /// Returns true if somebody has the right to write in a directory.

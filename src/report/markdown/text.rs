@@ -55,7 +55,12 @@ pub(super) fn escaped(text: &str) -> String {
             // GitHub links `#1`; at the start it begins a heading.
             '#' if after.is_ascii_digit() || at == 0 => out.push_str("&#35;<!-- -->"),
             // GitHub links what begins with `www.` (GFM 6.9), and no other name of a host.
-            '.' if is_www(&chars[..at]) => out.push_str("&#46;"),
+            '.' if chars[..at]
+                .last_chunk::<3>()
+                .is_some_and(|last| last.iter().all(|c| matches!(c, 'w' | 'W'))) =>
+            {
+                out.push_str("&#46;");
+            }
             // `http://`, `https://` and `ftp://` begin a link, too.
             ':' if after == '/' => out.push_str("&#58;"),
             // Inside of a word an underscore begins no emphasis (CommonMark 6.2).
@@ -73,12 +78,6 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-fn is_www(before: &[char]) -> bool {
-    before
-        .last_chunk::<3>()
-        .is_some_and(|last| last.iter().all(|c| c.eq_ignore_ascii_case(&'w')))
 }
 
 fn is_inside_of_word(chars: &[char], at: usize) -> bool {
