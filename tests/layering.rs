@@ -55,7 +55,10 @@ const ROOMS: &[(&str, &str)] = &[
         "sources",
         "flavor addr version platform hash package parallel world",
     ),
-    ("store", "flavor addr version platform hash package world"),
+    (
+        "store",
+        "flavor addr version platform hash contents package world",
+    ),
     // A package of modules is read by the reader of zips in `archive`; of `diag` the names of rules.
     (
         "modules",
@@ -75,13 +78,13 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "locker",
-        "flavor addr version platform hash diag world package requirement parallel lockfile \
+        "flavor addr version platform hash contents diag world package requirement parallel lockfile \
          authenticate archive sources store resolve coverage",
     ),
     (
         "mirror",
-        "flavor addr version platform hash diag world package parallel lockfile authenticate archive sources store \
-         coverage locker",
+        "flavor addr version platform hash contents diag world package parallel lockfile authenticate archive sources \
+         store coverage locker",
     ),
     (
         "verify",
@@ -116,8 +119,8 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "flavor addr version platform hash diag world package remote_module requirement parallel hcl expr lockfile \
-         config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
+        "flavor addr version platform hash contents diag world package remote_module requirement parallel hcl expr \
+         lockfile config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
          verify workspace report run advice symptom completion verifier",
     ),
 ];

@@ -65,8 +65,10 @@ impl BuildInfo {
     /// Reads the lines that [`Display`](fmt::Display) writes.
     #[must_use]
     pub fn parse_printed(go_version: &str, lines: &str) -> Option<Self> {
-        let lines = lines.split_inclusive('\n');
-        let text: Option<String> = lines.map(|line| line.strip_prefix('\t')).collect();
+        let text: Option<String> = lines
+            .split_inclusive('\n')
+            .map(|line| line.strip_prefix('\t'))
+            .collect();
         Self::parse(go_version, &text?)
     }
 

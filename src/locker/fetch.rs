@@ -12,6 +12,7 @@ use crate::addr::Url;
 use crate::archive::zip::{self, ZipHashes};
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::authenticate;
+use crate::contents::ProgramContents;
 use crate::hash::{self, Digest, Hash};
 use crate::package::{Blob, Fact, Local, Location, PackageId, PackageMeta, PackedFile};
 use crate::parallel::{self, Gate};
@@ -157,7 +158,7 @@ impl<E: Into<ArchiveError>> From<E> for ContentError {
     }
 }
 
-type Contents = BTreeMap<WantedPackage, Result<Arc<PackageContent>, ContentError>>;
+type PackageContents = BTreeMap<WantedPackage, Result<Arc<PackageContent>, ContentError>>;
 
 /// Downloads and hashes every package that some root needs.
 ///
@@ -200,7 +201,7 @@ fn contents(
     sources: &[&FlavorSource<'_>],
     settings: &LockSettings,
     roots: &[RootWork<'_, Proven>],
-) -> Contents {
+) -> PackageContents {
     // The first package in the order of the roots gives its fact the provider's address.
     let mut metas: BTreeMap<WantedPackage, &PackageMeta> = BTreeMap::new();
     let mut wanted = Vec::new();
@@ -237,7 +238,7 @@ fn hashed_provider(
     source: usize,
     trusted: TrustedFacts,
     proven: Proven,
-    contents: &Contents,
+    contents: &PackageContents,
     errors: &mut Vec<LockError>,
 ) -> HashedProvider {
     // Without a signed list that has the zip there are errors already.
@@ -324,15 +325,7 @@ impl Hasher<'_> {
                 };
                 let package = download(&net, self.disk, request).map_err(ContentError::Download)?;
                 let zh = checked_zh(&package, *check, *size)?;
-                // Its bytes were hashed while they arrived; the members take a core, so they wait for a turn.
-                let _turn = self.gate.enter();
-                let zip = zip::hash_members(zh, package.file, &Limits::PACKAGE)?;
-                wanted.check_executable(zip.files.iter().map(|file| &*file.name))?;
-                // Only a signature ties the zip to the provider and version that a fact names.
-                if wanted.trusted.is_some() {
-                    self.keep_fact(&zip, package.bytes, meta);
-                }
-                Ok(of_zip(zip))
+                self.hash_download(wanted, meta, zh, package)
             }
             WantedLocation::Local(Local::Archive(path)) => {
                 let _turn = self.gate.enter();
@@ -358,6 +351,26 @@ impl Hasher<'_> {
         }
     }
 
+    /// Hashes what is in a zip that has arrived, and keeps facts about it.
+    fn hash_download(
+        &self,
+        wanted: &WantedPackage,
+        meta: &PackageMeta,
+        zh: Hash,
+        package: Downloaded,
+    ) -> Result<PackageContent, ContentError> {
+        // Its bytes were hashed while they arrived; the members take a core, so they wait for a turn.
+        let _turn = self.gate.enter();
+        let (zip, contents) =
+            zip::hash_members_and_contents(zh, package.file, &Limits::PACKAGE, &wanted.type_name)?;
+        wanted.check_executable(zip.files.iter().map(|file| &*file.name))?;
+        // Only a signature ties the zip to the provider and version that a fact names.
+        if wanted.trusted.is_some() {
+            self.keep_fact(&zip, &contents, package.bytes, meta);
+        }
+        Ok(of_zip(zip))
+    }
+
     /// Returns the fact that says what a package holds, if one counts (`store` rules 1.2).
     fn known_fact(&self, wanted: &WantedPackage, check: Check) -> Option<Arc<StoredFact>> {
         let (Some(trusted), Check::Digest(digest)) = (wanted.trusted, check) else {
@@ -369,7 +382,13 @@ impl Hasher<'_> {
         is_same_type.then_some(stored)
     }
 
-    fn keep_fact(&self, zip: &ZipHashes, size: u64, meta: &PackageMeta) {
+    fn keep_fact(
+        &self,
+        zip: &ZipHashes,
+        contents: &ProgramContents,
+        size: u64,
+        meta: &PackageMeta,
+    ) {
         let id = &meta.id;
         let offered: BTreeSet<Platform> = meta
             .evidence
@@ -378,6 +397,7 @@ impl Hasher<'_> {
             .collect();
         if let Some(fact) = fact_about(zip, size, id, offered) {
             self.facts.keep(&fact);
+            self.facts.keep_contents(&zip.zh, contents);
         }
     }
 }

@@ -147,11 +147,12 @@ mod tests {
     use std::sync::Arc;
 
     use crate::addr::ProviderAddr;
+    use crate::contents::ProgramContents;
     use crate::flavor::Flavor;
     use crate::hash::Hash;
     use crate::locker::TrustedFacts;
     use crate::package::{Fact, PackageId, ReleaseFact};
-    use crate::store::{FactOrigin, StoredFact, StoredRelease};
+    use crate::store::{FactOrigin, StoredContents, StoredFact, StoredRelease};
 
     /// Knows one package of every zip.
     struct OneFact(FactOrigin);
@@ -186,6 +187,12 @@ mod tests {
         }
 
         fn keep_release(&self, _: &ReleaseFact) {}
+
+        fn contents(&self, _: &Hash) -> Option<StoredContents> {
+            None
+        }
+
+        fn keep_contents(&self, _: &Hash, _: &ProgramContents) {}
     }
 
     fn provider() -> ProviderAddr {

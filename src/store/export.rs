@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use super::export_contents::{self, ContentsReader};
 use super::release_text::{self, StatedH1s};
 use super::text::{EXPORT_HEADER, FactError, line, parse_line};
 use crate::addr::ProviderAddr;
+use crate::contents::BuildInfo;
 use crate::hash::Hash;
 use crate::package::{Fact, ReleaseFact};
 use crate::version::Version;
@@ -23,10 +25,12 @@ pub struct Export {
     pub facts: Vec<Fact>,
     /// The releases, in their order; the `h1:` of packages are those of the facts.
     pub releases: Vec<ReleaseFact>,
+    /// The build information of packages with a fact, by their `zh:`.
+    pub contents: BTreeMap<Hash, BuildInfo>,
 }
 
 /// Writes facts and releases as text: a header, then a line for each fact, sorted by provider, version and
-/// platform, then a line for each statement about a release, which names it.
+/// platform, then a line for each statement about a release, which names it, then contents.
 ///
 /// Their origin is left out: an import states it anew.
 ///
@@ -34,13 +38,14 @@ pub struct Export {
 /// ```
 /// use lockctl::store::{Export, export, import};
 ///
-/// assert_eq!(export([], []), "# lockctl facts 1\n");
+/// assert_eq!(export([], [], []), "# lockctl facts 1\n");
 /// assert_eq!(import("# lockctl facts 1\n"), Ok(Export::default()));
 /// ```
 #[must_use]
 pub fn export<'f>(
     facts: impl IntoIterator<Item = &'f Fact>,
     releases: impl IntoIterator<Item = &'f ReleaseFact>,
+    contents: impl IntoIterator<Item = (&'f Hash, &'f BuildInfo)>,
 ) -> String {
     let mut facts: Vec<&Fact> = facts.into_iter().collect();
     // Sorted, so that two exports of the same facts are one file to version control.
@@ -60,6 +65,7 @@ pub fn export<'f>(
             text += &format!("{RELEASE}{provider} {version} {statement}\n");
         }
     }
+    export_contents::write(&mut text, contents);
     text
 }
 
@@ -78,6 +84,8 @@ pub fn import(text: &str) -> Result<Export, FactError> {
     }
     let mut facts: BTreeMap<Hash, Fact> = BTreeMap::new();
     let mut releases: BTreeMap<(ProviderAddr, Version), ReleaseFact> = BTreeMap::new();
+    let mut contents = ContentsReader::default();
+    let mut last = 1;
     for (index, text) in lines {
         if text.is_empty() || text.starts_with('#') {
             continue;
@@ -86,6 +94,10 @@ pub fn import(text: &str) -> Result<Export, FactError> {
             line: index + 1,
             problem,
         };
+        last = index + 1;
+        if contents.take(text).map_err(at)? {
+            continue;
+        }
         if let Some(text) = text.strip_prefix(RELEASE) {
             add(&mut releases, text).map_err(at)?;
             continue;
@@ -109,9 +121,17 @@ pub fn import(text: &str) -> Result<Export, FactError> {
     {
         package.h1 = facts.get(zh).map(|fact| fact.h1.clone());
     }
+    let at_end = |problem| FactError::Line {
+        line: last,
+        problem,
+    };
+    let mut contents = contents.finish().map_err(at_end)?;
+    // Contents without a fact would be of a package that nothing names.
+    contents.retain(|zh, _| facts.contains_key(zh));
     Ok(Export {
         facts: facts.into_values().collect(),
         releases: releases.into_values().collect(),
+        contents,
     })
 }
 

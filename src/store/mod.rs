@@ -7,15 +7,20 @@
 //! is as trustworthy as its directory.
 //!
 //! Beside them stands one object for each release, under a key that its provider and version give: the files
-//! of its signed lists, its signers and its dates.
+//! of its signed lists, its signers and its dates. The build information of a package's program is an object of its
+//! own, too, since few commands need it.
 //!
 //! Nothing here stops a run. An object that cannot be read counts as missing, and a note gives the reason.
 
+mod contents;
 mod export;
+mod export_contents;
 mod release_text;
 mod releases;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_contents;
 #[cfg(test)]
 mod tests_releases;
 mod text;
@@ -31,11 +36,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::addr::ProviderAddr;
+use crate::contents::ProgramContents;
 use crate::hash::{Hash, Scheme};
 use crate::package::{Fact, ReleaseFact};
 use crate::version::Version;
 use crate::world::{Clock, NotedObjects, Objects};
 
+pub use contents::{MAX_CONTENTS_BYTES, MAX_CONTENTS_PER_GROUP, StoredContents};
 pub use export::{Export, MAX_EXPORT_BYTES, export, import};
 pub use text::{FactError, name_of_import};
 pub use upkeep::{Contradiction, ImportCounts, Inventory, Removal, RemovalCounts};
@@ -100,6 +107,12 @@ pub trait Facts: Sync {
 
     /// Adds what this run found out about a release, if that is possible.
     fn keep_release(&self, release: &ReleaseFact);
+
+    /// Returns the contents of the program in the zip of a `zh:` hash, if they were read; one read.
+    fn contents(&self, zh: &Hash) -> Option<StoredContents>;
+
+    /// Keeps contents that this run read, if that is possible.
+    fn keep_contents(&self, zh: &Hash, contents: &ProgramContents);
 }
 
 /// A store without facts, in which none can be kept.
@@ -132,6 +145,12 @@ impl Facts for NoFacts {
     }
 
     fn keep_release(&self, _: &ReleaseFact) {}
+
+    fn contents(&self, _: &Hash) -> Option<StoredContents> {
+        None
+    }
+
+    fn keep_contents(&self, _: &Hash, _: &ProgramContents) {}
 }
 
 impl Facts for KeepOnly<'_> {
@@ -149,6 +168,14 @@ impl Facts for KeepOnly<'_> {
 
     fn keep_release(&self, release: &ReleaseFact) {
         self.0.keep_release(release);
+    }
+
+    fn contents(&self, _: &Hash) -> Option<StoredContents> {
+        None
+    }
+
+    fn keep_contents(&self, zh: &Hash, contents: &ProgramContents) {
+        self.0.keep_contents(zh, contents);
     }
 }
 
@@ -192,6 +219,16 @@ impl Facts for Store<'_> {
 
     fn keep_release(&self, release: &ReleaseFact) {
         if let Err(error) = self.put_release(release, FactOrigin::Computed) {
+            self.objects.note("facts could not be kept", &error);
+        }
+    }
+
+    fn contents(&self, zh: &Hash) -> Option<StoredContents> {
+        self.read_contents(&key_in(contents::CONTENTS, zh)?)
+    }
+
+    fn keep_contents(&self, zh: &Hash, contents: &ProgramContents) {
+        if let Err(error) = self.put_contents(zh, contents, FactOrigin::Computed) {
             self.objects.note("facts could not be kept", &error);
         }
     }
@@ -262,7 +299,9 @@ impl<'a> Store<'a> {
                 &"its h1: is not that of the package",
             );
         }
-        self.make_room(group(&key), |key| Some(self.read(key)?.since))?;
+        self.make_room(group(&key), MAX_PER_GROUP, |key| {
+            Some(self.read(key)?.since)
+        })?;
         let stored = StoredFact {
             fact: fact.clone(),
             origin,
@@ -275,9 +314,14 @@ impl<'a> Store<'a> {
     }
 
     /// Removes the older half of a group that is full, so that this is rarely needed.
-    fn make_room(&self, group: &str, since: impl Fn(&str) -> Option<u64>) -> io::Result<()> {
+    fn make_room(
+        &self,
+        group: &str,
+        limit: usize,
+        since: impl Fn(&str) -> Option<u64>,
+    ) -> io::Result<()> {
         let keys = self.objects.list(group)?;
-        if keys.len() < MAX_PER_GROUP {
+        if keys.len() < limit {
             return Ok(());
         }
         // Objects that cannot be read have no time and go first.
@@ -339,10 +383,15 @@ enum ObjectError {
 
 /// Returns the key of the fact about a `zh:` hash, if it is one.
 fn key(zh: &Hash) -> Option<String> {
+    key_in(FACTS, zh)
+}
+
+/// Returns the key of an object of a kind about a `zh:` hash, if it is one.
+fn key_in(kind: &str, zh: &Hash) -> Option<String> {
     let digits = zh.value();
     // The digits become a file name, so nothing but 64 hexadecimal digits may be there.
     let is_sound = zh.scheme() == Scheme::Zh && zh.is_well_formed();
-    is_sound.then(|| format!("{FACTS}/{}/{digits}", &digits[..2]))
+    is_sound.then(|| format!("{kind}/{}/{digits}", &digits[..2]))
 }
 
 /// Returns the group of a key.

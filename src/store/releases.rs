@@ -3,7 +3,9 @@
 use std::io;
 
 use super::release_text::{self, MAX_STATEMENTS, StatedH1s};
-use super::{FactOrigin, MAX_OBJECT_BYTES, ObjectError, Store, StoredRelease, group, lock};
+use super::{
+    FactOrigin, MAX_OBJECT_BYTES, MAX_PER_GROUP, ObjectError, Store, StoredRelease, group, lock,
+};
 use crate::addr::ProviderAddr;
 use crate::hash::{self, Sha256Stream};
 use crate::package::ReleaseFact;
@@ -58,7 +60,9 @@ impl Store<'_> {
             return Ok(());
         }
         if existing.is_none() {
-            self.make_room(group(&key), |key| Some(self.read_release(key)?.since))?;
+            self.make_room(group(&key), MAX_PER_GROUP, |key| {
+                Some(self.read_release(key)?.since)
+            })?;
         }
         let stored = StoredRelease {
             release,

@@ -48,6 +48,7 @@ fn of_facts(facts: impl IntoIterator<Item = Fact>) -> Export {
     Export {
         facts: facts.into_iter().collect(),
         releases: Vec::new(),
+        contents: BTreeMap::new(),
     }
 }
 
@@ -277,7 +278,7 @@ fn many_files_or_odd_names_are_not_stated() {
 #[test]
 fn an_export_is_sorted_and_reads_back() {
     let facts = [fact(3), fact(1), fact(2)];
-    let text = export(&facts, []);
+    let text = export(&facts, [], []);
     snapbox::assert_data_eq!(
         &text,
         snapbox::str![[r#"
@@ -442,7 +443,7 @@ fn what_is_removed_is_what_was_asked_for() {
 
 #[test]
 fn an_export_is_read_however_its_lines_end_and_repeat() {
-    let text = export(&[fact(1), fact(2)], []);
+    let text = export(&[fact(1), fact(2)], [], []);
     let facts = import(&text).expect("sound");
     let last = text.lines().last().expect("a line");
     for same in [

@@ -114,6 +114,7 @@ fn later_runs_add_to_a_release_and_imports_do_not() {
     let imported = Export {
         facts: Vec::new(),
         releases: vec![first.clone()],
+        contents: BTreeMap::new(),
     };
     store(&files, &clock).import(&imported, "a").expect("kept");
     assert_eq!(found(&first).origin, FactOrigin::Imported("a".to_owned()));
@@ -194,7 +195,7 @@ fn a_release_that_is_damaged_old_or_misplaced_is_unknown() {
 
 #[test]
 fn an_export_has_a_line_for_each_statement() {
-    let text = export([&fact(1)], [&release("1.0.0")]);
+    let text = export([&fact(1)], [&release("1.0.0")], []);
     snapbox::assert_data_eq!(
         &text,
         snapbox::str![[r#"

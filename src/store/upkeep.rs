@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::io;
 
+use super::contents::{CONTENTS, MAX_CONTENTS_PER_GROUP};
 use super::releases::{self, RELEASES};
 use super::{
-    Export, FACTS, FactOrigin, MAX_PER_GROUP, Store, StoredFact, StoredRelease, group, key, lock,
+    Export, FACTS, FactOrigin, Facts as _, MAX_EXPORT_BYTES, MAX_PER_GROUP, Store, StoredFact,
+    StoredRelease, group, key, key_in, lock,
 };
+use crate::contents::{BuildInfo, ProgramContents};
+use crate::hash::Hash;
 use crate::package::Fact;
 
 /// The number of objects in a store, by their state.
@@ -20,7 +24,9 @@ pub struct Inventory {
     pub releases: Vec<StoredRelease>,
     /// The reasons for which other objects are not used, with their numbers.
     pub broken: BTreeMap<String, usize>,
-    /// The length of all objects that are facts or releases, in bytes.
+    /// The number of contents, whatever their state.
+    pub contents: usize,
+    /// The length of all objects that are facts or releases, and of all contents, in bytes.
     pub bytes: u64,
 }
 
@@ -100,7 +106,38 @@ impl Store<'_> {
                 Err(why) => *all.broken.entry(why.to_string()).or_default() += 1,
             }
         }
+        // They are large and many, and no command needs all of them at once: so they are not read.
+        for object in self.objects.measure(CONTENTS)? {
+            all.contents += 1;
+            all.bytes += object.bytes;
+        }
         Ok(all)
+    }
+
+    /// Returns the build information of packages by their `zh:`, in this order, as far as it fits into an export.
+    #[must_use]
+    pub fn build_infos<'z>(
+        &self,
+        packages: impl IntoIterator<Item = &'z Hash>,
+        with_imported: bool,
+    ) -> BTreeMap<Hash, BuildInfo> {
+        let mut found = BTreeMap::new();
+        let mut bytes = 0;
+        for zh in packages {
+            let Some(stored) = self.contents(zh) else {
+                continue;
+            };
+            if let ProgramContents::Go(info) = stored.contents
+                && (with_imported || stored.origin == FactOrigin::Computed)
+            {
+                bytes += info.to_string().len() as u64;
+                if bytes > MAX_EXPORT_BYTES {
+                    break;
+                }
+                found.insert(stored.zh, *info);
+            }
+        }
+        found
     }
 
     /// Keeps facts that others computed, unless one of them contradicts the store: then the others are worth
@@ -112,10 +149,7 @@ impl Store<'_> {
     /// If the objects cannot be used, listed or written. What was written until then stays: each fact
     /// is true or false by itself.
     pub fn import(&self, export: &Export, from: &str) -> io::Result<ImportCounts> {
-        let mut used: BTreeMap<String, usize> = BTreeMap::new();
-        for key in self.keys(FACTS)?.into_iter().chain(self.keys(RELEASES)?) {
-            *used.entry(group(&key).to_owned()).or_default() += 1;
-        }
+        let mut used = self.sizes_of_groups()?;
         let mut result = ImportCounts::default();
         let mut new = Vec::new();
         for fact in &export.facts {
@@ -150,16 +184,38 @@ impl Store<'_> {
         for fact in new {
             self.put(fact, FactOrigin::Imported(from.to_owned()))?;
         }
+        let from = || FactOrigin::Imported(from.to_owned());
         for release in &export.releases {
             let key = releases::key(&release.provider, &release.version);
             let used = used.entry(group(&key).to_owned()).or_default();
             // What is known of a release stays as it is, and no room is made (rules 4.3).
             if *used < MAX_PER_GROUP && self.read_release(&key).is_none() {
                 *used += 1;
-                self.put_release(release, FactOrigin::Imported(from.to_owned()))?;
+                self.put_release(release, from())?;
+            }
+        }
+        for (zh, info) in &export.contents {
+            let key = key_in(CONTENTS, zh).filter(|key| self.read_contents(key).is_none());
+            let used = key.map(|key| used.entry(group(&key).to_owned()).or_default());
+            if let Some(used) = used.filter(|used| **used < MAX_CONTENTS_PER_GROUP) {
+                *used += 1;
+                let contents = ProgramContents::Go(Box::new(info.clone()));
+                self.put_contents(zh, &contents, from())?;
             }
         }
         Ok(result)
+    }
+
+    /// Counts the objects of each group that has any.
+    fn sizes_of_groups(&self) -> io::Result<BTreeMap<String, usize>> {
+        // Counted once: a group that an import fills would be listed again for each of its objects.
+        let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+        for kind in [FACTS, RELEASES, CONTENTS] {
+            for key in self.keys(kind)? {
+                *sizes.entry(group(&key).to_owned()).or_default() += 1;
+            }
+        }
+        Ok(sizes)
     }
 
     /// Removes facts, or counts what would be removed.
@@ -188,17 +244,27 @@ impl Store<'_> {
                 self.objects.remove(&key)?;
             }
         }
-        // Releases go as facts do, but only facts are counted: a release says nothing new without them.
-        for key in self.keys(RELEASES)? {
-            let is_wanted = match self.load_release(&key) {
+        // Releases and contents go as facts do, but only facts are counted: the others say nothing new without them.
+        let releases = self.keys(RELEASES)?.into_iter().map(|key| {
+            let loaded = self.load_release(&key);
+            let state = loaded.map(|found| found.map(|(found, _)| (found.origin, found.since)));
+            (key, state)
+        });
+        let contents = self.keys(CONTENTS)?.into_iter().map(|key| {
+            let loaded = self.load_contents(&key);
+            let state = loaded.map(|found| found.map(|found| (found.origin, found.since)));
+            (key, state)
+        });
+        for (key, state) in releases.chain(contents) {
+            let is_wanted = match state {
                 Ok(None) => continue,
                 Err(_) => {
                     removed.broken += 1;
                     true
                 }
-                Ok(Some((release, _))) => {
-                    let is_own = release.origin == FactOrigin::Computed;
-                    self.is_out_of_date(release.since)
+                Ok(Some((origin, since))) => {
+                    let is_own = origin == FactOrigin::Computed;
+                    self.is_out_of_date(since)
                         || removal == Removal::Everything
                         || removal == Removal::UselessAndImported && !is_own
                 }

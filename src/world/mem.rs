@@ -1,5 +1,6 @@
 //! In-memory doubles of the outside, for tests.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -10,8 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use super::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse};
 use super::{
-    DirEntry, Disk, DraftFile, Env, Exclusive, FileKind, Files, ObjectSize, Objects,
-    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch, Stream, clean,
+    DirEntry, Disk, DraftDirectory, DraftFile, Env, Exclusive, FileKind, Files, ObjectSize,
+    Objects, PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch, Stream, clean,
 };
 use super::{Ended, Invocation, Run};
 
@@ -225,6 +226,18 @@ impl Disk for MemFiles {
         }))
     }
 
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        self.count();
+        // The number makes the name one that no other draft has.
+        let path = clean(dir).join(format!(".draft-{}", self.calls()));
+        Ok(Box::new(MemDraftDirectory { files: self, path }))
+    }
+
+    /// Files have no mode.
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        self.kind(path).map(|_| 0)
+    }
+
     fn delete(&self, path: &Path) -> io::Result<()> {
         self.kind(path)?;
         self.lock().retain(|file, _| !file.starts_with(clean(path)));
@@ -272,6 +285,74 @@ impl DraftFile for MemDraft<'_> {
     fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
         let path = self.dir.join(name);
         self.files.lock().insert(path, self.content.into_inner());
+        Ok(())
+    }
+}
+
+/// A directory whose files are in the map from the start, under another name.
+struct MemDraftDirectory<'a> {
+    files: &'a MemFiles,
+    path: PathBuf,
+}
+
+impl DraftDirectory for MemDraftDirectory<'_> {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn create(&mut self, path: &[u8], _executable: u32) -> io::Result<Box<dyn Write + '_>> {
+        let path = self.path.join(&*String::from_utf8_lossy(path));
+        match self.files.lock().entry(path.clone()) {
+            Entry::Occupied(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+            Entry::Vacant(entry) => drop(entry.insert(Vec::new())),
+        }
+        Ok(Box::new(MemFile {
+            files: self.files,
+            path,
+        }))
+    }
+
+    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
+        let target = self.path.with_file_name(name);
+        let mut files = self.files.lock();
+        files.retain(|path, _| !path.starts_with(&target));
+        let renamed = std::mem::take(&mut *files)
+            .into_iter()
+            .map(|(path, content)| match path.strip_prefix(&self.path) {
+                Ok(below) => (target.join(below), content),
+                Err(_) => (path, content),
+            })
+            .collect();
+        *files = renamed;
+        Ok(())
+    }
+}
+
+impl Drop for MemDraftDirectory<'_> {
+    fn drop(&mut self) {
+        self.files
+            .lock()
+            .retain(|path, _| !path.starts_with(&self.path));
+    }
+}
+
+/// A file of the map that is written from its end on.
+struct MemFile<'a> {
+    files: &'a MemFiles,
+    path: PathBuf,
+}
+
+impl Write for MemFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut files = self.files.lock();
+        files
+            .entry(self.path.clone())
+            .or_default()
+            .extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::args::{Common, RootArgs};
 use crate::cli::cache::args::ExportArgs;
 use crate::cli::{CLEAN, FAILED, FINDINGS, World};
+use crate::contents::BuildInfo;
 use crate::hash::Hash;
 use crate::package::{Fact, ReleaseFact};
 use crate::report::json::{ExportedFacts, StoreReport};
@@ -64,10 +65,13 @@ pub(super) fn run(
     };
     let inventory = found.inventory()?;
     let facts = selected(&inventory, recorded.as_ref(), args.imported);
+    let releases = releases(&inventory, recorded.as_ref(), args.imported);
+    let contents = found
+        .store
+        .build_infos(facts.keys().copied(), args.imported);
     let (exported, text) = match args.file.as_deref().filter(|path| !is_standard(path)) {
         None => {
-            let releases = releases(&inventory, recorded.as_ref(), args.imported);
-            let text = store::export(facts.values().copied(), releases.into_values());
+            let text = store::export(facts.values().copied(), releases.into_values(), &contents);
             let exported = ExportedFacts {
                 facts: facts.len(),
                 text: Some(text.clone()),
@@ -77,10 +81,7 @@ pub(super) fn run(
         }
         Some(file) => {
             let path = common.below(file);
-            let own = (
-                facts,
-                releases(&inventory, recorded.as_ref(), args.imported),
-            );
+            let own = (facts, releases, contents);
             let exported = to_file(found.world, &path, &inventory, recorded.as_ref(), own)
                 .unwrap_or_else(|failure| ExportedFacts {
                     failure: Some(failure),
@@ -186,6 +187,7 @@ fn releases<'s>(
 type OwnFacts<'s> = (
     BTreeMap<&'s Hash, &'s Fact>,
     BTreeMap<(&'s ProviderAddr, &'s Version), &'s ReleaseFact>,
+    BTreeMap<Hash, BuildInfo>,
 );
 
 /// Writes facts to a file. Where lock files say what is needed, what the file holds of that stays.
@@ -209,7 +211,7 @@ fn to_file(
             ..ExportedFacts::default()
         });
     }
-    let (mut facts, mut releases) = own;
+    let (mut facts, mut releases, mut contents) = own;
     if let Some(recorded) = recorded {
         // Its lines stay as they are (`store` rules 4.4), so that the file is the same whoever writes
         // it: one zip may be known under several names.
@@ -229,8 +231,11 @@ fn to_file(
                 .filter(|release| recorded.locks(release))
                 .map(|release| ((&release.provider, &release.version), release)),
         );
+        let mut stated = target.stated.contents.clone();
+        stated.retain(|zh, _| facts.contains_key(zh));
+        contents.extend(stated);
     }
-    let text = store::export(facts.values().copied(), releases.into_values());
+    let text = store::export(facts.values().copied(), releases.into_values(), &contents);
     // An unchanged file keeps its time, so that build tools see no change.
     let is_new = target.bytes.as_deref() != Some(text.as_bytes());
     if is_new {

@@ -119,6 +119,7 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         facts,
         old,
         releases,
+        contents: _,
         broken,
         bytes,
     } = found.inventory()?;

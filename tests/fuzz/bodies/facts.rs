@@ -17,10 +17,13 @@ pub fn run(data: &[u8]) {
     };
     let imported = BUDGET.spend(data, || import(text));
     let Ok(imported) = imported else { return };
-    let exported = export(&imported.facts, &imported.releases);
+    let exported = export(&imported.facts, &imported.releases, &imported.contents);
     let again = import(&exported).expect("an export is read");
     assert_eq!(again, imported, "{exported}");
-    assert_eq!(export(&again.facts, &again.releases), exported);
+    assert_eq!(
+        export(&again.facts, &again.releases, &again.contents),
+        exported
+    );
     let twice = format!(
         "{exported}{}",
         exported.split_once('\n').map_or("", |(_, rest)| rest)

@@ -189,8 +189,11 @@ impl Scene {
             let is_said = rule == "platforms-incomplete" && says.contains("platforms = [");
             // Like the programs, `lock` keeps every recorded hash of a version that it keeps.
             let is_kept = rule == "hash-not-well-formed" && self.old_lock().is_some();
+            // More `h1:` than packages: `lock` warns, and keeps them as the programs do.
+            let is_warned =
+                rule == "hashes-unexplained" && says.contains("belong to no package of the mirror");
             assert!(
-                is_said || is_kept,
+                is_said || is_kept || is_warned,
                 "{rule} {provider} {says}\n{}",
                 String::from_utf8_lossy(&locked)
             );

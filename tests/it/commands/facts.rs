@@ -40,7 +40,7 @@ pub(super) fn timeless(registry: &Registry, text: &str) -> String {
     rest.fold(first, |text, part| format!("{text}kept since TIME{part}"))
 }
 
-/// The files of the store, relative to it.
+/// The files of the store, relative to it, but for the contents of programs.
 pub(super) fn objects(lab: &Lab) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![lab.path(STORE)];
@@ -51,7 +51,9 @@ pub(super) fn objects(lab: &Lab) -> Vec<String> {
                 open.push(path);
             } else {
                 let below = path.strip_prefix(lab.path(STORE)).unwrap();
-                found.push(below.display().to_string());
+                if !below.starts_with("contents-1") {
+                    found.push(below.display().to_string());
+                }
             }
         }
     }

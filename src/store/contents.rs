@@ -1,0 +1,154 @@
+//! Contents of programs in the store, beside the facts of their packages (rules 6).
+//!
+//! ```text
+//! lockctl contents 1
+//! zh:…
+//! computed 1795338000
+//! go1.22.3
+//! …                                   as `go version -m` prints it
+//! sha256:…
+//! ```
+
+use std::io;
+
+use super::text::{FactError, hash, origin_line, parse_origin, sealed, unsealed};
+use super::{FactOrigin, ObjectError, Store, group, key_in};
+use crate::contents::{BuildInfo, ProgramContents};
+use crate::hash::{Hash, Scheme};
+
+/// Maximum size of the object with the contents of one package, in bytes. A program with a thousand modules has some
+/// 150 KB.
+pub const MAX_CONTENTS_BYTES: u64 = 1024 * 1024;
+
+/// Maximum number of contents with the same first two digits of their `zh:`: there are 256 such groups, and a usual
+/// one of 32 has 1 MB.
+pub const MAX_CONTENTS_PER_GROUP: usize = 32;
+
+/// Directory of all contents. Another format would have another number.
+pub(super) const CONTENTS: &str = "contents-1";
+
+/// The first line of an object.
+const HEADER: &str = "lockctl contents 1";
+
+/// The line of contents that were looked for in vain.
+const UNKNOWN: &str = "unknown";
+
+/// Contents in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredContents {
+    /// The `zh:` of the package.
+    pub zh: Hash,
+    pub contents: ProgramContents,
+    /// The run or the import that it comes from.
+    pub origin: FactOrigin,
+    /// The time at which it was put into the store, in seconds since 1970.
+    pub since: u64,
+}
+
+impl Store<'_> {
+    /// Puts the contents of a package into the store; those that were read here are not replaced.
+    ///
+    /// Contents that are too long for an object are not kept.
+    ///
+    /// # Errors
+    /// If the object cannot be written.
+    pub fn put_contents(
+        &self,
+        zh: &Hash,
+        contents: &ProgramContents,
+        origin: FactOrigin,
+    ) -> io::Result<()> {
+        let Some(key) = key_in(CONTENTS, zh).filter(|_| self.objects.is_usable()) else {
+            return Ok(());
+        };
+        // They are a function of the zip, so what was computed once is never computed otherwise.
+        let existing = self.read_contents(&key);
+        if existing.is_some_and(|existing| {
+            existing.origin == FactOrigin::Computed || origin != FactOrigin::Computed
+        }) {
+            return Ok(());
+        }
+        let stored = StoredContents {
+            zh: zh.clone(),
+            contents: contents.clone(),
+            origin,
+            since: self.now(),
+        };
+        let object = object(&stored);
+        if object.len() as u64 > MAX_CONTENTS_BYTES {
+            return Ok(());
+        }
+        self.make_room(group(&key), MAX_CONTENTS_PER_GROUP, |key| {
+            Some(self.read_contents(key)?.since)
+        })?;
+        self.objects.put(&key, object.as_bytes())
+    }
+
+    /// Reads the contents of a key, unless they are too old.
+    pub(super) fn read_contents(&self, key: &str) -> Option<StoredContents> {
+        if !self.objects.is_usable() {
+            return None;
+        }
+        match self.load_contents(key) {
+            Ok(stored) => stored.filter(|stored| !self.is_out_of_date(stored.since)),
+            Err(why) => {
+                self.objects.note(&format!("{key} was ignored"), &why);
+                None
+            }
+        }
+    }
+
+    /// Reads the object of a key, if there is one.
+    pub(super) fn load_contents(&self, key: &str) -> Result<Option<StoredContents>, ObjectError> {
+        let Some(bytes) = self.objects.get(key, MAX_CONTENTS_BYTES)? else {
+            return Ok(None);
+        };
+        let stored = parse_object(&bytes)?;
+        // A file that was copied to another name would make one program pass for another.
+        if key_in(CONTENTS, &stored.zh).as_deref() != Some(key) {
+            return Err(ObjectError::Misplaced);
+        }
+        Ok(Some(stored))
+    }
+}
+
+/// Writes the object that holds contents.
+pub(super) fn object(stored: &StoredContents) -> String {
+    let StoredContents {
+        zh,
+        contents,
+        origin,
+        since,
+    } = stored;
+    let origin = origin_line(origin, *since);
+    let text = match contents {
+        ProgramContents::Unknown => format!("{UNKNOWN}\n"),
+        ProgramContents::Go(info) => format!("{}\n{info}", info.go_version),
+    };
+    sealed(format!("{HEADER}\n{zh}\n{origin}\n{text}"))
+}
+
+/// Reads the object that holds contents.
+///
+/// # Errors
+/// If it is another text, or damaged. The check finds damage, not forgery.
+pub(super) fn parse_object(bytes: &[u8]) -> Result<StoredContents, FactError> {
+    let at = |line, problem| FactError::Line { line, problem };
+    let mut parts = unsealed(bytes, HEADER)?.splitn(5, '\n').skip(1);
+    let mut part = |line| parts.next().ok_or(at(line, "it is missing"));
+    let zh = hash(part(2)?, Scheme::Zh).ok_or(at(2, "it is no zh: hash"))?;
+    let (origin, since) = parse_origin(part(3)?).ok_or(at(3, "it does not say who computed it"))?;
+    let (version, text) = (part(4)?, part(5)?);
+    let contents = if version == UNKNOWN && text.is_empty() {
+        ProgramContents::Unknown
+    } else {
+        let info = BuildInfo::parse_printed(version, text);
+        ProgramContents::Go(Box::new(info.ok_or(at(4, "it is no build information"))?))
+    };
+    Ok(StoredContents {
+        zh,
+        contents,
+        origin,
+        since,
+    })
+}
