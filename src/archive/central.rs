@@ -40,6 +40,8 @@ pub(super) struct ZipEntry {
     pub(super) size: u64,
     /// Offset of the entry's own header in the file.
     pub(super) header_start: u64,
+    /// The bits of a mode that make a file executable for its owner, its group and others.
+    pub(super) executable: u32,
 }
 
 /// All entries, with the part of the file that lists them.
@@ -176,9 +178,18 @@ fn read_entry(
         packed: found.compressed_size(),
         size: found.size(),
         header_start: found.header_start(),
+        executable: executable(record[5], found.external_attributes()),
     };
     let length = RECORD_BYTES + lengths.iter().sum::<usize>();
     Ok((entry, length as u64))
+}
+
+/// Reads which bits of a mode make a file executable; zips of other systems than Unix and macOS have none (rules 5.6).
+fn executable(system: u8, attributes: u32) -> u32 {
+    match system {
+        3 | 19 => (attributes >> 16) & 0o111,
+        _ => 0,
+    }
 }
 
 /// Reads the kind from the attributes, which mean different things on different systems; those that

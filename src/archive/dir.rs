@@ -4,10 +4,10 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::{ArchiveError, FileDigest, Limits};
+use super::{ArchiveError, FileDigest, Limits, UnpackError};
 use crate::hash::{Hash, READ_BUFFER_BYTES, Sha256Stream, h1_of_digests};
 use crate::parallel;
-use crate::world::{FileKind, Files};
+use crate::world::{Disk, DraftDirectory, FileKind, Files};
 
 /// The hash of an unpacked package, with its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +82,52 @@ pub fn size(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<u64, Archi
         Ok(())
     })?;
     Ok(bytes)
+}
+
+/// Copies the files of an unpacked package into another directory.
+///
+/// Accepts and refuses what [`hash_directory`] does: a link to a file is copied as a file.
+///
+/// # Errors
+/// The first file that cannot be read or written, or what exceeds the limits.
+pub fn copy_files(
+    disk: &dyn Disk,
+    dir: &Path,
+    limits: &Limits,
+    into: &mut dyn DraftDirectory,
+) -> Result<(), UnpackError> {
+    let mut found = Vec::new();
+    walk(disk, dir, limits, &mut |file| {
+        found.push(file);
+        Ok(())
+    })?;
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
+    let mut bytes = 0;
+    for file in &found {
+        let mut reader = disk.open(&file.path).map_err(at(&file.path))?;
+        let executable = disk.executable(&file.path).map_err(at(&file.path))?;
+        let mut copy = into
+            .create(&file.name, executable)
+            .map_err(UnpackError::Write)?;
+        loop {
+            let length = match reader.read(&mut buffer) {
+                Ok(0) => break,
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(at(&file.path)(error).into()),
+            };
+            bytes += length as u64;
+            // A sparse file costs nothing where it is, and would fill this disk.
+            if bytes > limits.unpacked_bytes {
+                let limit = limits.unpacked_bytes;
+                return Err(ArchiveError::TooLarge { bytes, limit }.into());
+            }
+            copy.write_all(&buffer[..length])
+                .map_err(UnpackError::Write)?;
+        }
+        copy.flush().map_err(UnpackError::Write)?;
+    }
+    Ok(())
 }
 
 /// Hands over all files, one by one, without following links to directories.

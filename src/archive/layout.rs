@@ -87,6 +87,7 @@ mod tests {
             packed: 0,
             size: 0,
             header_start: 0,
+            executable: 0,
         }
     }
 

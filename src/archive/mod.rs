@@ -24,7 +24,7 @@ pub mod rules {
 
 pub use error::{ArchiveError, Damage};
 pub use executable::{has_any_executable, has_executable};
-pub use unpack::{UnpackedContent, UnpackedEntry, unpack_zip};
+pub use unpack::{UnpackError, UnpackedContent, UnpackedEntry, unpack_files, unpack_zip};
 
 use crate::hash::Digest;
 

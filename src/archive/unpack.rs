@@ -1,13 +1,14 @@
-//! The content of a zip in memory, as it would be unpacked.
+//! The content of a zip as it is unpacked, into memory or into files.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Seek};
+use std::io::{self, Read, Seek};
 
-use super::central::{EntryKind, read_list};
-use super::layout::{clean, unpacked_files};
+use super::central::EntryKind;
+use super::layout::clean;
 use super::member::Unpacker;
-use super::zip::{check_size, find_places};
+use super::zip::CheckedZip;
 use super::{ArchiveError, Limits};
+use crate::world::DraftDirectory;
 
 /// A file or directory that a zip unpacks to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,13 +46,11 @@ pub fn unpack_zip<E: From<ArchiveError>>(
     wanted: impl Fn(&[u8], u64) -> bool,
     mut put: impl FnMut(UnpackedEntry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let list = read_list(&mut reader, limits)?;
-    if list.entries.is_empty() {
-        return Err(ArchiveError::Empty.into());
-    }
-    check_size(&list, limits)?;
-    let paths = unpacked_files(&list.entries)?;
-    let places = find_places(&mut reader, &list)?;
+    let CheckedZip {
+        list,
+        paths,
+        places,
+    } = CheckedZip::read(&mut reader, limits)?;
     let by_number: BTreeMap<usize, &[u8]> = paths
         .iter()
         .map(|(path, number)| (*number, &**path))
@@ -83,6 +82,51 @@ pub fn unpack_zip<E: From<ArchiveError>>(
             Some(path) => (path.into(), UnpackedContent::Passed(entry.size)),
         };
         put(UnpackedEntry { path, content })?;
+    }
+    Ok(())
+}
+
+/// A failure to unpack a zip into files.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// The zip cannot be read.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// A file cannot be made or written.
+    #[error(transparent)]
+    Write(io::Error),
+}
+
+/// Unpacks the files of a zip into a directory.
+///
+/// Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does. Entries for directories are passed over: no
+/// `h1` covers them, and no program needs an empty one.
+///
+/// # Errors
+/// The first fault of the zip, or of a file that is written.
+pub fn unpack_files(
+    mut reader: impl Read + Seek,
+    limits: &Limits,
+    into: &mut dyn DraftDirectory,
+) -> Result<(), UnpackError> {
+    let zip = CheckedZip::read(&mut reader, limits)?;
+    let mut unpacker = Unpacker::new();
+    // By path, so that the files of a directory are made one after the other.
+    for (path, number) in &zip.paths {
+        let entry = &zip.list.entries[*number];
+        let mut file = into
+            .create(path, entry.executable)
+            .map_err(UnpackError::Write)?;
+        let mut written = Ok(());
+        unpacker.read_to(&mut reader, entry, zip.places[*number], &mut |piece| {
+            // After a full disk the rest is read in vain, which ends soon: a package has a few large files at most.
+            if written.is_ok() {
+                written = file.write_all(piece);
+            }
+        })?;
+        written
+            .and_then(|()| file.flush())
+            .map_err(UnpackError::Write)?;
     }
     Ok(())
 }

@@ -169,14 +169,11 @@ fn read_members(
     limits: &Limits,
     program: Option<&mut ProgramScan<'_>>,
 ) -> Result<ZipHashes, ArchiveError> {
-    let list = read_list(&mut reader, limits)?;
-    if list.entries.is_empty() {
-        return Err(ArchiveError::Empty);
-    }
-    check_size(&list, limits)?;
-    let paths = unpacked_files(&list.entries)?;
-    let places = find_places(&mut reader, &list)?;
-
+    let CheckedZip {
+        list,
+        paths,
+        places,
+    } = CheckedZip::read(&mut reader, limits)?;
     let program = program.and_then(|program| {
         let name = executable(paths.keys().map(|name| &**name), program.type_name)?;
         Some((paths[name], &mut program.scanner))
@@ -264,8 +261,37 @@ fn read_contents(
     Ok((digests, oddities))
 }
 
+/// A zip whose list of entries is sound, before any content is read.
+pub(super) struct CheckedZip {
+    pub(super) list: EntryList,
+    /// The files that it unpacks to, each with the number of its entry.
+    pub(super) paths: BTreeMap<Box<[u8]>, usize>,
+    /// The position of the content of each entry.
+    pub(super) places: Vec<ContentSpan>,
+}
+
+impl CheckedZip {
+    pub(super) fn read(
+        reader: &mut (impl Read + Seek),
+        limits: &Limits,
+    ) -> Result<Self, ArchiveError> {
+        let list = read_list(reader, limits)?;
+        if list.entries.is_empty() {
+            return Err(ArchiveError::Empty);
+        }
+        check_size(&list, limits)?;
+        let paths = unpacked_files(&list.entries)?;
+        let places = find_places(reader, &list)?;
+        Ok(Self {
+            list,
+            paths,
+            places,
+        })
+    }
+}
+
 /// Checks the sum of the stated sizes; the size of each entry is checked when it is read.
-pub(super) fn check_size(list: &EntryList, limits: &Limits) -> Result<(), ArchiveError> {
+fn check_size(list: &EntryList, limits: &Limits) -> Result<(), ArchiveError> {
     // The ratio is taken over the whole zip: single entries, such as debug sections, may shrink more.
     let by_ratio = list.archive_bytes.saturating_mul(limits.ratio);
     let limit = limits.unpacked_bytes.min(by_ratio.max(FREE_UNPACKED_BYTES));
@@ -285,7 +311,7 @@ pub(super) fn check_size(list: &EntryList, limits: &Limits) -> Result<(), Archiv
 }
 
 /// Finds all contents, and makes sure that no byte belongs to two entries.
-pub(super) fn find_places(
+fn find_places(
     reader: &mut (impl Read + Seek),
     list: &EntryList,
 ) -> Result<Vec<ContentSpan>, ArchiveError> {

@@ -10,7 +10,9 @@ use serde::Serialize;
 
 use super::layout::{INDEX, ZipNames, provider_dir, version_document, zips};
 use super::present::{MAX_DOCUMENT_BYTES, PresentCheck};
-use super::{MirrorExtent, MirroredPackage, MirroredRelease, MirroringError, PackageState};
+use super::{
+    MirrorExtent, MirroredForm, MirroredPackage, MirroredRelease, MirroringError, PackageState,
+};
 use crate::addr::ProviderAddr;
 use crate::hash::{Hash, Hashes};
 use crate::platform::Platform;
@@ -146,7 +148,7 @@ impl DocumentRun<'_> {
     ) -> Option<Hashes> {
         let package = packages
             .iter()
-            .find(|package| package.platform == *platform);
+            .find(|package| package.platform == *platform && package.form == MirroredForm::Zip);
         match package.map(|package| (&package.state, &package.h1, &package.zh)) {
             Some((PackageState::Kept | PackageState::Placed, Some(h1), Some(zh))) => {
                 Some([h1, zh].into_iter().cloned().collect())

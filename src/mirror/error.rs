@@ -11,6 +11,10 @@ use crate::package::{KeyId, PackageId};
 use crate::platform::{self, Platform};
 use crate::world::Disk;
 
+/// The reason why a place with unpacked packages is left where zips are wanted.
+pub(super) const ONLY_UNPACKED: &str =
+    "it has the package unpacked only, and the zip cannot be made from its files";
+
 /// A failure about a release, or about the directory of the mirror.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -63,6 +67,13 @@ pub enum MirroringError {
     /// The package has no program of the provider.
     #[error("the package of {id} has no program of the provider")]
     NoExecutable { id: Box<PackageId> },
+    /// The files of an unpacked package are not those of its zip.
+    #[error("the package of {id} has {found} once it is unpacked, and not {expected}")]
+    UnpackedDiffers {
+        id: Box<PackageId>,
+        found: Hash,
+        expected: Hash,
+    },
     /// The content of a package cannot be read.
     #[error("the package of {id} cannot be read")]
     Archive {
@@ -82,13 +93,26 @@ pub enum MirroringError {
         /// The key that must have signed it, if one is stated.
         key: Option<KeyId>,
     },
+    /// The project file demands a signature, and it is not known whether there is one.
+    #[error("it is not known who signed {} {}: {reason}", release.provider, release.version)]
+    SignatureUnknown {
+        release: Box<Release>,
+        /// The reason why the signed list was not asked for.
+        reason: String,
+    },
     /// A link is in the way.
     #[error("{} is a symbolic link, and a mirror is written without following any", path.display())]
     Link { path: PathBuf },
     /// A path cannot be read or written.
-    #[error("{} cannot be {action}", path.display())]
+    #[error(
+        "{}{} cannot be {action}",
+        path.display(),
+        if *more > 0 { format!(" and {}", counted_as(*more, "more path", "more paths")) } else { String::new() }
+    )]
     Io {
         path: PathBuf,
+        /// Number of other paths with the same cause.
+        more: usize,
         /// `read`, `written` or `removed`.
         action: &'static str,
         #[source]
@@ -103,6 +127,13 @@ pub struct LeftPlace {
     pub place: String,
     /// The reason, in words.
     pub reason: String,
+}
+
+impl LeftPlace {
+    /// Returns true for a place that has the package, but not its zip.
+    pub(super) fn is_unpacked(&self) -> bool {
+        self.reason == ONLY_UNPACKED
+    }
 }
 
 impl MirroringError {
@@ -137,6 +168,9 @@ impl MirroringError {
                 "the release has packages for {}",
                 platform::join(offered, ", ")
             )),
+            Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_unpacked) => Some(
+                "--unpacked makes a mirror of unpacked packages, which `init` installs from as well".to_owned(),
+            ),
             Self::NoPlace { .. } => Some(
                 "run the same command again to go on; --from DIR names a directory that has the package".to_owned(),
             ),
@@ -154,9 +188,23 @@ impl MirroringError {
                  list"
                     .to_owned(),
             ),
+            Self::UnpackedDiffers { .. } => Some(
+                "nothing of the package was placed; the file system may not keep the names of files as they are"
+                    .to_owned(),
+            ),
+            Self::SignatureUnknown { .. } => Some(
+                "the project file demands a signature; run `lockctl lock` where the registry can be reached, which keeps \
+                 what it finds out about signatures"
+                    .to_owned(),
+            ),
             Self::Link { .. } => Some("remove the link, or name another directory".to_owned()),
             _ => None,
         }
+    }
+
+    /// Returns true if some place has the package unpacked only.
+    pub(super) fn is_about_unpacked(&self) -> bool {
+        matches!(self, Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_unpacked))
     }
 
     /// Makes the error of a path in the mirror, by what the system says and what is there.
@@ -170,6 +218,7 @@ impl MirroringError {
             },
             None => Self::Io {
                 path: path.to_owned(),
+                more: 0,
                 action,
                 cause,
             },

@@ -1,12 +1,15 @@
-//! The packed layout: `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip`.
+//! The layouts of a mirror, packed and unpacked, in one tree:
+//! `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip` and `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/`.
 //!
-//! The same files serve as filesystem mirror and, behind a server, as network mirror (`sources` rules 7 and 8).
+//! Zips serve as filesystem mirror and, behind a server, as network mirror (`sources` rules 7 and 8); directories as
+//! filesystem mirror only, where `init` makes links to them.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::addr::ProviderAddr;
+use crate::locker::Release;
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
 use crate::version::Version;
@@ -22,10 +25,33 @@ pub(super) fn provider_dir(dir: &Path, provider: &ProviderAddr) -> PathBuf {
         .join(provider.type_name())
 }
 
+/// The directories in which the packages of a release are.
+pub(super) struct ReleaseDirs {
+    /// The directory of its provider, with the zips.
+    pub(super) provider: PathBuf,
+    /// The directory of its version, with the unpacked packages.
+    pub(super) version: PathBuf,
+}
+
+impl ReleaseDirs {
+    pub(super) fn of(dir: &Path, release: &Release) -> Self {
+        let provider = provider_dir(dir, &release.provider);
+        Self {
+            version: version_dir(&provider, &release.version),
+            provider,
+        }
+    }
+}
+
 /// Returns the name of a zip.
 pub(super) fn zip_name(provider: &ProviderAddr, version: &Version, platform: &Platform) -> String {
     let type_name = provider.type_name();
     format!("terraform-provider-{type_name}_{version}_{platform}.zip")
+}
+
+/// Returns the directory of the unpacked packages of a version.
+pub(super) fn version_dir(provider_dir: &Path, version: &Version) -> PathBuf {
+    provider_dir.join(version.to_string())
 }
 
 /// Returns the name of the document that lists the packages of a version.

@@ -4,12 +4,15 @@
 //! package is placed only if the signed list of its registry names its `zh:`, or if that cannot be asked for
 //! and the lock file names it. Its bytes may then come from anywhere, since the hash names them.
 //!
-//! Invariant: nothing has its final name before it was hashed and compared with every lock file. Each file is
-//! written beside its place and renamed; the documents of a provider come after its packages.
+//! Invariant: nothing has its final name before it was hashed and compared with every lock file. Each file and each
+//! unpacked package is written beside its place and renamed; the documents of a provider come after its packages.
 
+mod compare;
+mod demands;
 mod documents;
 mod error;
 mod layout;
+mod missing;
 mod outcome;
 mod places;
 mod present;
@@ -17,23 +20,31 @@ mod prune;
 mod release;
 mod request;
 mod union;
+mod unpacked;
 mod usage;
+mod vouching;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::error::{LeftPlace, MirroringError};
-pub use self::outcome::{MirrorOutcome, MirroredPackage, MirroredRelease, PackageState};
-pub use self::request::{ExistingCheck, MirrorExtent, MirrorSettings, MirroredRoot, Place};
+pub use self::outcome::{
+    ByteOrigin, MirrorOutcome, MirroredForm, MirroredPackage, MirroredRelease, PackageState,
+};
+pub use self::request::{
+    ExistingCheck, MirrorExtent, MirrorLayout, MirrorSettings, MirroredRoot, Place,
+};
 pub use self::usage::{MirrorUse, cli_config};
 
 use self::documents::DocumentRun;
+use self::layout::{INDEX, provider_dir, version_dir};
 use self::present::PresentCheck;
 use self::prune::Pruning;
 use self::release::ReleaseRun;
+use self::union::WantedRelease;
 use crate::addr::ProviderAddr;
-use crate::locker::TrustedFacts;
+use crate::locker::{Release, TrustedFacts};
 use crate::parallel::{self, Gate};
 use crate::store::Facts;
 use crate::world::{Disk, clean};
@@ -76,7 +87,15 @@ pub fn run(
         downloads: &Gate::new(settings.downloads),
         jobs: &Gate::new(settings.jobs),
     };
+    if settings.extent == MirrorExtent::Place {
+        sweep(written, &dir, &wanted);
+    }
     outcome.releases = parallel::map(settings.downloads, &wanted, |wanted| run.mirror(wanted));
+    fold_write_errors(&mut outcome.releases);
+    // Documents list zips only; those that another layout left are as they were.
+    if !settings.layout.has_zips() {
+        return outcome;
+    }
     let mut by_provider: BTreeMap<&ProviderAddr, Vec<&MirroredRelease>> = BTreeMap::new();
     for release in &outcome.releases {
         let provider = &release.release.provider;
@@ -111,7 +130,7 @@ pub fn prune(
     let pruning = Pruning {
         disk: written,
         dir: &dir,
-        extent: settings.extent,
+        settings,
         wanted: &outcome.wanted,
     };
     let (removed, providers) = match pruning.remove() {
@@ -122,7 +141,7 @@ pub fn prune(
         }
     };
     outcome.superfluous = removed;
-    if settings.extent != MirrorExtent::Place {
+    if settings.extent != MirrorExtent::Place || !settings.layout.has_zips() {
         return;
     }
     let documents = document_run(disk, written, facts, settings, &dir);
@@ -136,6 +155,46 @@ pub fn prune(
             Ok(differing) => outcome.documents.extend(differing),
             Err(error) => outcome.errors.push(error),
         }
+    }
+}
+
+/// Gives failures to write with the same cause the same words, so that a full disk is reported once.
+fn fold_write_errors(releases: &mut [MirroredRelease]) {
+    let mut paths: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    for error in releases.iter().flat_map(|release| &release.errors) {
+        if let MirroringError::Io { path, cause, .. } = error {
+            let of_cause = paths.entry(cause.to_string()).or_default();
+            of_cause.insert(path.clone());
+        }
+    }
+    // The first path speaks for all: which one fails first depends on threads, and the text must not.
+    for release in releases {
+        for error in std::mem::take(&mut release.errors) {
+            release.add_error(match error {
+                MirroringError::Io { action, cause, .. } => {
+                    let of_cause = &paths[&cause.to_string()];
+                    let path = of_cause.first().expect("at least its own path").clone();
+                    let more = of_cause.len() - 1;
+                    MirroringError::Io {
+                        path,
+                        more,
+                        action,
+                        cause,
+                    }
+                }
+                error => error,
+            });
+        }
+    }
+}
+
+/// Removes what runs that were ended have left in the directories of releases, also if all packages are there.
+fn sweep(disk: &dyn Disk, dir: &Path, wanted: &[WantedRelease<'_>]) {
+    for wanted in wanted {
+        let Release { provider, version } = &wanted.release;
+        let provider_dir = provider_dir(dir, provider);
+        disk.sweep(&provider_dir.join(INDEX));
+        disk.sweep(&version_dir(&provider_dir, version).join(INDEX));
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::MirroringError;
+use super::compare::MirroredHashes;
+use super::present::{HashedDirectory, HashedZip};
 use crate::hash::Hash;
 use crate::locker::Release;
 use crate::package::WantedSet;
@@ -30,7 +32,7 @@ pub struct MirroredRelease {
     pub release: Release,
     /// The numbers of the roots that name it.
     pub roots: Vec<usize>,
-    /// The packages that are wanted, sorted by platform.
+    /// The packages that are wanted in each form, sorted by platform.
     pub packages: Vec<MirroredPackage>,
     /// Wanted platforms that the release has no package for, or none that any place has.
     pub skipped: Vec<Platform>,
@@ -44,15 +46,34 @@ pub struct MirroredRelease {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MirroredPackage {
     pub platform: Platform,
+    pub form: MirroredForm,
     pub state: PackageState,
     /// The hash of the zip, if it is known.
     pub zh: Option<Hash>,
     /// The hash of its files, if it is known.
     pub h1: Option<Hash>,
-    /// The length of the zip in bytes; 0 if it is not known.
+    /// The length of the zip, or of all files of the directory, in bytes; 0 if it is not known.
     pub bytes: u64,
     /// The place that its bytes come from; `None` if they were there, or are not.
-    pub from: Option<String>,
+    pub from: Option<ByteOrigin>,
+}
+
+/// The place that the bytes of a package come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByteOrigin {
+    /// Its name, as a user knows it.
+    pub place: String,
+    /// The number of bytes that were copied or downloaded.
+    pub bytes: u64,
+}
+
+/// The form of a package in the mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MirroredForm {
+    /// A zip as its registry publishes it.
+    Zip,
+    /// A directory with its files.
+    Directory,
 }
 
 /// The state of a package in the mirror.
@@ -68,7 +89,60 @@ pub enum PackageState {
     Wrong(String),
 }
 
+/// Makes the row of a package, with nothing known of its hashes.
+pub(super) fn row(platform: &Platform, form: MirroredForm, state: PackageState) -> MirroredPackage {
+    MirroredPackage {
+        platform: platform.clone(),
+        form,
+        state,
+        zh: None,
+        h1: None,
+        bytes: 0,
+        from: None,
+    }
+}
+
+impl MirroredPackage {
+    pub(super) fn with_zip(self, zip: &HashedZip) -> Self {
+        Self {
+            bytes: zip.bytes,
+            ..self.with_hashes(&MirroredHashes::of(zip))
+        }
+    }
+
+    pub(super) fn with_directory(self, directory: &HashedDirectory) -> Self {
+        Self {
+            h1: directory.h1.clone(),
+            bytes: directory.bytes,
+            ..self
+        }
+    }
+
+    pub(super) fn with_hashes(self, hashes: &MirroredHashes) -> Self {
+        Self {
+            zh: hashes.zh.clone(),
+            h1: Some(hashes.h1.clone()),
+            ..self
+        }
+    }
+
+    /// Names the place of its bytes, if this run placed it.
+    pub(super) fn from(self, origin: Option<ByteOrigin>) -> Self {
+        let from = origin.filter(|_| self.state == PackageState::Placed);
+        Self { from, ..self }
+    }
+}
+
 impl MirroredRelease {
+    /// Adds an error, unless another package has the same one.
+    pub(super) fn add_error(&mut self, error: MirroringError) {
+        let words = |error: &MirroringError| (error.to_string(), error.causes());
+        let new = words(&error);
+        if self.errors.iter().all(|error| words(error) != new) {
+            self.errors.push(error);
+        }
+    }
+
     /// Returns true if every wanted package is there, and right.
     #[must_use]
     pub fn is_complete(&self) -> bool {

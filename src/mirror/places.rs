@@ -7,12 +7,15 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::error::LeftPlace;
+use super::error::{LeftPlace, ONLY_UNPACKED};
+use super::layout::ReleaseDirs;
 use super::present::HashedZip;
-use super::{MirroringError, Place};
+use super::unpacked::{self, UnpackedPackage};
+use super::{ByteOrigin, MirroringError, Place};
 use crate::addr::Url;
-use crate::archive::zip::{ZipHashes, hash_members};
-use crate::archive::{Limits, has_executable};
+use crate::archive::zip::{ZipHashes, hash_members_and_contents};
+use crate::archive::{Limits, UnpackError, has_executable};
+use crate::contents::ProgramContents;
 use crate::diag::causes;
 use crate::flavor::Flavor;
 use crate::hash::{self, Digest, Hash, Hashes, READ_BUFFER_BYTES, Scheme, Sha256Stream};
@@ -26,7 +29,7 @@ use crate::store::Facts;
 use crate::world::{Disk, DraftFile};
 
 /// A package whose bytes are wanted.
-pub(super) struct WantedZip<'a> {
+pub(super) struct SoughtPackage<'a> {
     pub(super) id: PackageId,
     /// The `zh:` that its bytes may have.
     pub(super) zips: &'a Hashes,
@@ -34,22 +37,23 @@ pub(super) struct WantedZip<'a> {
     pub(super) h1s: &'a Hashes,
     /// The platforms of the signed list that names it; none if no such list counts.
     pub(super) offered: &'a BTreeSet<Platform>,
+    /// The `h1:` that an unpacked package may have.
+    pub(super) directories: &'a Hashes,
+    /// The zip is wanted; otherwise an unpacked package will do.
+    pub(super) needs_zip: bool,
     /// The package need not exist: where no place fails and none has it, there is none.
     pub(super) may_lack: bool,
 }
 
-/// A package in a file that has no name yet.
-pub(super) struct FetchedZip<'d> {
-    pub(super) platform: Platform,
-    pub(super) draft: Box<dyn DraftFile + 'd>,
-    pub(super) zip: HashedZip,
-    /// The name of the place that it came from.
-    pub(super) from: String,
+/// A package that has arrived, in a file or a directory that has no name yet.
+pub(super) enum ArrivedPackage<'d> {
+    Zip(Box<dyn DraftFile + 'd>, HashedZip),
+    Directory(UnpackedPackage<'d>),
 }
 
 /// The outcome of asking all places for a package.
 pub(super) enum PlacesAnswer<'d> {
-    Fetched(FetchedZip<'d>),
+    Fetched(ArrivedPackage<'d>, ByteOrigin),
     /// No place has the package, which need not exist; the error is for a release of which none has any.
     Lacking(MirroringError),
 }
@@ -81,41 +85,49 @@ enum PlaceFailure {
 }
 
 /// Bytes that have arrived.
-struct Arrived<'d> {
-    draft: Box<dyn DraftFile + 'd>,
-    digest: Digest,
-    bytes: u64,
+enum Arrived<'d> {
+    Zip {
+        draft: Box<dyn DraftFile + 'd>,
+        digest: Digest,
+        bytes: u64,
+    },
+    Directory(UnpackedPackage<'d>),
 }
 
 impl<'a> Fetcher<'a> {
-    /// Fetches a package into a file in `dir`.
+    /// Fetches a package into a file in the directory of its provider, or into a directory in that of its version.
     ///
     /// # Errors
     /// If no place has a package that must exist, a place failed, or the file cannot be written.
     pub(super) fn fetch(
         &self,
-        dir: &Path,
-        wanted: &WantedZip<'_>,
+        dirs: &ReleaseDirs,
+        wanted: &SoughtPackage<'_>,
     ) -> Result<PlacesAnswer<'a>, MirroringError> {
         // A turn for all places together: a slow place must not let more packages through than are allowed.
         let _turn = self.downloads.enter();
         let mut left = Vec::new();
         let mut failed = false;
         for place in self.places {
-            for (name, arrived) in self.offers(place, dir, wanted) {
+            for (name, arrived) in self.offers(place, dirs, wanted) {
                 let checked = arrived.and_then(|arrived| self.checked(wanted, arrived));
                 match checked {
-                    Ok((draft, zip)) => {
-                        return Ok(PlacesAnswer::Fetched(FetchedZip {
-                            platform: wanted.id.platform.clone(),
-                            draft,
-                            zip,
-                            from: name,
-                        }));
+                    Ok(package) => {
+                        let bytes = match &package {
+                            ArrivedPackage::Zip(_, zip) => zip.bytes,
+                            ArrivedPackage::Directory(directory) => directory.bytes,
+                        };
+                        let origin = ByteOrigin { place: name, bytes };
+                        return Ok(PlacesAnswer::Fetched(package, origin));
                     }
                     // The disk is full, or not writable: the next place would download it for nothing.
                     Err(PlaceFailure::Write(cause)) => {
-                        return Err(MirroringError::io(self.disk, dir, "written", cause));
+                        return Err(MirroringError::io(
+                            self.disk,
+                            &dirs.provider,
+                            "written",
+                            cause,
+                        ));
                     }
                     Err(PlaceFailure::Lacks(reason)) => left.push(LeftPlace {
                         place: name,
@@ -146,27 +158,29 @@ impl<'a> Fetcher<'a> {
     fn offers<'w>(
         &'w self,
         place: &'w Place<'a>,
-        dir: &'w Path,
-        wanted: &'w WantedZip<'_>,
+        dirs: &'w ReleaseDirs,
+        wanted: &'w SoughtPackage<'_>,
     ) -> Box<dyn Iterator<Item = (String, Result<Arrived<'a>, PlaceFailure>)> + 'w> {
         match place {
             Place::Directory(path, mirror) => {
                 let id = &wanted.id;
-                // Unpacked packages are passed over: the bytes of the zip, which `zh:` names, cannot be made from them.
-                let zips: Vec<Local> = mirror
+                let mut locals: Vec<Local> = mirror
                     .of(&id.provider, &id.version)
                     .filter(|(other, _)| other.platform == id.platform)
                     .flat_map(|(_, places)| places.to_vec())
-                    .filter(|place| matches!(place, Local::Archive(_)))
                     .collect();
+                // A plugin cache has directories only, a mirror may have both.
+                // The zips first, of which more is known: their `zh:`.
+                locals.sort_by_key(|local| matches!(local, Local::Directory(_)));
                 let name = path.display().to_string();
-                if zips.is_empty() {
+                if locals.is_empty() {
                     let lacks = PlaceFailure::Lacks("it has no zip of the package".to_owned());
                     return Box::new(std::iter::once((name, Err(lacks))));
                 }
                 Box::new(
-                    zips.into_iter()
-                        .map(move |zip| (name.clone(), self.copied(zip.path(), dir))),
+                    locals
+                        .into_iter()
+                        .map(move |local| (name.clone(), self.local(&local, dirs, wanted))),
                 )
             }
             Place::Source(name, source) => {
@@ -174,7 +188,7 @@ impl<'a> Fetcher<'a> {
                     .clone()
                     .unwrap_or_else(|| wanted.id.provider.hostname().unicode().to_owned());
                 let own = std::iter::once_with(move || {
-                    (name, self.offered_by(source, &wanted.id, dir, wanted))
+                    (name, self.offered_by(source, &wanted.id, dirs, wanted))
                 });
                 // Both public registries hand out the same zips of most providers, and `zh:` shows if they do.
                 let is_registry = matches!(place, Place::Source(None, _));
@@ -182,7 +196,7 @@ impl<'a> Fetcher<'a> {
                     .filter(move |_| is_registry && !wanted.zips.is_empty())
                     .map(move |id| {
                         let name = id.provider.hostname().unicode().to_owned();
-                        (name, self.offered_by(source, &id, dir, wanted))
+                        (name, self.offered_by(source, &id, dirs, wanted))
                     });
                 Box::new(own.chain(elsewhere))
             }
@@ -193,8 +207,8 @@ impl<'a> Fetcher<'a> {
         &self,
         source: &FlavorSource<'_>,
         id: &PackageId,
-        dir: &Path,
-        wanted: &WantedZip<'_>,
+        dirs: &ReleaseDirs,
+        wanted: &SoughtPackage<'_>,
     ) -> Result<Arrived<'a>, PlaceFailure> {
         let meta = source.source.package(id).map_err(|error| {
             let text = in_words(&error);
@@ -205,19 +219,14 @@ impl<'a> Fetcher<'a> {
             }
         })?;
         let (url, check, bytes) = match &meta.location {
-            Location::Local(Local::Archive(path)) => return self.copied(path, dir),
-            Location::Local(Local::Directory(_)) => {
-                return Err(PlaceFailure::Lacks(
-                    "it has the package unpacked only".to_owned(),
-                ));
-            }
+            Location::Local(local) => return self.local(local, dirs, wanted),
             Location::Remote(url) => (url, named_zip(&meta, wanted)?, None),
             Location::Blob(Blob { url, digest, bytes }) => {
                 named(&hash::zh_of_digest(digest), wanted)?;
                 (url, Check::Digest(*digest), Some(*bytes))
             }
         };
-        self.downloaded(source, &meta, url, (check, bytes), dir)
+        self.downloaded(source, &meta, url, (check, bytes), &dirs.provider)
     }
 
     fn downloaded(
@@ -241,11 +250,36 @@ impl<'a> Fetcher<'a> {
             FetchError::Scratch { reason, .. } => PlaceFailure::Write(io::Error::other(reason)),
             error => PlaceFailure::Failed(in_words(&error)),
         })?;
-        Ok(Arrived {
+        Ok(Arrived::Zip {
             draft: downloaded.file,
             digest: downloaded.digest,
             bytes: downloaded.bytes,
         })
+    }
+
+    /// Copies a package of this machine.
+    fn local(
+        &self,
+        local: &Local,
+        dirs: &ReleaseDirs,
+        wanted: &SoughtPackage<'_>,
+    ) -> Result<Arrived<'a>, PlaceFailure> {
+        match local {
+            Local::Archive(path) => self.copied(path, &dirs.provider),
+            // The bytes of the zip, which `zh:` names, cannot be made from its files.
+            Local::Directory(_) if wanted.needs_zip => {
+                Err(PlaceFailure::Lacks(ONLY_UNPACKED.to_owned()))
+            }
+            Local::Directory(path) => {
+                let _turn = self.jobs.enter();
+                let copied = unpacked::copy(self.files, self.disk, path, &dirs.version);
+                match copied {
+                    Ok(directory) => Ok(Arrived::Directory(directory)),
+                    Err(UnpackError::Write(cause)) => Err(PlaceFailure::Write(cause)),
+                    Err(UnpackError::Archive(error)) => Err(PlaceFailure::Failed(in_words(&error))),
+                }
+            }
+        }
     }
 
     fn copied(&self, path: &Path, dir: &Path) -> Result<Arrived<'a>, PlaceFailure> {
@@ -269,7 +303,7 @@ impl<'a> Fetcher<'a> {
                 .map_err(PlaceFailure::Write)?;
             bytes += length as u64;
         }
-        Ok(Arrived {
+        Ok(Arrived::Zip {
             draft,
             digest: sha.finish(),
             bytes,
@@ -279,14 +313,25 @@ impl<'a> Fetcher<'a> {
     /// Hashes what has arrived, and compares it with what vouches for it.
     fn checked(
         &self,
-        wanted: &WantedZip<'_>,
+        wanted: &SoughtPackage<'_>,
         arrived: Arrived<'a>,
-    ) -> Result<(Box<dyn DraftFile + 'a>, HashedZip), PlaceFailure> {
-        let Arrived {
-            mut draft,
-            digest,
-            bytes,
-        } = arrived;
+    ) -> Result<ArrivedPackage<'a>, PlaceFailure> {
+        let (mut draft, digest, bytes) = match arrived {
+            Arrived::Zip {
+                draft,
+                digest,
+                bytes,
+            } => (draft, digest, bytes),
+            Arrived::Directory(directory) if wanted.directories.contains(&directory.h1) => {
+                return Ok(ArrivedPackage::Directory(directory));
+            }
+            Arrived::Directory(directory) => {
+                return Err(PlaceFailure::Failed(format!(
+                    "its unpacked package has {}, which is not that of the release",
+                    directory.h1
+                )));
+            }
+        };
         let zh = hash::zh_of_digest(&digest);
         // Where the list is known nothing else counts, so other bytes need no look at their content.
         if !wanted.zips.contains(&zh) && wanted.h1s.is_empty() {
@@ -301,11 +346,12 @@ impl<'a> Fetcher<'a> {
             known.filter(|stored| stored.fact.id.provider.type_name() == type_name)
         {
             let h1 = stored.fact.h1.clone();
-            return Ok((draft, HashedZip { zh, h1, bytes }));
+            return Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }));
         }
         let _turn = self.jobs.enter();
-        let zip = hash_members(zh, &mut draft, &Limits::PACKAGE)
-            .map_err(|error| PlaceFailure::Failed(in_words(&error)))?;
+        let (zip, contents) =
+            hash_members_and_contents(zh, &mut draft, &Limits::PACKAGE, type_name)
+                .map_err(|error| PlaceFailure::Failed(in_words(&error)))?;
         // Such a zip may carry the right name and a stated hash, and no program would ever start.
         if !has_executable(zip.files.iter().map(|file| &*file.name), type_name) {
             return Err(PlaceFailure::Failed(
@@ -318,13 +364,19 @@ impl<'a> Fetcher<'a> {
                 zip.zh, zip.h1
             )));
         }
-        self.keep_fact(wanted, &zip, bytes);
+        self.keep_fact(wanted, &zip, &contents, bytes);
         let ZipHashes { zh, h1, .. } = zip;
-        Ok((draft, HashedZip { zh, h1, bytes }))
+        Ok(ArrivedPackage::Zip(draft, HashedZip { zh, h1, bytes }))
     }
 
     /// Keeps a fact about a zip that a signed list names (`store` rules 1.1).
-    fn keep_fact(&self, wanted: &WantedZip<'_>, zip: &ZipHashes, bytes: u64) {
+    fn keep_fact(
+        &self,
+        wanted: &SoughtPackage<'_>,
+        zip: &ZipHashes,
+        contents: &ProgramContents,
+        bytes: u64,
+    ) {
         // The platforms of the release are part of a fact, and only a signed list names all of them.
         if wanted.offered.is_empty() {
             return;
@@ -332,13 +384,14 @@ impl<'a> Fetcher<'a> {
         let fact = locker::fact_about(zip, bytes, &wanted.id, wanted.offered.clone());
         if let Some(fact) = fact {
             self.facts.keep(&fact);
+            self.facts.keep_contents(&zip.zh, contents);
         }
     }
 }
 
 /// Returns how a download is checked, by the `zh:` that its source states; one that is not wanted is not
 /// downloaded.
-fn named_zip(meta: &PackageMeta, wanted: &WantedZip<'_>) -> Result<Check, PlaceFailure> {
+fn named_zip(meta: &PackageMeta, wanted: &SoughtPackage<'_>) -> Result<Check, PlaceFailure> {
     // The registry says which zip it would send: one that is not wanted is refused before it costs a byte.
     if let Some(evidence) = &meta.evidence {
         named(&hash::zh_of_digest(&evidence.shasum), wanted)?;
@@ -363,7 +416,7 @@ fn named_zip(meta: &PackageMeta, wanted: &WantedZip<'_>) -> Result<Check, PlaceF
     Ok(Check::Stated)
 }
 
-fn named(zh: &Hash, wanted: &WantedZip<'_>) -> Result<(), PlaceFailure> {
+fn named(zh: &Hash, wanted: &SoughtPackage<'_>) -> Result<(), PlaceFailure> {
     if wanted.zips.contains(zh) || !wanted.h1s.is_empty() {
         return Ok(());
     }

@@ -1,14 +1,15 @@
-//! Packages that are there already: believed only if their hash is right.
+//! Packages that are there already, as zips and as directories: believed only if their hash is right.
 
 use std::collections::BTreeMap;
 use std::io::{self, SeekFrom};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use super::ExistingCheck;
 use super::layout::{version_document, zip_name};
 use super::union::WantedRelease;
 use crate::archive::zip::hash_members;
-use crate::archive::{ArchiveError, Limits};
+use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::hash::{self, Hash, Hashes, Scheme};
 use crate::locker::TrustedFacts;
 use crate::platform::Platform;
@@ -27,13 +28,27 @@ pub(super) struct HashedZip {
     pub(super) bytes: u64,
 }
 
-/// A file in the place of a package.
-pub(super) enum PresentZip {
-    /// No file is there.
+/// An unpacked package with its hash.
+#[derive(Clone, Debug)]
+pub(super) struct HashedDirectory {
+    /// The hash of its files; `None` if it was not computed.
+    pub(super) h1: Option<Hash>,
+    /// The length of all files; 0 if they were not read.
+    pub(super) bytes: u64,
+}
+
+/// The content of the place of a package.
+pub(super) enum Present<T> {
     None,
-    Hashed(HashedZip),
-    /// The file is no zip of a package, for this reason.
+    Hashed(T),
+    /// Something else than a package, for this reason.
     Unreadable(String),
+}
+
+/// The content of both places of a package; a form that is not wanted is not looked at.
+pub(super) struct PresentPackage {
+    pub(super) zip: Present<HashedZip>,
+    pub(super) directory: Present<HashedDirectory>,
 }
 
 /// The view of what is there, and how it is checked.
@@ -64,49 +79,77 @@ impl PresentCheck<'_> {
         wanted: &WantedRelease<'_>,
         platform: &Platform,
         stated: Option<&Hashes>,
-    ) -> PresentZip {
+    ) -> Present<HashedZip> {
         let release = &wanted.release;
         let name = zip_name(&release.provider, &release.version, platform);
         let path = provider_dir.join(name);
-        match self.disk.kind(&path) {
-            Ok(FileKind::File) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return PresentZip::None,
-            // A FIFO would never end, and a directory is an unpacked package under a wrong name.
-            Ok(_) => return PresentZip::Unreadable("it is no regular file".to_owned()),
-            // The programs would follow it, but what it leads to may change after it was hashed.
-            Err(_) if matches!(self.disk.link(&path), Ok(Some(_))) => {
-                return PresentZip::Unreadable("it is a symbolic link".to_owned());
-            }
-            Err(error) => return PresentZip::Unreadable(error.to_string()),
+        // A FIFO would never end, and a directory is an unpacked package under a wrong name.
+        if let Some(other) = self.unless(FileKind::File, &path, "it is no regular file") {
+            return other;
         }
-        let known = (self.existing == ExistingCheck::Sizes)
-            .then(|| self.by_size(&path, wanted, stated))
-            .flatten();
-        if let Some(known) = known {
-            return PresentZip::Hashed(known);
+        // The document is as easily replaced as the zip, so it only chooses among hashes that a lock file records.
+        if self.existing == ExistingCheck::Sizes
+            && let Some(stated) = stated
+            && let Some(zh) = stated.of(Scheme::Zh).find(|zh| wanted.records(zh))
+            && let Some(stored) = self.trusted.find(self.facts, zh)
+            && let Ok(bytes) = self
+                .disk
+                .open(&path)
+                .and_then(|mut zip| zip.seek(SeekFrom::End(0)))
+            && bytes == stored.fact.size
+        {
+            let (zh, h1) = (zh.clone(), stored.fact.h1.clone());
+            return Present::Hashed(HashedZip { zh, h1, bytes });
         }
         match self.hash(&path) {
-            Ok(hashed) => PresentZip::Hashed(hashed),
-            Err(error) => PresentZip::Unreadable(error.to_string()),
+            Ok(hashed) => Present::Hashed(hashed),
+            Err(error) => Present::Unreadable(error.to_string()),
         }
     }
 
-    /// Returns the hashes of a zip that is as long as a fact says that the stated and recorded one is.
-    fn by_size(
+    /// Hashes the unpacked package of a platform.
+    pub(super) fn directory(
         &self,
-        path: &Path,
+        version_dir: &Path,
         wanted: &WantedRelease<'_>,
-        stated: Option<&Hashes>,
-    ) -> Option<HashedZip> {
-        // The document is as easily replaced as the zip, so it only chooses among hashes that a lock file records.
-        let zh = stated?.of(Scheme::Zh).find(|zh| wanted.records(zh))?;
-        let fact = &self.trusted.find(self.facts, zh)?.fact;
-        let bytes = self.disk.open(path).ok()?.seek(SeekFrom::End(0)).ok()?;
-        (bytes == fact.size).then(|| HashedZip {
-            zh: zh.clone(),
-            h1: fact.h1.clone(),
-            bytes,
-        })
+        platform: &Platform,
+    ) -> Present<HashedDirectory> {
+        let path = version_dir.join(platform.to_string());
+        if let Some(other) = self.unless(FileKind::Directory, &path, "it is no directory") {
+            return other;
+        }
+        if self.existing == ExistingCheck::Sizes {
+            let entries = self.disk.list(&path).unwrap_or_default();
+            let names = entries.iter().map(|entry| entry.name.as_encoded_bytes());
+            // It got its name in one step, so it is whole if nobody else has written to it.
+            return if has_executable(names, wanted.release.provider.type_name()) {
+                Present::Hashed(HashedDirectory { h1: None, bytes: 0 })
+            } else {
+                Present::Unreadable("it has no program of the provider".to_owned())
+            };
+        }
+        // Packages are hashed side by side, so one at a time has its files read one after the other.
+        match dir::hash_directory(self.disk, &path, &Limits::PACKAGE, NonZeroUsize::MIN) {
+            Ok(hashes) => Present::Hashed(HashedDirectory {
+                bytes: hashes.files.iter().map(|file| file.size).sum(),
+                h1: Some(hashes.h1),
+            }),
+            Err(error) => Present::Unreadable(error.to_string()),
+        }
+    }
+
+    /// Returns what a path is unless it is of a kind.
+    fn unless<T>(&self, kind: FileKind, path: &Path, other: &str) -> Option<Present<T>> {
+        match self.disk.kind(path) {
+            Ok(found) if found == kind => None,
+            Ok(_) => Some(Present::Unreadable(other.to_owned())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Present::None),
+            // The programs would follow it, but what it leads to may change after it was hashed.
+            Err(_) if matches!(self.disk.link(path), Ok(Some(_))) => {
+                Some(Present::Unreadable("it is a symbolic link".to_owned()))
+            }
+            Err(error) => Some(Present::Unreadable(error.to_string())),
+        }
     }
 
     /// Hashes a zip; a fact about its bytes replaces a look at its content.

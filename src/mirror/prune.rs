@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::layout::{INDEX, provider_dir, version_document, zips};
-use super::{MirrorExtent, MirroringError};
+use super::{MirrorExtent, MirrorSettings, MirroringError};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
 use crate::locker::Release;
@@ -20,7 +20,7 @@ pub(super) struct Pruning<'a> {
     /// The disk that the mirror is written to, which follows no link.
     pub(super) disk: &'a dyn Disk,
     pub(super) dir: &'a Path,
-    pub(super) extent: MirrorExtent,
+    pub(super) settings: &'a MirrorSettings<'a>,
     /// The platforms that are wanted of each release.
     pub(super) wanted: &'a BTreeMap<Release, WantedSet>,
 }
@@ -69,9 +69,13 @@ impl Pruning<'_> {
             provider: id.provider.clone(),
             version: id.version.clone(),
         };
-        let is_zip = matches!(place, Local::Archive(_));
-        // An unpacked package would be installed in place of the zip, and nothing here has looked at it.
-        is_zip
+        let layout = self.settings.layout;
+        // What another layout has left is not looked at, and an unpacked package would be installed in place of a zip.
+        let is_of_layout = match place {
+            Local::Archive(_) => layout.has_zips(),
+            Local::Directory(_) => layout.has_directories(),
+        };
+        is_of_layout
             && self
                 .wanted
                 .get(&release)
@@ -84,10 +88,11 @@ impl Pruning<'_> {
         provider: &ProviderAddr,
         removed: &mut Vec<PathBuf>,
     ) -> Result<(), MirroringError> {
-        if self.extent != MirrorExtent::Place {
+        if self.settings.extent != MirrorExtent::Place {
             return Ok(());
         }
         let dir = provider_dir(self.dir, provider);
+        self.disk.sweep(&dir.join(INDEX));
         let unreadable = |cause| MirroringError::io(self.disk, &dir, "read", cause);
         let left = zips(self.disk, &dir, provider).map_err(unreadable)?;
         for entry in self.disk.list(&dir).map_err(unreadable)? {
@@ -121,7 +126,7 @@ impl Pruning<'_> {
     }
 
     fn delete(&self, path: PathBuf) -> Result<PathBuf, MirroringError> {
-        if self.extent == MirrorExtent::Place {
+        if self.settings.extent == MirrorExtent::Place {
             self.disk
                 .delete(&path)
                 .map_err(|cause| MirroringError::io(self.disk, &path, "removed", cause))?;

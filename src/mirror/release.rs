@@ -4,22 +4,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::path::Path;
+use std::io::{self, Read, Seek};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
-use super::layout::{provider_dir, zip_name};
-use super::places::{FetchedZip, Fetcher, PlacesAnswer, WantedZip};
-use super::present::{self, HashedZip, PresentCheck, PresentZip};
+use super::compare::{MirroredHashes, contradictions};
+use super::layout::{ReleaseDirs, zip_name};
+use super::missing::{MissingPackage, ReadyAnswer, ReadyForms, ReadyPackage, leave, sorted, taken};
+use super::outcome::row;
+use super::places::{ArrivedPackage, Fetcher, PlacesAnswer, SoughtPackage};
+use super::present::{self, HashedDirectory, Present, PresentCheck, PresentPackage};
 use super::union::WantedRelease;
+use super::unpacked::{self, UnpackedPackage};
+use super::vouching::Vouching;
 use super::{
-    MirrorExtent, MirrorSettings, MirroredPackage, MirroredRelease, MirroredRoot, MirroringError,
-    PackageState,
+    ByteOrigin, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroredRoot,
+    MirroringError, PackageState,
 };
-use crate::authenticate::Rules;
+use crate::archive::{Limits, UnpackError, dir};
 use crate::coverage::Attribution;
-use crate::hash::{Hash, Hashes, Scheme};
-use crate::locker::{self, LockError, ReleaseList};
-use crate::lockfile::ProviderLock;
-use crate::package::PackageId;
+use crate::hash::Hash;
 use crate::parallel::{self, Gate};
 use crate::platform::Platform;
 use crate::store::Facts;
@@ -40,30 +44,6 @@ pub(super) struct ReleaseRun<'a> {
     pub(super) jobs: &'a Gate,
 }
 
-/// The checksum list that vouches for packages, or the reason why the lock files have to.
-enum Vouching {
-    List(Box<ReleaseList>),
-    LockFiles(String),
-    /// Everything that is wanted is there, so no list is needed.
-    NotNeeded,
-}
-
-/// The hashes that vouch for a package.
-struct Target {
-    /// The `zh:` that it may have.
-    zips: Hashes,
-    /// The `h1:` that vouch for it where no `zh:` does.
-    h1s: Hashes,
-    /// The package need not exist.
-    may_lack: bool,
-}
-
-impl Target {
-    fn accepts(&self, zip: &HashedZip) -> bool {
-        self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
-    }
-}
-
 impl<'a> ReleaseRun<'a> {
     /// Places the packages of a release that are wanted and missing.
     pub(super) fn mirror(&self, wanted: &WantedRelease<'a>) -> MirroredRelease {
@@ -75,9 +55,9 @@ impl<'a> ReleaseRun<'a> {
             without_list: None,
             errors: Vec::new(),
         };
-        let dir = provider_dir(self.dir, &wanted.release.provider);
+        let dirs = ReleaseDirs::of(self.dir, &wanted.release);
         let attribution = wanted.attribution(self.roots, self.facts);
-        let mut present = self.present(&dir, wanted, &attribution);
+        let mut present = self.present(&dirs, wanted, &attribution);
         let vouching = match self.vouching(wanted, &attribution, &present) {
             Ok(vouching) => vouching,
             Err(errors) => {
@@ -86,7 +66,7 @@ impl<'a> ReleaseRun<'a> {
             }
         };
         let targets = self.targets(wanted, &attribution, &vouching, &mut outcome);
-        outcome.errors.extend(self.unmet_demands(wanted, &vouching));
+        outcome.errors.extend(self.unmet_demand(wanted, &vouching));
         let offered = match &vouching {
             Vouching::List(list) => list
                 .zips
@@ -98,203 +78,83 @@ impl<'a> ReleaseRun<'a> {
         if let Vouching::LockFiles(reason) = vouching {
             outcome.without_list = Some(reason);
         }
-        let (mut hashed, missing) = sorted(&targets, &mut present, &mut outcome);
+        let (mut hashed, missing) =
+            sorted(self.settings.layout, &targets, &mut present, &mut outcome);
         let places_any = self.settings.extent == MirrorExtent::Place && outcome.errors.is_empty();
         let fetched = if places_any && !missing.is_empty() {
-            self.fetch(&dir, wanted, &missing, &offered, &mut outcome)
+            self.fetch(&dirs, wanted, missing, &offered, &mut outcome)
         } else {
             leave(missing, &mut outcome);
             Vec::new()
         };
         for package in &fetched {
-            hashed.insert(package.platform.clone(), package.zip.clone());
+            hashed.insert(package.missing.platform.clone(), package.hashes.clone());
         }
         let contradictions = contradictions(wanted, &attribution, &hashed);
         outcome.errors.extend(contradictions);
-        self.place(&dir, wanted, fetched, &mut outcome);
-        outcome.packages.sort_by(|a, b| a.platform.cmp(&b.platform));
+        self.place(&dirs, wanted, fetched, &mut outcome);
+        outcome
+            .packages
+            .sort_by(|a, b| (&a.platform, a.form).cmp(&(&b.platform, b.form)));
         outcome
     }
 
     /// Hashes what is there in the places of packages that may be wanted.
     fn present(
         &self,
-        dir: &Path,
+        dirs: &ReleaseDirs,
         wanted: &WantedRelease<'_>,
         attribution: &Attribution,
-    ) -> BTreeMap<Platform, PresentZip> {
-        let stated = present::stated(self.disk, dir, wanted);
+    ) -> BTreeMap<Platform, PresentPackage> {
+        let stated = present::stated(self.disk, &dirs.provider, wanted);
         let mut platforms: BTreeSet<Platform> = wanted.platforms.known().into_iter().collect();
         if wanted.platforms.all {
             platforms.extend(attribution.offered().iter().cloned());
             platforms.extend(stated.keys().cloned());
         }
-        let check = PresentCheck {
+        let check = self.present_check(wanted);
+        let layout = self.settings.layout;
+        let platforms: Vec<Platform> = platforms.into_iter().collect();
+        let packages = parallel::map(self.settings.jobs, &platforms, |platform| {
+            let _turn = self.jobs.enter();
+            let zip = if layout.has_zips() {
+                check.zip(&dirs.provider, wanted, platform, stated.get(platform))
+            } else {
+                Present::None
+            };
+            let directory = if layout.has_directories() {
+                check.directory(&dirs.version, wanted, platform)
+            } else {
+                Present::None
+            };
+            PresentPackage { zip, directory }
+        });
+        platforms.into_iter().zip(packages).collect()
+    }
+
+    fn present_check(&self, wanted: &WantedRelease<'_>) -> PresentCheck<'a> {
+        PresentCheck {
             disk: self.disk,
             facts: self.facts,
             trusted: self.roots[wanted.root()].trusted,
             existing: self.settings.existing,
-        };
-        let platforms: Vec<Platform> = platforms.into_iter().collect();
-        let zips = parallel::map(self.settings.jobs, &platforms, |platform| {
-            let _turn = self.jobs.enter();
-            check.zip(dir, wanted, platform, stated.get(platform))
-        });
-        platforms.into_iter().zip(zips).collect()
-    }
-
-    /// Finds what vouches for packages: nothing more is asked if lock files record all that is there and wanted.
-    fn vouching(
-        &self,
-        wanted: &WantedRelease<'_>,
-        attribution: &Attribution,
-        present: &BTreeMap<Platform, PresentZip>,
-    ) -> Result<Vouching, Vec<MirroringError>> {
-        let locked = self.locked_target(wanted, None, attribution, true);
-        let is_settled = |(platform, zip): (&Platform, &PresentZip)| match zip {
-            PresentZip::Hashed(zip) => locked.accepts(zip),
-            PresentZip::None => {
-                attribution.lacks(platform) && !wanted.platforms.named.contains(platform)
-            }
-            PresentZip::Unreadable(_) => false,
-        };
-        let is_known = !wanted.platforms.all || !attribution.offered().is_empty();
-        if is_known && present.iter().all(is_settled) {
-            return Ok(Vouching::NotNeeded);
-        }
-        let root = &self.roots[wanted.root()];
-        let registry = match (self.settings.extent, root.registry) {
-            (MirrorExtent::Check, _) => {
-                return Ok(Vouching::LockFiles("--check makes no request".to_owned()));
-            }
-            (_, None) => return Ok(Vouching::LockFiles("no request may be made".to_owned())),
-            (_, Some(registry)) => registry,
-        };
-        let rules = Rules {
-            flavor: root.flavor,
-            enforced: self.settings.enforced,
-        };
-        let now = registry.net.clock.now();
-        let asked = [wanted.release.clone()];
-        match locker::releases(registry.source, &asked, &rules, now).pop() {
-            Some(Ok(vouched)) => Ok(match vouched.list {
-                Some(list) => Vouching::List(Box::new(list)),
-                None => Vouching::LockFiles("the registry does not offer the version".to_owned()),
-            }),
-            Some(Err(errors)) => {
-                let no_answer = errors.iter().find_map(unanswered);
-                match no_answer {
-                    Some(reason) => Ok(Vouching::LockFiles(reason)),
-                    None => Err(errors
-                        .into_iter()
-                        .map(|error| Box::new(error).into())
-                        .collect()),
-                }
-            }
-            None => Ok(Vouching::NotNeeded),
         }
     }
 
-    /// Decides which packages are wanted, and what each must be.
-    fn targets(
+    /// Fetches packages side by side, and unpacks them where that is wanted; what could not be fetched is reported.
+    fn fetch<'t>(
         &self,
+        dirs: &ReleaseDirs,
         wanted: &WantedRelease<'_>,
-        attribution: &Attribution,
-        vouching: &Vouching,
-        outcome: &mut MirroredRelease,
-    ) -> BTreeMap<Platform, Target> {
-        let platforms = &wanted.platforms;
-        let mut targets: BTreeMap<Platform, Target> = BTreeMap::new();
-        let Vouching::List(list) = vouching else {
-            let mut all: BTreeSet<Platform> = platforms.known().into_iter().collect();
-            if platforms.all {
-                all.extend(attribution.offered().iter().cloned());
-            }
-            for platform in all {
-                let may_lack = !platforms.named.contains(&platform);
-                if may_lack && attribution.lacks(&platform) {
-                    outcome.skipped.push(platform);
-                    continue;
-                }
-                let target = self.locked_target(wanted, Some(&platform), attribution, may_lack);
-                targets.insert(platform, target);
-            }
-            return targets;
-        };
-        for (platform, zh) in &list.zips {
-            if platforms.all || platforms.has(platform) {
-                let target = targets.entry(platform.clone()).or_insert_with(|| Target {
-                    zips: Hashes::default(),
-                    h1s: Hashes::default(),
-                    may_lack: false,
-                });
-                target.zips.insert(zh.clone());
-            }
-        }
-        let offered: BTreeSet<&Platform> = list.zips.iter().map(|(platform, _)| platform).collect();
-        for platform in platforms.known() {
-            if targets.contains_key(&platform) {
-                continue;
-            }
-            // A platform that was typed must be there; one of the usual list is left out where the release has no
-            // package for it, as `lock` does.
-            if platforms.named.contains(&platform) {
-                outcome.errors.push(MirroringError::NotOffered {
-                    id: Box::new(id(wanted, &platform)),
-                    offered: offered.iter().map(|platform| (*platform).clone()).collect(),
-                });
-            } else {
-                outcome.skipped.push(platform);
-            }
-        }
-        targets
-    }
-
-    /// Returns what lock files alone say of a package: one of the recorded zips, unless it is known to be that of
-    /// another platform.
-    fn locked_target(
-        &self,
-        wanted: &WantedRelease<'_>,
-        platform: Option<&Platform>,
-        attribution: &Attribution,
-        may_lack: bool,
-    ) -> Target {
-        let may_be_its = |zh: &&Hash| {
-            let platforms = attribution.platforms_of(zh);
-            platform.is_none_or(|platform| {
-                platforms.is_empty() || platforms.contains(platform) || attribution.may_share_zips()
-            })
-        };
-        // An entry that came from a mirror records no list of the release, so its `h1:` is all that it has.
-        let lists_none = |entry: &&&ProviderLock| !entry.hashes.lists_release();
-        let h1s = wanted
-            .entries
-            .iter()
-            .map(|(_, entry)| entry)
-            .filter(lists_none)
-            .flat_map(|entry| entry.hashes.of(Scheme::H1))
-            .cloned()
-            .collect();
-        Target {
-            zips: wanted.zips().iter().filter(may_be_its).cloned().collect(),
-            h1s,
-            may_lack,
-        }
-    }
-
-    /// Fetches packages side by side; what could not be fetched is reported.
-    fn fetch(
-        &self,
-        dir: &Path,
-        wanted: &WantedRelease<'_>,
-        missing: &[MissingPackage<'_>],
+        missing: Vec<MissingPackage<'t>>,
         offered: &BTreeSet<Platform>,
         outcome: &mut MirroredRelease,
-    ) -> Vec<FetchedZip<'a>> {
+    ) -> Vec<ReadyPackage<'a, 't>> {
         // Before the first request: a mirror that cannot be written needs no download.
-        if let Err(cause) = self.disk.make_directory(dir) {
-            let error = MirroringError::io(self.files, dir, "written", cause);
-            outcome.errors.push(error);
+        if let Err(cause) = self.disk.make_directory(&dirs.provider) {
+            let error = MirroringError::io(self.files, &dirs.provider, "written", cause);
+            outcome.add_error(error);
+            leave(missing, outcome);
             return Vec::new();
         }
         let root = &self.roots[wanted.root()];
@@ -307,261 +167,234 @@ impl<'a> ReleaseRun<'a> {
             downloads: self.downloads,
             jobs: self.jobs,
         };
-        let answers = parallel::map(self.settings.downloads, missing, |(platform, target, _)| {
-            let package = WantedZip {
-                id: id(wanted, platform),
-                zips: &target.zips,
-                h1s: &target.h1s,
+        // Side by side within a release, too: as a rule there are fewer releases than downloads that fit into a line.
+        let answers = parallel::map(self.settings.downloads, &missing, |missing| {
+            if let Some(ready) = self.unpack_own_zip(dirs, wanted, missing) {
+                return ready;
+            }
+            let package = SoughtPackage {
+                id: wanted.id(missing.platform),
+                zips: &missing.target.zips,
+                h1s: &missing.target.h1s,
+                directories: &missing.target.directories,
+                needs_zip: missing.states.contains_key(&MirroredForm::Zip),
                 offered,
-                may_lack: target.may_lack,
+                may_lack: missing.target.may_lack,
             };
-            fetcher.fetch(dir, &package)
+            match fetcher.fetch(dirs, &package)? {
+                PlacesAnswer::Lacking(error) => Ok(ReadyAnswer::Lacking(error)),
+                PlacesAnswer::Fetched(package, origin) => {
+                    self.ready(dirs, wanted, missing, package, origin)
+                }
+            }
         });
         taken(missing, answers, outcome)
+    }
+
+    /// Unpacks the zip that the mirror has of a package; `None` if there is none, or if another one is needed.
+    fn unpack_own_zip(
+        &self,
+        dirs: &ReleaseDirs,
+        wanted: &WantedRelease<'_>,
+        missing: &MissingPackage<'_>,
+    ) -> Option<Result<ReadyAnswer<'a>, MirroringError>> {
+        if missing.states.contains_key(&MirroredForm::Zip) {
+            return None;
+        }
+        let zip = match &missing.zip {
+            Some(zip) => zip.clone(),
+            // A packed mirror becomes an unpacked one without a download.
+            None => {
+                let _turn = self.jobs.enter();
+                let check = self.present_check(wanted);
+                match check.zip(&dirs.provider, wanted, missing.platform, None) {
+                    Present::Hashed(zip) if missing.target.accepts(&zip) => zip,
+                    _ => return None,
+                }
+            }
+        };
+        let release = &wanted.release;
+        let name = zip_name(&release.provider, &release.version, missing.platform);
+        let path = dirs.provider.join(name);
+        let opened = self
+            .disk
+            .open(&path)
+            .map_err(|cause| MirroringError::io(self.files, &path, "read", cause));
+        Some(opened.and_then(|reader| {
+            let directory = self.unpacked(dirs, wanted, missing, reader, &zip.h1)?;
+            Ok(ReadyAnswer::Ready(ReadyForms {
+                hashes: MirroredHashes::of(&zip),
+                zip: None,
+                directory,
+                origin: None,
+            }))
+        }))
+    }
+
+    /// Brings a package that has arrived into the forms that are wanted.
+    fn ready(
+        &self,
+        dirs: &ReleaseDirs,
+        wanted: &WantedRelease<'_>,
+        missing: &MissingPackage<'_>,
+        package: ArrivedPackage<'a>,
+        origin: ByteOrigin,
+    ) -> Result<ReadyAnswer<'a>, MirroringError> {
+        let ready = match package {
+            ArrivedPackage::Directory(directory) => ReadyForms {
+                hashes: MirroredHashes::of_directory(directory.h1.clone()),
+                zip: None,
+                directory: Some(directory),
+                origin: Some(origin),
+            },
+            ArrivedPackage::Zip(mut draft, zip) => {
+                let directory = if missing.states.contains_key(&MirroredForm::Directory) {
+                    self.unpacked(dirs, wanted, missing, &mut draft, &zip.h1)?
+                } else {
+                    None
+                };
+                // Otherwise the draft has served its purpose and vanishes: the directory is what is placed.
+                let needs_zip = missing.states.contains_key(&MirroredForm::Zip);
+                ReadyForms {
+                    hashes: MirroredHashes::of(&zip),
+                    zip: needs_zip.then_some((draft, zip)),
+                    directory,
+                    origin: Some(origin),
+                }
+            }
+        };
+        Ok(ReadyAnswer::Ready(ready))
+    }
+
+    /// Unpacks a zip, unless the directory that is there has its files.
+    fn unpacked(
+        &self,
+        dirs: &ReleaseDirs,
+        wanted: &WantedRelease<'_>,
+        missing: &MissingPackage<'_>,
+        zip: impl Read + Seek,
+        h1: &Hash,
+    ) -> Result<Option<UnpackedPackage<'a>>, MirroringError> {
+        let there = missing.directory.as_ref();
+        // Neither the lock file nor a fact has its `h1:`, and only the zip shows that it is right.
+        if there.is_some_and(|directory| directory.h1.as_ref() == Some(h1)) {
+            return Ok(None);
+        }
+        let _turn = self.jobs.enter();
+        let id = || Box::new(wanted.id(missing.platform));
+        let unpacked =
+            unpacked::unpack(self.disk, zip, &dirs.version).map_err(|error| match error {
+                UnpackError::Write(cause) => {
+                    MirroringError::io(self.files, &dirs.version, "written", cause)
+                }
+                UnpackError::Archive(cause) => MirroringError::Archive { id: id(), cause },
+            })?;
+        // A file system that folds case, or takes `\\` for a separator, makes other files of the same zip.
+        if unpacked.h1 != *h1 {
+            return Err(MirroringError::UnpackedDiffers {
+                id: id(),
+                found: unpacked.h1,
+                expected: h1.clone(),
+            });
+        }
+        Ok(Some(unpacked))
     }
 
     /// Gives packages their names; after an alarm none of the release gets one.
     fn place(
         &self,
-        dir: &Path,
+        dirs: &ReleaseDirs,
         wanted: &WantedRelease<'_>,
-        fetched: Vec<FetchedZip<'_>>,
+        ready: Vec<ReadyPackage<'a, '_>>,
         outcome: &mut MirroredRelease,
     ) {
         let is_alarmed = outcome.errors.iter().any(MirroringError::is_alarm);
-        for package in fetched {
-            let FetchedZip {
-                platform,
-                draft,
-                zip,
-                from,
-            } = package;
+        for ready in ready {
+            let ReadyPackage {
+                missing, hashes, ..
+            } = ready;
+            let platform = missing.platform;
             // Its bytes are right for this platform, but a release that contradicts a lock file may be another one.
             if is_alarmed {
-                outcome
-                    .packages
-                    .push(row(&platform, PackageState::Missing, Some(&zip), None));
+                for form in missing.states.into_keys() {
+                    let row = row(platform, form, PackageState::Missing);
+                    outcome.packages.push(row.with_hashes(&hashes));
+                }
                 continue;
             }
-            let name = zip_name(&wanted.release.provider, &wanted.release.version, &platform);
-            match draft.place(OsStr::new(&name)) {
-                Ok(()) => {
-                    let placed = row(&platform, PackageState::Placed, Some(&zip), Some(from));
-                    outcome.packages.push(placed);
-                }
-                Err(cause) => {
-                    let path = dir.join(name);
-                    let error = MirroringError::io(self.files, &path, "written", cause);
-                    outcome.errors.push(error);
-                    outcome
-                        .packages
-                        .push(row(&platform, PackageState::Missing, Some(&zip), None));
-                }
+            let ReadyForms {
+                zip,
+                directory,
+                mut origin,
+                ..
+            } = ready.forms;
+            if let Some((draft, zip)) = zip {
+                let release = &wanted.release;
+                let name = zip_name(&release.provider, &release.version, platform);
+                let placed = draft
+                    .place(OsStr::new(&name))
+                    .map_err(|cause| (dirs.provider.join(name), cause));
+                let state = self.placed(placed, outcome);
+                // The bytes came once, and the directory is made of them.
+                let row = row(platform, MirroredForm::Zip, state).with_zip(&zip);
+                outcome.packages.push(row.from(origin.take()));
+            }
+            if missing.states.contains_key(&MirroredForm::Directory) {
+                let row = match (directory, &missing.directory) {
+                    (Some(directory), _) => {
+                        let hashed = HashedDirectory {
+                            h1: Some(directory.h1.clone()),
+                            bytes: directory.bytes,
+                        };
+                        let placed = self.place_directory(dirs, platform, directory);
+                        let state = self.placed(placed, outcome);
+                        row(platform, MirroredForm::Directory, state).with_directory(&hashed)
+                    }
+                    (None, there) => {
+                        let row = row(platform, MirroredForm::Directory, PackageState::Kept);
+                        there
+                            .iter()
+                            .fold(row, |row, there| row.with_directory(there))
+                    }
+                };
+                outcome.packages.push(row.from(origin));
             }
         }
     }
 
-    /// Reports the demands of roots that the signed list does not meet (`locker` rules 3.4).
-    fn unmet_demands(
+    /// Gives an unpacked package its name, unless another run was first.
+    fn place_directory(
         &self,
-        wanted: &WantedRelease<'_>,
-        vouching: &Vouching,
-    ) -> Vec<MirroringError> {
-        // Without a list nothing is known of signatures; the entries were judged when they were locked.
-        let Vouching::List(list) = vouching else {
-            return Vec::new();
-        };
-        let mut errors: Vec<MirroringError> = Vec::new();
-        for (root, _) in &wanted.entries {
-            let demands = self.roots[*root].demands;
-            let pinned = demands.keys.get(&wanted.release.provider);
-            let is_met = pinned.is_none_or(|key| {
-                !list.signers.is_empty() && list.signers.iter().all(|signer| signer.is(key))
-            });
-            // Once for a release, though many roots may demand the same.
-            if (demands.required && list.signers.is_empty() || !is_met) && errors.is_empty() {
-                errors.push(MirroringError::Unsigned {
-                    release: Box::new(wanted.release.clone()),
-                    key: pinned.cloned(),
-                });
+        dirs: &ReleaseDirs,
+        platform: &Platform,
+        directory: UnpackedPackage<'_>,
+    ) -> Result<(), (PathBuf, io::Error)> {
+        let name = platform.to_string();
+        let path = dirs.version.join(&name);
+        let at_path = |cause| (path.clone(), cause);
+        // Held over both steps: of two runs that find the place empty, the second one sees what the first one placed.
+        let _held = self.disk.exclusive(&path).map_err(at_path)?;
+        let there = dir::hash_directory(self.disk, &path, &Limits::PACKAGE, NonZeroUsize::MIN);
+        // An `init` may be reading what the other run has placed, and it is the same.
+        if there.is_ok_and(|there| there.h1 == directory.h1) {
+            return Ok(());
+        }
+        directory.draft.place(OsStr::new(&name)).map_err(at_path)
+    }
+
+    /// Returns the state of a package after the attempt to give it its name.
+    fn placed(
+        &self,
+        placed: Result<(), (PathBuf, io::Error)>,
+        outcome: &mut MirroredRelease,
+    ) -> PackageState {
+        match placed {
+            Ok(()) => PackageState::Placed,
+            Err((path, cause)) => {
+                let error = MirroringError::io(self.files, &path, "written", cause);
+                outcome.add_error(error);
+                PackageState::Missing
             }
         }
-        errors
-    }
-}
-
-/// A package that is not there, what it must be, and what is there.
-type MissingPackage<'t> = (&'t Platform, &'t Target, PackageState);
-
-/// Sorts the wanted packages into those that are there and right, which are reported, and those to place.
-fn sorted<'t>(
-    targets: &'t BTreeMap<Platform, Target>,
-    present: &mut BTreeMap<Platform, PresentZip>,
-    outcome: &mut MirroredRelease,
-) -> (BTreeMap<Platform, HashedZip>, Vec<MissingPackage<'t>>) {
-    let (mut hashed, mut missing) = (BTreeMap::new(), Vec::new());
-    for (platform, target) in targets {
-        let state = match present.remove(platform) {
-            Some(PresentZip::Hashed(zip)) if target.accepts(&zip) => {
-                let kept = row(platform, PackageState::Kept, Some(&zip), None);
-                outcome.packages.push(kept);
-                hashed.insert(platform.clone(), zip);
-                continue;
-            }
-            // It is replaced: whoever wrote it, `init` would refuse it or, without a lock file, install it.
-            Some(PresentZip::Hashed(zip)) => PackageState::Wrong(format!(
-                "it has {}, which is not that of the release",
-                zip.zh
-            )),
-            Some(PresentZip::Unreadable(reason)) => PackageState::Wrong(reason),
-            Some(PresentZip::None) | None => PackageState::Missing,
-        };
-        missing.push((platform, target, state));
-    }
-    (hashed, missing)
-}
-
-/// Takes the packages that were fetched out of the answers, and reports the others.
-fn taken<'d>(
-    missing: &[MissingPackage<'_>],
-    answers: Vec<Result<PlacesAnswer<'d>, MirroringError>>,
-    outcome: &mut MirroredRelease,
-) -> Vec<FetchedZip<'d>> {
-    let (mut fetched, mut lacking) = (Vec::new(), Vec::new());
-    for ((platform, _, state), answer) in missing.iter().zip(answers) {
-        let error = match answer {
-            Ok(PlacesAnswer::Fetched(package)) => {
-                fetched.push(package);
-                continue;
-            }
-            Ok(PlacesAnswer::Lacking(error)) => {
-                lacking.push((*platform, state, error));
-                continue;
-            }
-            Err(error) => error,
-        };
-        // The other packages go on: a release of which one is missing serves the other platforms.
-        let absent = row(platform, state.clone(), None, None);
-        outcome.packages.push(absent);
-        outcome.errors.push(error);
-    }
-    // A release has a package for some platform, so places without any of them are the wrong places.
-    let is_alone = fetched.is_empty() && outcome.packages.is_empty();
-    for (platform, state, error) in lacking {
-        if !is_alone {
-            outcome.skipped.push(platform.clone());
-            continue;
-        }
-        let absent = row(platform, state.clone(), None, None);
-        outcome.packages.push(absent);
-        // The places say the same of each platform, so the first one speaks for all.
-        if outcome.errors.is_empty() {
-            outcome.errors.push(error);
-        }
-    }
-    fetched
-}
-
-/// Reports packages that this run does not place.
-fn leave(missing: Vec<MissingPackage<'_>>, outcome: &mut MirroredRelease) {
-    let is_alone = outcome.packages.is_empty();
-    for (platform, target, state) in missing {
-        // Without a list it is unknown whether there is such a package, unless others of the release are there.
-        let may_lack = target.may_lack && outcome.without_list.is_some();
-        if may_lack && state == PackageState::Missing && !is_alone {
-            outcome.skipped.push(platform.clone());
-        } else {
-            outcome.packages.push(row(platform, state, None, None));
-        }
-    }
-}
-
-/// Returns why a source gave no answer; `None` if it gave one that is wrong.
-fn unanswered(error: &LockError) -> Option<String> {
-    match error {
-        // Only a registry that cannot be reached lets the lock file vouch. A list that is there and wrong is no
-        // reason to do without one: that would be a downgrade which an attacker can cause.
-        LockError::Asking { cause, .. } => Some(cause.to_string()),
-        LockError::Source(cause) => Some(cause.to_string()),
-        _ => None,
-    }
-}
-
-/// Compares packages with the hashes that each lock file records for them.
-fn contradictions(
-    wanted: &WantedRelease<'_>,
-    attribution: &Attribution,
-    hashed: &BTreeMap<Platform, HashedZip>,
-) -> Vec<MirroringError> {
-    let mut errors = Vec::new();
-    for (platform, zip) in hashed {
-        let is_of_another = |h1: &Hash| {
-            // An entry has an `h1:` for each platform, and nothing in it says which; those that are known to belong to
-            // another platform cannot contradict this one.
-            let known = attribution.platforms_of(h1);
-            !known.is_empty() && !known.contains(platform)
-                || hashed
-                    .iter()
-                    .any(|(other, zip)| other != platform && zip.h1 == *h1)
-        };
-        let (mut recorded, mut other_h1, mut other_zip) = (0, Vec::new(), Vec::new());
-        for (root, entry) in &wanted.entries {
-            let hashes = &entry.hashes;
-            // The recorded `h1:` is enough: OpenTofu and Terraform accept a package by any hash that matches.
-            if hashes.contains(&zip.h1) {
-                continue;
-            }
-            let left = hashes
-                .of(Scheme::H1)
-                .filter(|h1| !is_of_another(h1))
-                .count();
-            if left > 0 {
-                recorded = recorded.max(left);
-                other_h1.push(*root);
-            } else if hashes.lists_release() && !hashes.contains(&zip.zh) {
-                other_zip.push(*root);
-            }
-        }
-        let id = || Box::new(id(wanted, platform));
-        if !other_h1.is_empty() {
-            errors.push(MirroringError::H1Differs {
-                id: id(),
-                found: zip.h1.clone(),
-                recorded,
-                roots: other_h1,
-            });
-        }
-        if !other_zip.is_empty() {
-            errors.push(MirroringError::ZipNotLocked {
-                id: id(),
-                found: zip.zh.clone(),
-                roots: other_zip,
-            });
-        }
-    }
-    errors
-}
-
-fn id(wanted: &WantedRelease<'_>, platform: &Platform) -> PackageId {
-    PackageId {
-        provider: wanted.release.provider.clone(),
-        version: wanted.release.version.clone(),
-        platform: platform.clone(),
-    }
-}
-
-fn row(
-    platform: &Platform,
-    state: PackageState,
-    zip: Option<&HashedZip>,
-    from: Option<String>,
-) -> MirroredPackage {
-    MirroredPackage {
-        platform: platform.clone(),
-        state,
-        zh: zip.map(|zip| zip.zh.clone()),
-        h1: zip.map(|zip| zip.h1.clone()),
-        bytes: zip.map_or(0, |zip| zip.bytes),
-        from,
     }
 }

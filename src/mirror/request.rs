@@ -53,6 +53,33 @@ pub struct MirrorSettings<'a> {
     pub extent: MirrorExtent,
     /// The check of packages that are there already.
     pub existing: ExistingCheck,
+    /// The forms in which packages are placed.
+    pub layout: MirrorLayout,
+}
+
+/// The forms in which packages are placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MirrorLayout {
+    /// As zips, with the documents that list them.
+    Packed,
+    /// As directories with the files of the packages.
+    Unpacked,
+    /// As zips, and as directories beside them.
+    Both,
+}
+
+impl MirrorLayout {
+    /// Returns true if zips are placed.
+    #[must_use]
+    pub fn has_zips(self) -> bool {
+        self != Self::Unpacked
+    }
+
+    /// Returns true if directories are placed.
+    #[must_use]
+    pub fn has_directories(self) -> bool {
+        self != Self::Packed
+    }
 }
 
 /// The extent of what a run does.
@@ -71,6 +98,7 @@ pub enum MirrorExtent {
 pub enum ExistingCheck {
     /// Their bytes are hashed.
     Hashes,
-    /// Their size is compared, if a fact states that of the zip that `VERSION.json` names; others are hashed.
+    /// The size of a zip is compared, if a fact states that of the zip that `VERSION.json` names; others are hashed.
+    /// A directory counts if it has the program of the provider.
     Sizes,
 }

@@ -7,7 +7,8 @@ use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::Release;
 use crate::lockfile::ProviderLock;
-use crate::package::WantedSet;
+use crate::package::{PackageId, WantedSet};
+use crate::platform::Platform;
 use crate::store::Facts;
 
 /// A release that some lock file names.
@@ -56,6 +57,15 @@ impl WantedRelease<'_> {
     pub(super) fn root(&self) -> usize {
         // The entries are in the order of the roots, so this does not depend on threads or on what is there already.
         self.entries[0].0
+    }
+
+    /// Names the package for a platform.
+    pub(super) fn id(&self, platform: &Platform) -> PackageId {
+        PackageId {
+            provider: self.release.provider.clone(),
+            version: self.release.version.clone(),
+            platform: platform.clone(),
+        }
     }
 
     /// Returns true if some entry records a hash.

@@ -1,13 +1,15 @@
-//! Files that get their names when they are complete, on systems without directories that can be opened.
+//! Files and directories that get their names when they are complete, on systems without directories that can be opened.
 
 use std::ffi::OsStr;
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Component, Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-use super::patiently;
 use super::unfinished::TemporaryMark;
-use crate::world::DraftFile;
+use super::{patiently, temporary_in};
+use crate::world::{DraftDirectory, DraftFile};
 
 /// A temporary file in the directory in which it gets its name.
 pub(super) struct NamedDraft {
@@ -48,5 +50,85 @@ impl Write for NamedDraft {
 impl Seek for NamedDraft {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.file.seek(to)
+    }
+}
+
+/// A temporary directory beside a locked file, which shows other runs that it is in use: Windows locks no
+/// directories.
+pub(super) struct NamedDirectory {
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    owner: NamedTempFile,
+    /// Dropped after the file is removed.
+    _mark: TemporaryMark,
+}
+
+/// Returns the directory that belongs to a temporary file.
+pub(super) fn directory_of(file: &Path) -> PathBuf {
+    file.with_extension("d")
+}
+
+impl NamedDirectory {
+    /// Makes the directory; the caller has the right to write in the one above.
+    pub(super) fn make(above: &Path) -> io::Result<Self> {
+        let (mark, owner) = temporary_in(above)?;
+        owner.as_file().try_lock().ok();
+        let path = directory_of(owner.path());
+        fs::create_dir(&path)?;
+        Ok(Self {
+            path,
+            files: Vec::new(),
+            owner,
+            _mark: mark,
+        })
+    }
+}
+
+impl DraftDirectory for NamedDirectory {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn create(&mut self, path: &[u8], _executable: u32) -> io::Result<Box<dyn Write + '_>> {
+        let path = std::str::from_utf8(path).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let is_plain = Path::new(path)
+            .components()
+            .all(|part| matches!(part, Component::Normal(_)));
+        if !is_plain {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let path = self.path.join(path);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above)?;
+        }
+        let file = File::create_new(&path)?;
+        self.files.push(path);
+        Ok(Box::new(file))
+    }
+
+    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()> {
+        for path in &self.files {
+            File::options().write(true).open(path)?.sync_all()?;
+        }
+        let target = self.path.with_file_name(name);
+        let aside = self.owner.path().with_extension("old");
+        match fs::rename(&target, &aside) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let renamed = fs::rename(&self.path, &target);
+        if renamed.is_err() {
+            fs::rename(&aside, &target).ok();
+        }
+        fs::remove_dir_all(&aside)
+            .or_else(|_| fs::remove_file(&aside))
+            .ok();
+        renamed
+    }
+}
+
+impl Drop for NamedDirectory {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.path).ok();
     }
 }

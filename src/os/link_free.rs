@@ -17,6 +17,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::draft_directory::TemporaryDirectory;
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
 use super::unfinished::{self, TemporaryMark};
 use super::{
@@ -24,8 +25,8 @@ use super::{
     written_or_changed,
 };
 use crate::world::{
-    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
-    Replaced, Replacement, Scratch,
+    DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
+    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch,
 };
 
 /// The files of this machine, by absolute paths without links and without `..`.
@@ -35,6 +36,9 @@ pub(super) struct LinkFreeDisk;
 
 /// The mode of a new file.
 const NEW_MODE: Mode = Mode::from_raw_mode(0o644);
+
+/// The bits of a mode that make a file executable for its owner, its group and others.
+pub(super) const EXECUTABLE: u32 = 0o111;
 
 /// Flags to open a directory on the way. Where there is `O_PATH`, it need not be readable.
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -223,7 +227,16 @@ impl Disk for LinkFreeDisk {
     }
 
     fn sweep(&self, path: &Path) {
-        if let Ok(target) = OpenedParent::find(path)
+        // As a rule there is nothing to do, and nothing to wait for.
+        let has_temporary = |entries: Vec<DirEntry>| {
+            entries
+                .iter()
+                .any(|entry| exclusive::is_temporary(&entry.name))
+        };
+        if path
+            .parent()
+            .is_some_and(|dir| self.list(dir).is_ok_and(has_temporary))
+            && let Ok(target) = OpenedParent::find(path)
             && let Ok(held) = target.exclusive()
             && held.is_held()
         {
@@ -255,12 +268,19 @@ impl Disk for LinkFreeDisk {
     }
 
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
-        let target = OpenedParent::find(dir)?;
         // The lock on the file is taken under the right to write, so that no other run removes it meanwhile.
-        let opened = target.open(DIRECTORY)?;
-        let readable = fs::openat(&opened, ".", DIRECTORY, Mode::empty())?;
-        let _held = exclusive::of_handle(Ok(File::from(readable)))?;
+        let (opened, _held) = opened_exclusively(dir)?;
         Ok(Box::new(Temporary::make(opened, dir)?))
+    }
+
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        let (opened, _held) = opened_exclusively(dir)?;
+        Ok(Box::new(TemporaryDirectory::make(opened, dir)?))
+    }
+
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        let mode = OpenedParent::find(path)?.stat()?.st_mode;
+        Ok(mode & EXECUTABLE)
     }
 
     fn delete(&self, path: &Path) -> io::Result<()> {
@@ -273,8 +293,16 @@ impl Disk for LinkFreeDisk {
     }
 }
 
+/// Opens a directory, and waits for the right to write in it.
+fn opened_exclusively(dir: &Path) -> io::Result<(OwnedFd, Exclusive)> {
+    let opened = OpenedParent::find(dir)?.open(DIRECTORY)?;
+    let readable = fs::openat(&opened, ".", DIRECTORY, Mode::empty())?;
+    let held = exclusive::of_handle(Ok(File::from(readable)))?;
+    Ok((opened, held))
+}
+
 /// Removes what a directory has under a name; no link is followed.
-fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
+pub(super) fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     let stat = fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?;
     if kind_of(FileType::from_raw_mode(stat.st_mode)) != FileKind::Directory {
         return Ok(fs::unlinkat(dir, name, AtFlags::empty())?);
@@ -290,7 +318,7 @@ fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     Ok(fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Removes temporary files of processes that have ended; what cannot be removed does no harm.
+/// Removes temporary files and directories of processes that have ended; what cannot be removed does no harm.
 pub(super) fn remove_orphans(dir: &OwnedFd) {
     // A directory on the way is perhaps open in a way in which it cannot be listed.
     let readable = fs::openat(dir, ".", DIRECTORY, Mode::empty());
@@ -302,10 +330,12 @@ pub(super) fn remove_orphans(dir: &OwnedFd) {
         }
         let file = fs::openat(dir, name, SAFE.union(OFlags::NONBLOCK), Mode::empty());
         if let Ok(file) = file.map(File::from)
-            && file.metadata().is_ok_and(|found| found.is_file())
+            && file
+                .metadata()
+                .is_ok_and(|found| found.is_file() || found.is_dir())
             && exclusive::is_orphan(&file)
         {
-            fs::unlinkat(dir, name, AtFlags::empty()).ok();
+            delete_at(dir, name).ok();
         }
     }
 }

@@ -9,6 +9,8 @@
 mod certificates;
 #[cfg(not(unix))]
 mod draft;
+#[cfg(unix)]
+mod draft_directory;
 mod exclusive;
 #[cfg(unix)]
 mod link_free;
@@ -51,8 +53,8 @@ use unfinished::TemporaryMark;
 pub use unfinished::announce_interruption;
 
 use crate::world::{
-    Clock, DirEntry, Disk, DraftFile, Env, Exclusive, FileKind, Files, Objects, PrivateDirectory,
-    ReadSeek, Replaced, Replacement, Scratch, Stream,
+    Clock, DirEntry, Disk, DraftDirectory, DraftFile, Env, Exclusive, FileKind, Files, Objects,
+    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch, Stream,
 };
 
 /// The files of this machine.
@@ -273,6 +275,28 @@ impl Disk for RealDisk {
         Ok(Box::new(draft::NamedDraft { file, mark }))
     }
 
+    #[cfg(unix)]
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        link_free::LinkFreeDisk.draft_directory(&fs::canonicalize(dir)?)
+    }
+
+    #[cfg(not(unix))]
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        let _held = exclusive::of_directory(dir)?;
+        Ok(Box::new(draft::NamedDirectory::make(dir)?))
+    }
+
+    #[cfg(unix)]
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        use std::os::unix::fs::PermissionsExt as _;
+        Ok(fs::metadata(path)?.permissions().mode() & link_free::EXECUTABLE)
+    }
+
+    #[cfg(not(unix))]
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        fs::metadata(path).map(|_| 0)
+    }
+
     fn delete(&self, path: &Path) -> io::Result<()> {
         if fs::symlink_metadata(path)?.is_dir() {
             fs::remove_dir_all(path)
@@ -382,6 +406,9 @@ fn remove_orphans(dir: &Path) {
             && let Ok((file, _)) = open_regular(&path)
             && exclusive::is_orphan(&file)
         {
+            // The directory first: the file shows the next run that it may be removed.
+            #[cfg(not(unix))]
+            fs::remove_dir_all(draft::directory_of(&path)).ok();
             fs::remove_file(&path).ok();
         }
     }

@@ -210,6 +210,8 @@ impl RunLimits<'_> {
         let mut pause = LOOK / 64;
         loop {
             if let Some(status) = child.try_wait()? {
+                // A fast program fills the directory and ends between two measurements.
+                self.check_room()?;
                 return Ok(status);
             }
             self.check()?;
@@ -222,6 +224,10 @@ impl RunLimits<'_> {
         if Instant::now() >= self.deadline {
             return Err(io::ErrorKind::TimedOut.into());
         }
+        self.check_room()
+    }
+
+    fn check_room(&self) -> io::Result<()> {
         if self
             .room
             .is_some_and(|room| bytes_below(room.dir) > room.limit)
@@ -361,6 +367,8 @@ mod tests {
         };
         let ended = run("echo $GIVEN${HOME-none}; echo 12345 >a", 6).expect("runs");
         assert_eq!(&*ended.stdout, b"1none\n");
+        let error = run("echo 123456 >a", 6).expect_err("too much, and ended at once");
+        assert_eq!(error.kind(), io::ErrorKind::QuotaExceeded);
         let script = "(while :; do echo x >>b; done) & wait";
         let error = run(script, 1000).expect_err("too much");
         assert_eq!(error.kind(), io::ErrorKind::QuotaExceeded);

@@ -8,8 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{
-    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
-    Replaced, Replacement, Scratch,
+    DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
+    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch,
 };
 
 /// Number of names that are remembered; with about 120 bytes for each, that is 60 MB. Later ones are looked
@@ -482,6 +482,16 @@ impl Disk for CachedDisk<'_> {
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
         self.memory().private.push(self.current.join(dir));
         self.disk.draft(dir)
+    }
+
+    /// Nothing is known of the directory from then on, as for [`Disk::draft`].
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        self.memory().private.push(self.current.join(dir));
+        self.disk.draft_directory(dir)
+    }
+
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        self.disk.executable(path)
     }
 
     fn delete(&self, path: &Path) -> io::Result<()> {

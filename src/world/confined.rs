@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::{
-    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
-    Replaced, Replacement, Scratch,
+    DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
+    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch,
 };
 
 /// Maximum number of links in a row that are followed; Linux has the same limit.
@@ -266,6 +266,15 @@ impl Disk for Confined<'_> {
 
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
         self.disk.without_links().draft(&self.inside(dir)?)
+    }
+
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        let dir = self.inside(dir)?;
+        self.disk.without_links().draft_directory(&dir)
+    }
+
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        self.disk.without_links().executable(&self.inside(path)?)
     }
 
     /// A link is an error, as for [`Disk::remove`].

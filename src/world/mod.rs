@@ -173,6 +173,33 @@ pub trait DraftFile: Read + Write + Seek + Send {
     fn place(self: Box<Self>, name: &OsStr) -> io::Result<()>;
 }
 
+/// A directory that gets its name, beside where it is now, when it is complete; until then it vanishes with the
+/// value.
+///
+/// Where a process ends without removing it, [`Disk::sweep`] does.
+pub trait DraftDirectory: Send {
+    /// Returns where it is now, for reading it by the same disk.
+    fn path(&self) -> &Path;
+
+    /// Makes a file in it, and the directories above that are missing. The path is raw bytes, with `/` between its
+    /// parts, none of which is empty, `.` or `..`.
+    ///
+    /// On Unix the file gets mode 0644 and the bits of `executable`.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if there is such a file; else what the system says.
+    fn create(&mut self, path: &[u8], executable: u32) -> io::Result<Box<dyn Write + '_>>;
+
+    /// Gives the directory its name; anything that has the name is replaced and removed.
+    ///
+    /// Its files are on the disk before. Where the system can exchange two names, there is no moment without a
+    /// directory of that name.
+    ///
+    /// # Errors
+    /// What the system says; then what was there is as it was.
+    fn place(self: Box<Self>, name: &OsStr) -> io::Result<()>;
+}
+
 /// A file whose bytes are to be replaced; see [`Disk::replace`].
 #[derive(Clone, Copy, Debug)]
 pub struct Replacement<'a> {
@@ -268,6 +295,18 @@ pub trait Disk: Files {
     /// # Errors
     /// What the system says.
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>>;
+
+    /// Begins a directory in a directory, which must be there.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>>;
+
+    /// Returns the bits of a file's mode that make it executable; where files have no mode, none.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn executable(&self, path: &Path) -> io::Result<u32>;
 
     /// Removes a file, or a directory with all that is in it. A link is removed, not what it leads to.
     ///

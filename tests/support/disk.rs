@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use lockctl::os::RealDisk;
 use lockctl::world::{
-    DirEntry, Disk, DraftFile, Exclusive, FileKind, Files, Objects, PrivateDirectory, ReadSeek,
-    Replaced, Replacement, Scratch,
+    DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
+    PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch,
 };
 
 /// What a test changes.
@@ -116,6 +116,14 @@ impl<T: Changes> Disk for Changed<T> {
 
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
         RealDisk.draft(dir)
+    }
+
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        RealDisk.draft_directory(dir)
+    }
+
+    fn executable(&self, path: &Path) -> io::Result<u32> {
+        RealDisk.executable(path)
     }
 
     fn delete(&self, path: &Path) -> io::Result<()> {

@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::cli::args::{Platforms, RootArgs, examples, jobs};
 use crate::cli::source_args::InstallationArg;
 use crate::cliconfig::RepositoryTemplate;
-use crate::mirror::{ExistingCheck, MirrorExtent};
+use crate::mirror::{ExistingCheck, MirrorExtent, MirrorLayout};
 use crate::run::mirror::{CliConfigFile, MirrorOptions};
 use crate::run::options::{PackageChoice, RunOptions};
 use crate::sources::network_mirror::MirrorUrl;
@@ -35,8 +35,8 @@ pub(in crate::cli) struct MirrorArgs {
     platforms: Platforms,
     /// Copy packages from this directory, if it has them [can be repeated]
     ///
-    /// It has the layout of a filesystem mirror. Whatever it holds, only zips with the right hash are
-    /// copied.
+    /// It has the layout of a filesystem mirror. Whatever it holds, only packages with the right hash
+    /// are copied; unpacked ones serve only for --unpacked.
     #[arg(long, value_name = "DIR")]
     pub(super) from: Vec<PathBuf>,
     /// Take packages from this network mirror before registries
@@ -48,6 +48,18 @@ pub(in crate::cli) struct MirrorArgs {
     /// Take packages from registries only, or first as `init` does
     #[arg(long, value_enum, value_name = "FROM")]
     installation: Option<InstallationArg>,
+    /// Place packages unpacked, for `init` to link to, instead of zips; `also` is both
+    ///
+    /// What the other layout left stays, unless --prune is given.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "BESIDE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "only"
+    )]
+    unpacked: Option<UnpackedArg>,
     /// Write nothing and make no request; exit with code 1 if a package is missing or wrong
     ///
     /// With --prune also if a package is there that no lock file needs.
@@ -62,6 +74,8 @@ pub(in crate::cli) struct MirrorArgs {
     #[arg(long)]
     prune: bool,
     /// Compare only the size of packages that are there, where it is known
+    ///
+    /// Of an unpacked package it is only looked at whether it has its program.
     #[arg(long)]
     trust_existing: bool,
     /// Write the CLI configuration that makes `init` use the mirror
@@ -81,6 +95,15 @@ pub(in crate::cli) struct MirrorArgs {
     jobs: Option<NonZeroUsize>,
 }
 
+/// The value of `--unpacked`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UnpackedArg {
+    /// No zips are placed
+    Only,
+    /// Zips are placed as well
+    Also,
+}
+
 impl MirrorArgs {
     /// Returns what is typed, as seen from the directory of the run.
     pub(super) fn options(&self, options: &RunOptions) -> MirrorOptions {
@@ -98,6 +121,11 @@ impl MirrorArgs {
                 ExistingCheck::Sizes
             } else {
                 ExistingCheck::Hashes
+            },
+            layout: match self.unpacked {
+                None => MirrorLayout::Packed,
+                Some(UnpackedArg::Only) => MirrorLayout::Unpacked,
+                Some(UnpackedArg::Also) => MirrorLayout::Both,
             },
             prunes: self.prune,
             from: self.from.iter().map(|dir| options.below(dir)).collect(),

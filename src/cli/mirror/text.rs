@@ -7,6 +7,7 @@ use crate::cli::Look;
 use crate::cli::session::provider::{self, or_dash};
 use crate::diag::counted;
 use crate::mirror::MirrorExtent;
+use crate::platform::Platform;
 use crate::report::json::{MirroredPackageRow, MirroredProvider, MirroredState, Provider};
 use crate::report::{CommandResult, TextBlock, Tone};
 use crate::run::progress;
@@ -29,13 +30,12 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         })
         .collect();
     let mut rows: Vec<&MirroredProvider> = releases.into_values().collect();
-    let packages: Vec<&MirroredPackageRow> = rows.iter().flat_map(|row| &row.packages).collect();
     // The failures say all that there is to say.
     if rows.is_empty() && result.exit > 1 {
         return Vec::new();
     }
     let mut blocks = Vec::new();
-    let verdict = TextBlock::Verdict(tone(result), sentence(&packages, extent));
+    let verdict = TextBlock::Verdict(tone(result), sentence(&rows, extent));
     if look.quiet && roots.len() > 1 && !look.markdown {
         return if result.exit == 0 {
             Vec::new()
@@ -57,7 +57,7 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         vec![
             name(&row.provider),
             row.version.to_string(),
-            row.packages.len().to_string(),
+            platforms(row.packages.iter()).to_string(),
             progress::size(bytes(row.packages.iter())),
             states(row),
             places(row.packages.iter()),
@@ -85,32 +85,49 @@ fn tone(result: &CommandResult) -> Tone {
     }
 }
 
+/// Counts the packages of a release, each of which may be there in two layouts.
+fn platforms<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> usize {
+    let platforms: BTreeSet<&Platform> = packages.map(|package| &package.platform).collect();
+    platforms.len()
+}
+
 /// Says how many packages there are in each state.
-fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
-    let of = |state| {
-        packages
-            .iter()
-            .filter(move |package| package.state == state)
+fn sentence(rows: &[&MirroredProvider], extent: MirrorExtent) -> String {
+    let counted_packages = |is: &dyn Fn(&MirroredPackageRow) -> bool| {
+        let count =
+            |row: &&MirroredProvider| platforms(row.packages.iter().filter(|package| is(package)));
+        match rows.iter().map(count).sum() {
+            0 => None,
+            packages => Some(counted(packages, "package")),
+        }
     };
-    let counted_packages = |state| counted(of(state).count(), "package");
+    let is_placed = |package: &MirroredPackageRow| package.state == MirroredState::Placed;
     let mut parts = Vec::new();
-    if of(MirroredState::Placed).next().is_some() {
+    if let Some(packages) =
+        counted_packages(&|package| is_placed(package) && package.from.is_some())
+    {
         // Whoever pays for traffic asks where the bytes came from.
         let mut by_place: BTreeMap<&str, u64> = BTreeMap::new();
-        for package in of(MirroredState::Placed) {
-            let from = package.from.as_deref().unwrap_or_default();
-            *by_place.entry(from).or_default() += package.bytes.unwrap_or_default();
+        for package in rows.iter().flat_map(|row| &row.packages) {
+            if let Some(from) = &package.from {
+                *by_place.entry(from).or_default() += package.fetched_bytes.unwrap_or_default();
+            }
         }
         let by_place: Vec<String> = by_place
             .into_iter()
             .map(|(place, bytes)| format!("{} from {place}", progress::size(bytes)))
             .collect();
-        let packages = counted_packages(MirroredState::Placed);
         parts.push(format!("placed {packages} ({})", by_place.join(", ")));
     }
+    if let Some(packages) =
+        counted_packages(&|package| is_placed(package) && package.from.is_none())
+    {
+        parts.push(format!("unpacked {packages}"));
+    }
+    let has_rows = rows.iter().any(|row| !row.packages.is_empty());
+    let kept = counted_packages(&|package| package.state == MirroredState::Kept);
     // Said even for no package at all: an empty sentence would look like a failure.
-    if of(MirroredState::Kept).next().is_some() || packages.is_empty() {
-        let packages = counted_packages(MirroredState::Kept);
+    if let Some(packages) = kept.or_else(|| (!has_rows).then(|| counted(0, "package"))) {
         parts.push(match extent {
             MirrorExtent::Place => format!("kept {packages}"),
             MirrorExtent::DryRun | MirrorExtent::Check => format!("{packages} as locked"),
@@ -120,8 +137,7 @@ fn sentence(packages: &[&MirroredPackageRow], extent: MirrorExtent) -> String {
         (MirroredState::Missing, "missing"),
         (MirroredState::Wrong, "wrong"),
     ] {
-        if of(state).next().is_some() {
-            let packages = counted_packages(state);
+        if let Some(packages) = counted_packages(&|package| package.state == state) {
             parts.push(match extent {
                 MirrorExtent::DryRun => format!("would place {packages} ({word})"),
                 MirrorExtent::Place | MirrorExtent::Check => format!("{packages} {word}"),

@@ -15,7 +15,7 @@ pub struct MirroredProvider {
     pub provider: ProviderAddr,
     /// The version that is locked.
     pub version: Version,
-    /// The packages that are wanted, by platform; the same in every root with this entry.
+    /// The packages that are wanted, by platform and layout; the same in every root with this entry.
     pub packages: Vec<MirroredPackageRow>,
     /// Wanted platforms for which there is no package.
     pub skipped_platforms: Vec<Platform>,
@@ -42,6 +42,8 @@ impl MirroredProvider {
 pub struct MirroredPackageRow {
     /// The platform of the package.
     pub platform: Platform,
+    /// The layout of the package.
+    pub layout: MirroredLayout,
     /// The state of the package after the run.
     pub state: MirroredState,
     /// The reason why a file in its place is wrong; absent if none is.
@@ -53,12 +55,27 @@ pub struct MirroredPackageRow {
     /// The `h1:` of its files; absent if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub h1: Option<Hash>,
-    /// The length of the zip in bytes; absent if it is not known.
+    /// The length of the zip, or of all files of the directory, in bytes; absent if it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The place that its bytes come from; absent unless this run placed it.
+    /// The number of bytes that were copied or downloaded for it; absent unless this run placed it, or if it was
+    /// unpacked from a zip of the mirror.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fetched_bytes: Option<u64>,
+    /// The place that its bytes come from; absent with `fetched_bytes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+}
+
+/// The layout of a package in a mirror.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MirroredLayout {
+    /// A zip as its registry publishes it.
+    Packed,
+    /// A directory with the files of the package.
+    Unpacked,
 }
 
 /// The state of a package in the mirror.

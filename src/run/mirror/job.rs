@@ -93,6 +93,7 @@ impl<'a> MirrorJob<'a> {
             enforced: enforcement(self.user.world.env),
             extent: self.options.extent,
             existing: self.options.existing,
+            layout: self.options.layout,
         }
     }
 
@@ -206,8 +207,8 @@ impl<'a> MirrorJob<'a> {
         report::complete(result, &outcome, self.options, all_read);
         if let Some(file) = &self.options.cli_config {
             let dir = &self.options.dir;
-            match report::write_cli_config(self.user.world, dir, file, &outcome) {
-                Ok(remark) => result.remarks.push(remark),
+            match report::write_cli_config(self.user.world, dir, file, &outcome, result) {
+                Ok(lines) => result.remarks.extend(lines),
                 Err(failure) => report::fail_all(result, &failure),
             }
         }

@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::mirror::{ExistingCheck, MirrorExtent};
-use crate::report::CommandResult;
+use crate::mirror::{ExistingCheck, MirrorExtent, MirrorLayout};
+use crate::report::{CommandResult, Failure};
 use crate::run::options::{PackageChoice, RootChoice, RunOptions};
 use crate::run::platforms::PlatformArg;
 use crate::run::user::config::{NetworkObserver, UserConfigs};
@@ -25,6 +25,7 @@ pub(crate) struct MirrorOptions {
     pub(crate) platforms: Vec<PlatformArg>,
     pub(crate) extent: MirrorExtent,
     pub(crate) existing: ExistingCheck,
+    pub(crate) layout: MirrorLayout,
     /// Packages that no lock file needs are removed.
     pub(crate) prunes: bool,
     /// Directories that packages may be copied from.
@@ -56,6 +57,19 @@ pub(crate) fn mirror(
     world: World<'_>,
     observer: NetworkObserver<'_>,
 ) -> CommandResult {
+    // Servers in front of a mirror need its documents, which list zips.
+    let url = mirror
+        .cli_config
+        .as_ref()
+        .and_then(|file| file.url.as_ref());
+    if url.is_some() && !mirror.layout.has_zips() {
+        let failure = Failure {
+            title: "a network mirror serves zips, and --unpacked alone makes none".to_owned(),
+            causes: Vec::new(),
+            help: Some("--unpacked=also makes both".to_owned()),
+        };
+        return CommandResult::failed("mirror", [failure]);
+    }
     let user = Arc::new(UserConfigs::new(options, world, observer));
     let mut job = MirrorJob::new(user, mirror, choice);
     let inputs = RunInputs::of_locks(choice, options, world);

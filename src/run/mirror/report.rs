@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use super::{CliConfigFile, MirrorOptions};
 use crate::diag::counted;
+use crate::flavor::{Flavor, Program};
 use crate::mirror::{
-    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredPackage, MirroredRelease, MirroringError,
-    PackageState,
+    self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredForm, MirroredPackage, MirroredRelease,
+    MirroringError, PackageState,
 };
 use crate::report::json::{
-    MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
+    MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
 };
 use crate::report::{CommandResult, Failure, ResultEntry, ResultSubject, RootResult, Sentence};
-use crate::run::World;
+use crate::run::{World, commands};
 
 /// Maximum size of a CLI configuration that is replaced, in bytes.
 const MAX_CLI_CONFIG_BYTES: u64 = 1024 * 1024;
@@ -115,6 +116,7 @@ fn names(paths: &[PathBuf]) -> String {
 
 /// Says of which registries no list was used, each reason once.
 fn without_lists(outcome: &MirrorOutcome) -> impl Iterator<Item = Sentence> {
+    // A registry that cannot be reached fails for each of its releases, with the same reason.
     let reasons: BTreeSet<(&str, &str)> = outcome
         .releases
         .iter()
@@ -140,13 +142,14 @@ pub(super) fn fail_all(result: &mut CommandResult, failure: &Failure) {
     }
 }
 
-/// Writes the CLI configuration that makes `init` use the mirror, and says how to use it.
+/// Writes the CLI configuration that makes `init` use the mirror; returns the two lines of shell that CI needs.
 pub(super) fn write_cli_config(
     world: World<'_>,
     dir: &Path,
     file: &CliConfigFile,
     outcome: &MirrorOutcome,
-) -> Result<Sentence, Failure> {
+    result: &CommandResult,
+) -> Result<[Sentence; 2], Failure> {
     let unusable = |path: &Path, cause: &io::Error| Failure {
         title: format!("{} cannot be written", path.display()),
         causes: vec![cause.to_string()],
@@ -177,10 +180,19 @@ pub(super) fn write_cli_config(
             .map_err(|cause| unusable(path, &cause))?;
     }
     let shown = world.disk.resolve(path).unwrap_or_else(|_| path.clone());
-    Ok(Sentence::note(format!(
-        "with `export TF_CLI_CONFIG_FILE={}`, `init -lockfile=readonly` installs from the mirror",
-        shown.display()
-    )))
+    let path = commands::quoted(&shown.display().to_string());
+    // One line serves all roots of a pipeline, so that of Terraform is shown where they differ.
+    let flavors = result.roots().iter().filter_map(|root| root.flavor);
+    let programs: BTreeSet<&str> = flavors.map(Flavor::command).collect();
+    let program = match programs.first() {
+        Some(program) if programs.len() == 1 => program,
+        _ => Flavor::newest(Program::Terraform).command(),
+    };
+    Ok([
+        format!("`export TF_CLI_CONFIG_FILE={path}` makes `init` use the mirror"),
+        format!("`{program} init -lockfile=readonly` then installs from it, and leaves the lock file as it is"),
+    ]
+    .map(Sentence::note))
 }
 
 /// Returns the numbers of the roots that an error is about.
@@ -232,11 +244,16 @@ fn package(package: &MirroredPackage) -> MirroredPackageRow {
     };
     MirroredPackageRow {
         platform: package.platform.clone(),
+        layout: match package.form {
+            MirroredForm::Zip => MirroredLayout::Packed,
+            MirroredForm::Directory => MirroredLayout::Unpacked,
+        },
         state,
         reason,
         zh: package.zh.clone(),
         h1: package.h1.clone(),
         bytes: (package.bytes > 0).then_some(package.bytes),
-        from: package.from.clone(),
+        fetched_bytes: package.from.as_ref().map(|from| from.bytes),
+        from: package.from.as_ref().map(|from| from.place.clone()),
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn tree(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn times(dir: &Path) -> BTreeMap<String, SystemTime> {
+pub(super) fn times(dir: &Path) -> BTreeMap<String, SystemTime> {
     tree(dir)
         .into_keys()
         .map(|name| {
@@ -307,7 +307,8 @@ fn the_cli_configuration_names_what_is_mirrored() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-note: with `export TF_CLI_CONFIG_FILE=mirror.tfrc`, `init -lockfile=readonly` installs from the mirror
+note: `export TF_CLI_CONFIG_FILE=mirror.tfrc` makes `init` use the mirror
+note: `terraform init -lockfile=readonly` then installs from it, and leaves the lock file as it is
 
 "#]]
     );
@@ -367,9 +368,9 @@ fn places_without_any_package_of_a_release_are_an_error() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_amd64 could not be fetched
-  cause: other: it has no zip of the package
-  help: run the same command again to go on; --from DIR names a directory that has the package
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
+  cause: other: it has the package unpacked only, and the zip cannot be made from its files
+  help: --unpacked makes a mirror of unpacked packages, which `init` installs from as well
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
 "#]]

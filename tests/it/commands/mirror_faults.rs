@@ -4,7 +4,7 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
 use super::mirror::{locked, mirror, tree, zips_requested};
-use super::registry::{TWO, steady};
+use super::registry::{DEMO, TWO, steady, with_registry};
 use super::{LOCK, assert_exit};
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
@@ -174,4 +174,34 @@ fn two_runs_at_once_end_well() {
     assert_eq!(runs(), [0, 0]);
     assert_exit(&mirror(&lab, &[TWO, &["--check", "--prune"]].concat()), 0);
     assert_eq!(tree(&lab.path("m")).len(), 4);
+}
+
+/// A signature that is demanded is known from the run that locked, or from the list, which is asked for then.
+#[test]
+fn a_demanded_signature_is_checked_where_everything_is_there() {
+    let (registry, lab) = with_registry(DEMO);
+    lab.write(".lockctl.hcl", "trust {\n  require_signature = true\n}\n");
+    let locked = [&["lock", "--flavor", "terraform@1.11"], TWO].concat();
+    assert_exit(&lab.run(&locked), 0);
+    assert_exit(&mirror(&lab, TWO), 0);
+    registry.reset(&json!({}));
+    assert_exit(&mirror(&lab, TWO), 0);
+    assert_eq!(registry.requests(), [""; 0]);
+    assert_exit(&mirror(&lab, &[TWO, &["--no-cache"]].concat()), 0);
+    assert_eq!(zips_requested(&registry), 0);
+    assert!(!registry.requests().is_empty());
+    let unknown = mirror(&lab, &[TWO, &["--no-cache", "--offline"]].concat());
+    assert_exit(&unknown, 2);
+    assert_data_eq!(
+        unknown.stderr,
+        str![[r#"
+error: it is not known who signed registry.terraform.io/acme/demo 1.0.0: no request may be made
+  help: the project file demands a signature; run `lockctl lock` where the registry can be reached, which keeps what it finds out about signatures
+note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
+
+"#]]
+    );
+    let pin = "provider \"acme/demo\" { key_id = \"34365D9472D7468F\" }";
+    lab.write(".lockctl.hcl", format!("policy {{\n  {pin}\n}}\n"));
+    assert_exit(&mirror(&lab, TWO), 1);
 }

@@ -50,6 +50,7 @@ mod matrix_here;
 mod merge;
 mod mirror;
 mod mirror_faults;
+mod mirror_unpacked;
 mod neighbours;
 mod net_mirror;
 mod oci_mirror;

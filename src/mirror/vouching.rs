@@ -1,0 +1,240 @@
+//! The evidence for packages of a release: a signed list of its registry, or the lock files alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::present::{HashedDirectory, HashedZip, Present, PresentPackage};
+use super::release::ReleaseRun;
+use super::union::WantedRelease;
+use super::{MirrorExtent, MirroredRelease, MirroringError};
+use crate::authenticate::Rules;
+use crate::coverage::Attribution;
+use crate::hash::{Hash, Hashes, Scheme};
+use crate::locker::{self, LockError, ReleaseList};
+use crate::lockfile::ProviderLock;
+use crate::platform::Platform;
+
+/// The checksum list that vouches for packages, or the reason why the lock files have to.
+pub(super) enum Vouching {
+    List(Box<ReleaseList>),
+    LockFiles(String),
+    /// Everything that is wanted is there, so no list is needed.
+    NotNeeded,
+}
+
+/// The hashes that vouch for a package.
+pub(super) struct Target {
+    /// The `zh:` that it may have.
+    pub(super) zips: Hashes,
+    /// The `h1:` that vouch for it where no `zh:` does.
+    pub(super) h1s: Hashes,
+    /// The `h1:` that an unpacked package may have: recorded ones, and those of facts about the zips.
+    pub(super) directories: Hashes,
+    /// The package need not exist.
+    pub(super) may_lack: bool,
+}
+
+impl Target {
+    pub(super) fn accepts(&self, zip: &HashedZip) -> bool {
+        self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
+    }
+
+    /// Returns true for an unpacked package that is right, or that was not to be hashed.
+    pub(super) fn accepts_directory(&self, directory: &HashedDirectory) -> bool {
+        directory
+            .h1
+            .as_ref()
+            .is_none_or(|h1| self.directories.contains(h1))
+    }
+}
+
+impl<'a> ReleaseRun<'a> {
+    /// Finds what vouches for packages: nothing more is asked if lock files record all that is there and wanted.
+    pub(super) fn vouching(
+        &self,
+        wanted: &WantedRelease<'_>,
+        attribution: &Attribution,
+        present: &BTreeMap<Platform, PresentPackage>,
+    ) -> Result<Vouching, Vec<MirroringError>> {
+        let layout = self.settings.layout;
+        let is_settled = |(platform, package): (&Platform, &PresentPackage)| {
+            let locked = self.locked_target(wanted, platform, attribution, true);
+            let lacks = attribution.lacks(platform) && !wanted.platforms.named.contains(platform);
+            let zip = match &package.zip {
+                Present::Hashed(zip) => locked.accepts(zip),
+                Present::None => lacks,
+                Present::Unreadable(_) => false,
+            };
+            let directory = match &package.directory {
+                Present::Hashed(directory) => locked.accepts_directory(directory),
+                Present::None => lacks,
+                Present::Unreadable(_) => false,
+            };
+            (zip || !layout.has_zips()) && (directory || !layout.has_directories())
+        };
+        let is_known = !wanted.platforms.all || !attribution.offered().is_empty();
+        if is_known && present.iter().all(is_settled) && !self.needs_signature(wanted) {
+            return Ok(Vouching::NotNeeded);
+        }
+        let root = &self.roots[wanted.root()];
+        let registry = match (self.settings.extent, root.registry) {
+            (MirrorExtent::Check, _) => {
+                return Ok(Vouching::LockFiles("--check makes no request".to_owned()));
+            }
+            (_, None) => return Ok(Vouching::LockFiles("no request may be made".to_owned())),
+            (_, Some(registry)) => registry,
+        };
+        let rules = Rules {
+            flavor: root.flavor,
+            enforced: self.settings.enforced,
+        };
+        let now = registry.net.clock.now();
+        let asked = [wanted.release.clone()];
+        match locker::releases(registry.source, &asked, &rules, now).pop() {
+            Some(Ok(vouched)) => Ok(match vouched.list {
+                Some(list) => Vouching::List(Box::new(list)),
+                None => Vouching::LockFiles("the registry does not offer the version".to_owned()),
+            }),
+            Some(Err(errors)) => {
+                let no_answer = errors.iter().find_map(unanswered);
+                match no_answer {
+                    Some(reason) => Ok(Vouching::LockFiles(reason)),
+                    None => Err(errors
+                        .into_iter()
+                        .map(|error| Box::new(error).into())
+                        .collect()),
+                }
+            }
+            None => Ok(Vouching::NotNeeded),
+        }
+    }
+
+    /// Decides which packages are wanted, and what each must be.
+    pub(super) fn targets(
+        &self,
+        wanted: &WantedRelease<'_>,
+        attribution: &Attribution,
+        vouching: &Vouching,
+        outcome: &mut MirroredRelease,
+    ) -> BTreeMap<Platform, Target> {
+        let platforms = &wanted.platforms;
+        let mut targets: BTreeMap<Platform, Target> = BTreeMap::new();
+        let Vouching::List(list) = vouching else {
+            let mut all: BTreeSet<Platform> = platforms.known().into_iter().collect();
+            if platforms.all {
+                all.extend(attribution.offered().iter().cloned());
+            }
+            for platform in all {
+                let may_lack = !platforms.named.contains(&platform);
+                if may_lack && attribution.lacks(&platform) {
+                    outcome.skipped.push(platform);
+                    continue;
+                }
+                let target = self.locked_target(wanted, &platform, attribution, may_lack);
+                targets.insert(platform, target);
+            }
+            return targets;
+        };
+        for (platform, zh) in &list.zips {
+            if platforms.all || platforms.has(platform) {
+                let target = targets.entry(platform.clone()).or_insert_with(|| Target {
+                    zips: Hashes::default(),
+                    h1s: Hashes::default(),
+                    directories: Hashes::default(),
+                    may_lack: false,
+                });
+                target.zips.insert(zh.clone());
+            }
+        }
+        for (platform, target) in &mut targets {
+            target.directories = self.directories(wanted, platform, attribution, &target.zips);
+        }
+        let offered: BTreeSet<&Platform> = list.zips.iter().map(|(platform, _)| platform).collect();
+        for platform in platforms.known() {
+            if targets.contains_key(&platform) {
+                continue;
+            }
+            // A platform that was typed must be there; one of the usual list is left out where the release has no
+            // package for it, as `lock` does.
+            if platforms.named.contains(&platform) {
+                outcome.errors.push(MirroringError::NotOffered {
+                    id: Box::new(wanted.id(&platform)),
+                    offered: offered.iter().map(|platform| (*platform).clone()).collect(),
+                });
+            } else {
+                outcome.skipped.push(platform);
+            }
+        }
+        targets
+    }
+
+    /// Returns what lock files alone say of a package: one of the recorded zips, unless it is known to be that of
+    /// another platform.
+    fn locked_target(
+        &self,
+        wanted: &WantedRelease<'_>,
+        platform: &Platform,
+        attribution: &Attribution,
+        may_lack: bool,
+    ) -> Target {
+        let may_be_its = |zh: &&Hash| {
+            let platforms = attribution.platforms_of(zh);
+            platforms.is_empty() || platforms.contains(platform) || attribution.may_share_zips()
+        };
+        // An entry that came from a mirror records no list of the release, so its `h1:` is all that it has.
+        let lists_none = |entry: &&&ProviderLock| !entry.hashes.lists_release();
+        let h1s = wanted
+            .entries
+            .iter()
+            .map(|(_, entry)| entry)
+            .filter(lists_none)
+            .flat_map(|entry| entry.hashes.of(Scheme::H1))
+            .cloned()
+            .collect();
+        let zips: Hashes = wanted.zips().iter().filter(may_be_its).cloned().collect();
+        Target {
+            directories: self.directories(wanted, platform, attribution, &zips),
+            zips,
+            h1s,
+            may_lack,
+        }
+    }
+
+    /// Returns the `h1:` that an unpacked package may have: recorded ones, unless they are known to be those of another
+    /// platform, and those of facts about the zips that it may have come from.
+    fn directories(
+        &self,
+        wanted: &WantedRelease<'_>,
+        platform: &Platform,
+        attribution: &Attribution,
+        zips: &Hashes,
+    ) -> Hashes {
+        if !self.settings.layout.has_directories() {
+            return Hashes::default();
+        }
+        let trusted = self.roots[wanted.root()].trusted;
+        let of_facts = zips
+            .iter()
+            .filter_map(|zh| Some(trusted.find(self.facts, zh)?.fact.h1.clone()));
+        let recorded = wanted
+            .entries
+            .iter()
+            .flat_map(|(_, entry)| entry.hashes.of(Scheme::H1))
+            .filter(|h1| {
+                let platforms = attribution.platforms_of(h1);
+                platforms.is_empty() || platforms.contains(platform)
+            })
+            .cloned();
+        of_facts.chain(recorded).collect()
+    }
+}
+
+/// Returns why a source gave no answer; `None` if it gave one that is wrong.
+fn unanswered(error: &LockError) -> Option<String> {
+    match error {
+        // Only a registry that cannot be reached lets the lock file vouch. A list that is there and wrong is no
+        // reason to do without one: that would be a downgrade which an attacker can cause.
+        LockError::Asking { cause, .. } => Some(cause.to_string()),
+        LockError::Source(cause) => Some(cause.to_string()),
+        _ => None,
+    }
+}
