@@ -20,7 +20,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("version", ""),
     ("platform", ""),
     ("hash", ""),
-    ("contents", ""),
+    ("contents", "platform hash"),
     ("diag", "addr platform"),
     ("world", "addr"),
     ("package", "addr version platform hash"),
@@ -102,7 +102,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "run",
-        "flavor addr version platform hash diag world package remote_module requirement parallel lockfile \
+        "flavor addr version platform hash contents diag world package remote_module requirement parallel lockfile \
          config project cliconfig authenticate git sources modules store coverage locker mirror verify workspace report",
     ),
     (

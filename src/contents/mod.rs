@@ -8,6 +8,7 @@ mod build_info;
 mod executable;
 mod parse;
 mod quoting;
+mod release;
 mod scanner;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ pub mod rules {
 }
 
 pub use build_info::{BuildInfo, BuiltModule, ModuleReplacement, Setting};
+pub use release::{PackageBuild, ReleaseBuilds};
 pub use scanner::{MAX_TEXT_BYTES, ProgramScanner};
 
 /// The contents of a program, as far as they can be known.

@@ -105,7 +105,9 @@ impl TrustedFacts {
             .filter(|stored| self.accepts(&stored.origin))
     }
 
-    fn accepts(self, origin: &FactOrigin) -> bool {
+    /// Returns true if what has this origin counts.
+    #[must_use]
+    pub fn accepts(self, origin: &FactOrigin) -> bool {
         match origin {
             FactOrigin::Computed => true,
             FactOrigin::Imported(_) => self == Self::Imported,

@@ -7,6 +7,7 @@ use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::report::Sentence;
 use crate::run::World;
+use crate::run::contents::ContentsMemo;
 use crate::run::options::RunOptions;
 use crate::run::root::Root;
 use crate::run::user::caches;
@@ -17,6 +18,7 @@ use crate::verify::LockedReleases;
 pub(crate) struct UserFacts<'a> {
     /// The store, and its directory.
     store: Option<(Store<'a>, PathBuf)>,
+    pub(super) memo: ContentsMemo,
 }
 
 impl<'a> UserFacts<'a> {
@@ -29,6 +31,7 @@ impl<'a> UserFacts<'a> {
         };
         Self {
             store: dir.map(|dir| (caches::open_store(world, &dir), dir)),
+            memo: ContentsMemo::default(),
         }
     }
 

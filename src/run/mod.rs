@@ -9,6 +9,7 @@
 mod changed;
 pub(crate) mod commands;
 mod contained;
+pub(crate) mod contents;
 pub(crate) mod contradiction;
 mod driver;
 mod each;
