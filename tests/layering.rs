@@ -74,7 +74,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "review",
-        "flavor addr version platform hash diag requirement lockfile",
+        "flavor addr version platform hash contents diag requirement lockfile",
     ),
     (
         "locker",

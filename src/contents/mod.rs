@@ -18,7 +18,7 @@ pub mod rules {
 }
 
 pub use build_info::{BuildInfo, BuiltModule, ModuleReplacement, Setting};
-pub use release::{PackageBuild, ReleaseBuilds};
+pub use release::{BuildDisagreement, PackageBuild, ReleaseBuilds, without_major};
 pub use scanner::{MAX_TEXT_BYTES, ProgramScanner};
 
 /// The contents of a program, as far as they can be known.

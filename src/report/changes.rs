@@ -39,6 +39,8 @@ pub struct ChangeLine {
     pub remark: Remark,
     /// Remarks that hold for some of the files only; their texts are not empty.
     pub deviations: Vec<Remark>,
+    /// What is remarkable about the change beside its reason, each with its own grade.
+    pub beside: Vec<Remark>,
     /// The changed entry or setting.
     pub subject: Linked,
     /// Its state before, unless it is new.
@@ -162,6 +164,10 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
             if deviation.names_files() {
                 files_below(out, deviation)?;
             }
+        }
+        for remark in &row.beside {
+            let grade = graded(remark.tone, remark.grade);
+            writeln!(out, "    {grade}: {}", harmless(&remark.text))?;
         }
         for line in row.details.iter().flat_map(|details| &details.lines) {
             let line = harmless(line);

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::builds::BuildChange;
 use super::causes::{Cause, Risk};
 use super::configuration::ConfigurationCause;
 use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
@@ -25,6 +26,8 @@ pub struct ExplainedChange {
     pub configuration: Option<ConfigurationCause>,
     /// The platforms that hashes which only one side has belong to, as far as that is known.
     pub owners: BTreeMap<Hash, Vec<Platform>>,
+    /// The changes of the builds, where those of both sides are known.
+    pub builds: Vec<BuildChange>,
 }
 
 /// The causes of a change, by the two entries alone.
@@ -72,6 +75,7 @@ impl ExplainedChange {
             change,
             configuration: None,
             owners: BTreeMap::new(),
+            builds: Vec::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! [`diff`] compares values and names kinds of change; [`explain`] finds their causes, as far as the
 //! two files show them, and their risk; [`ConfigurationSides`] adds the causes in the configuration of both
-//! sides. [`fold`] puts equal changes of many files together.
+//! sides, and [`FileReview::add_builds`] those in the programs. [`fold`] puts equal changes of many files together.
 //!
 //! ```
 //! use lockctl::diag::FileId;
@@ -23,6 +23,7 @@
 //! );
 //! ```
 
+mod builds;
 mod causes;
 mod comparison;
 mod configuration;
@@ -44,6 +45,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+pub use builds::BuildChange;
 pub use causes::{Cause, Risk};
 pub use comparison::FileComparison;
 pub use configuration::{ConfigurationCause, ConfigurationSides};

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
+use crate::locker::TrustedFacts;
 use crate::lockfile;
 use crate::report::json::RootStatus;
 use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, TextBlock};
@@ -48,6 +49,14 @@ impl Command for DiffArgs {
             Ok((mut all, warning)) => {
                 let facts = UserFacts::new(&common.options(), world);
                 owners::add(&mut all, common, &facts);
+                for file in &mut all {
+                    // As for the owners of hashes: the two states may be those of different project files.
+                    file.comparison.review.add_builds(|side| {
+                        let lock = &side.lock;
+                        let (version, hashes) = (&lock.version, &lock.hashes);
+                        facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
+                    });
+                }
                 let mut result = result(self, all, are_named, texts);
                 result.remarks.extend(facts.remarks());
                 result.remarks.extend(warning);

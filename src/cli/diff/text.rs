@@ -169,6 +169,11 @@ fn row(provider: &ExplainedChange, flavor: Flavor) -> ChangeLine {
     ChangeLine {
         remark: remark(provider.explained.risk, provider.remark()),
         deviations: Vec::new(),
+        beside: provider
+            .builds
+            .iter()
+            .map(|change| remark(change.risk(), change.to_string()))
+            .collect(),
         subject: Linked {
             text: subject(provider, flavor),
             url: registry_page(addr, None),

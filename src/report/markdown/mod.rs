@@ -268,6 +268,9 @@ fn row(row: &ChangeLine, is_folded: bool) -> String {
         };
         text += &format!("<br>{place}: {}", escaped(&deviation.text));
     }
+    for remark in &row.beside {
+        text += &format!("<br>{}: {}", grade(remark), escaped(&remark.text));
+    }
     let files = row.files();
     let files = if !is_folded {
         String::new()

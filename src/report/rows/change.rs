@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::ShownHash;
 use crate::addr::ProviderAddr;
 use crate::git::ObjectId;
-use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
+use crate::review::{BuildChange, ChangeKind, ExplainedChange, ProviderSide, Risk};
 use crate::version::{Constraints, Upgrade, Version};
 
 /// The change of one entry.
@@ -33,6 +33,23 @@ pub struct ChangeRow {
     /// The hashes of one side alone whose platforms are known from facts of earlier runs; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hash_platforms: Vec<ShownHash>,
+    /// The changes of the builds, where the contents of packages of both sides are known; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub builds: Vec<BuildChangeRow>,
+}
+
+/// A change of the builds of a provider.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "BuildChange"))]
+pub struct BuildChangeRow {
+    /// What changed.
+    #[serde(flatten)]
+    pub change: BuildChange,
+    /// The risk of the change.
+    pub risk: Risk,
+    /// The change in words.
+    pub text: String,
 }
 
 /// The change of one entry by one commit.
@@ -113,6 +130,15 @@ impl ChangeRow {
             new: change.now().map(side),
             step: change.upgrade(),
             hash_platforms: hash_platforms.collect(),
+            builds: explained
+                .builds
+                .iter()
+                .map(|change| BuildChangeRow {
+                    risk: change.risk(),
+                    text: change.to_string(),
+                    change: change.clone(),
+                })
+                .collect(),
         }
     }
 }

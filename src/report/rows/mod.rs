@@ -22,7 +22,7 @@ mod store;
 mod symptom;
 mod text;
 
-pub use change::{ChangeRow, EntrySide, PastChange};
+pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange};
 pub use convert::{ConvertedProvider, NotConverted};
 pub use date::{DateSource, PassedOverRelease, StatedDate};
 pub use event::EventLine;
