@@ -16,8 +16,8 @@ use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::remote_module::InstalledOnly;
 use crate::verify::{
-    self, Advice, ConfigurationInput, Groups, LockInput, LockedReleases, RootInputs, SourceChecks,
-    WantedChecks,
+    self, Advice, ConfigurationInput, Groups, LockInput, LockedBuilds, LockedReleases, RootInputs,
+    SourceChecks, WantedChecks,
 };
 use crate::workspace::{Reading, Root, Workspace, WorkspaceError};
 use crate::world::Clock as _;
@@ -156,6 +156,7 @@ impl Verifier {
             // could only add some (`coverage` rules 1.2).
             facts: &|_| Attributions::new(),
             releases: &|_| LockedReleases::unknown(),
+            builds: &|_| LockedBuilds::new(),
             sources: SourceChecks::none(),
             matrix: false,
         };

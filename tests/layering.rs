@@ -88,7 +88,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "verify",
-        "flavor addr version platform hash diag world package requirement parallel lockfile project \
+        "flavor addr version platform hash contents diag world package requirement parallel lockfile project \
          authenticate archive sources resolve coverage locker",
     ),
     (

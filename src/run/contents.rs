@@ -12,14 +12,12 @@ use crate::platform::Platform;
 use crate::run::facts::{UserFacts, trusted};
 use crate::run::root::Root;
 use crate::store::{FactOrigin, Facts};
+use crate::verify::LockedBuilds;
 use crate::version::Version;
 
 /// Maximum number of modules in all contents that are remembered, some 16 MB: a run over many roots asks for the same
 /// packages again and again, and must not keep every one in memory.
 const MAX_REMEMBERED_MODULES: usize = 60_000;
-
-/// The builds of the locked releases, by provider.
-pub(crate) type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 
 /// The contents that this run has read from the store.
 #[derive(Default)]

@@ -14,6 +14,8 @@ pub enum CheckGroup {
     Platforms,
     /// The packages on this machine against the recorded hashes.
     Packages,
+    /// The builds of the packages of a release, where contents are known.
+    Build,
     /// The policy of the project file.
     Policy,
     /// The recorded hashes against the lists that registries sign.
@@ -22,11 +24,12 @@ pub enum CheckGroup {
 
 impl CheckGroup {
     /// Every group, in the order in which they are run.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::File,
         Self::Configuration,
         Self::Platforms,
         Self::Packages,
+        Self::Build,
         Self::Policy,
         Self::Upstream,
     ];
@@ -39,6 +42,7 @@ impl CheckGroup {
             Self::Configuration => "configuration",
             Self::Platforms => "platforms",
             Self::Packages => "packages",
+            Self::Build => "build",
             Self::Policy => "policy",
             Self::Upstream => "upstream",
         }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
+use crate::contents::ReleaseBuilds;
 use crate::coverage::{Attributions, MachinePackages};
 use crate::hash::{Hash, Scheme};
 use crate::lockfile::LockFile;
@@ -25,6 +26,9 @@ pub struct LockedReleases {
     /// The moment at which their age is judged.
     pub now: SystemTime,
 }
+
+/// What is known of the builds of the locked releases, by provider.
+pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 
 /// The form in which a mirror holds a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

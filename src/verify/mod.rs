@@ -8,7 +8,8 @@
 
 mod ages;
 #[doc(hidden)]
-pub mod configuration;
+pub mod builds;
+mod configuration;
 mod core_version;
 #[doc(hidden)]
 pub mod file;
@@ -54,8 +55,8 @@ pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
-    ClaimGaps, KnownHashes, LockedReleases, MachineFacts, Machines, PackageForm, RefusedPackages,
-    SourcePackage,
+    ClaimGaps, KnownHashes, LockedBuilds, LockedReleases, MachineFacts, Machines, PackageForm,
+    RefusedPackages, SourcePackage,
 };
 pub use offline_policy::UncheckedPolicy;
 #[cfg(feature = "fetch")]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::{KnownHashes, LockedReleases, PackageFacts};
+use super::known::{KnownHashes, LockedBuilds, LockedReleases, PackageFacts};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
 use super::offline_policy::{self, UncheckedPolicy};
@@ -12,8 +12,8 @@ use super::platforms::PlatformEvidence;
 use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
 use super::{
-    configuration, core_version, file, foreign, ignored, levels, look_alike, matrix, missing,
-    platforms, policy, signed, tracked,
+    builds, configuration, core_version, file, foreign, ignored, levels, look_alike, matrix,
+    missing, platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -34,6 +34,8 @@ pub struct WantedChecks<'a, 'm> {
     pub facts: &'a dyn Fn(&LockFile) -> Attributions,
     /// Returns what facts say about locked releases, with one read for each; called only where that is of use.
     pub releases: &'a dyn Fn(&LockFile) -> LockedReleases,
+    /// Returns what facts say about the builds of locked releases; called only where that is of use.
+    pub builds: &'a dyn Fn(&LockFile) -> LockedBuilds,
     /// The packages and the registries of the groups [`CheckGroup::Packages`] and [`CheckGroup::Upstream`].
     pub sources: SourceChecks<'a, 'm>,
     /// The outcome of each route is predicted for each provider as well.
@@ -111,6 +113,7 @@ pub struct RootVerdict {
 ///     installation_faults: &[],
 ///     facts: &|_| Default::default(),
 ///     releases: &|_| LockedReleases::unknown(),
+///     builds: &|_| Default::default(),
 ///     sources: SourceChecks::none(),
 ///     matrix: false,
 /// };
@@ -230,6 +233,10 @@ fn check_lock(
         }));
     }
     findings.extend(source_checks::compare(subject, &answers, &attributions));
+    if groups.wants(CheckGroup::Build) {
+        let known = (checks.builds)(&lock.document.lock);
+        findings.extend(builds::check(subject, &known));
+    }
     check_policy(root, subject, &releases, checks, (&answers, verdict));
     facts
 }

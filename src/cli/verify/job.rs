@@ -233,6 +233,7 @@ impl<'a> Verification<'a> {
                 platforms: &|providers| self.platforms.of_root(root, providers, &locked),
                 installation_faults: &installation_faults,
                 facts: &|lock| self.facts.about(root, lock),
+                builds: &|lock| self.facts.builds(root, lock),
                 releases: &|lock| self.facts.releases(root, lock, self.user.world),
                 sources: SourceChecks {
                     packages: Some(PackageChecks {
