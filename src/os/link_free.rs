@@ -19,6 +19,7 @@ use rustix::io::Errno;
 
 use super::draft_directory::TemporaryDirectory;
 use super::exclusive::{self, TEMPORARY_LETTERS, TEMPORARY_PREFIX};
+use super::objects::existing_is_fine;
 use super::unfinished::{self, TemporaryMark};
 use super::{
     RealDisk, absent_as_none, beginning, not_regular, read_regular, refuse_other,
@@ -249,11 +250,13 @@ impl Disk for LinkFreeDisk {
         for path in above.into_iter().rev() {
             let dir = OpenedParent::find(path)?;
             match dir.open(STEP) {
-                Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    fs::mkdirat(&dir.dir, dir.name, Mode::from_raw_mode(0o777))?;
+                    // Another thread or run may make it at the same time; whatever is there now is opened, so that a
+                    // file or a link in its place is still an error.
+                    existing_is_fine(fs::mkdirat(&dir.dir, dir.name, Mode::from_raw_mode(0o777)))?;
+                    dir.open(STEP)?;
                 }
-                Err(error) => return Err(error),
+                opened => drop(opened?),
             }
         }
         Ok(())

@@ -227,7 +227,8 @@ fn of_directory(error: Errno) -> io::Error {
     }
 }
 
-fn existing_is_fine(made: rustix::io::Result<()>) -> io::Result<()> {
+/// Passes over a directory that is there already; who made it, and what it is, shows when it is opened.
+pub(super) fn existing_is_fine(made: rustix::io::Result<()>) -> io::Result<()> {
     match made {
         Err(error) if error != Errno::EXIST => Err(error.into()),
         _ => Ok(()),

@@ -200,3 +200,21 @@ fn a_cached_disk_lets_the_system_follow_links() {
     );
     assert_eq!(kind("far/../away"), Err(io::ErrorKind::NotFound));
 }
+
+#[test]
+fn several_make_a_directory_and_those_above_it_at_once() {
+    const ROUNDS: usize = 200;
+    let dir = dir();
+    let disks: [&dyn Disk; 2] = [&RealDisk, RealDisk.without_links()];
+    for disk in disks {
+        for round in 0..ROUNDS {
+            let top = dir.path().join(format!("{round}/above"));
+            std::thread::scope(|scope| {
+                for number in 0..4 {
+                    let path = top.join(format!("{}", number % 2));
+                    scope.spawn(move || disk.make_directory(&path).expect("made"));
+                }
+            });
+        }
+    }
+}
