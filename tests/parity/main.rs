@@ -25,6 +25,7 @@ mod installed;
 #[path = "../support/lab.rs"]
 mod lab;
 mod made;
+mod mirrors;
 #[path = "../support/module_lab/mod.rs"]
 mod module_lab;
 #[path = "../support/modules.rs"]
@@ -42,6 +43,8 @@ mod seed;
 #[path = "../support/servers.rs"]
 mod servers;
 mod signatures;
+#[path = "../support/static_files.rs"]
+mod static_files;
 #[path = "../support/temp.rs"]
 mod temp;
 mod terraform;

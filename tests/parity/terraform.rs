@@ -136,15 +136,35 @@ impl Terraform {
 
     /// Runs the program in a directory of the lab; tells whether it succeeded, and what it said.
     pub(crate) fn run(&self, lab: &Lab, dir: &str, args: &[&str]) -> (bool, String) {
-        let mut command = Command::new(&self.program);
+        self.run_behind(&[], lab, dir, args)
+    }
+
+    /// Runs the program behind another one that starts it, as `unshare` does.
+    pub(crate) fn run_behind(
+        &self,
+        starter: &[&str],
+        lab: &Lab,
+        dir: &str,
+        args: &[&str],
+    ) -> (bool, String) {
+        let mut command = match starter {
+            [] => Command::new(&self.program),
+            [starter, more @ ..] => {
+                let mut command = Command::new(starter);
+                command.args(more).arg(&self.program);
+                command
+            }
+        };
         clean(&mut command);
         command
             .args(args)
             .current_dir(lab.path(dir))
             .env("HOME", lab.path("."))
             .envs(&lab.env.vars);
-        if lab.path("cli.tfrc").exists() {
-            command.env("TF_CLI_CONFIG_FILE", lab.path("cli.tfrc"));
+        // A directory may have a configuration of its own, so that runs with several of them can go on at once.
+        let configs = [format!("{dir}/cli.tfrc"), "cli.tfrc".to_owned()];
+        if let Some(config) = configs.iter().find(|file| lab.path(file).exists()) {
+            command.env("TF_CLI_CONFIG_FILE", lab.path(config));
         }
         let output = command.output().unwrap();
         let said = format!(
