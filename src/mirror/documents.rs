@@ -84,7 +84,7 @@ impl DocumentRun<'_> {
             let archives = self.archives(&dir, &path, &zips, version, &release.packages);
             // An empty document would tell the programs that the version has no package for any platform.
             if !archives.archives.is_empty() {
-                differing.extend(self.replace(held.as_ref(), path, &text(&archives))?);
+                differing.extend(replace(self.files, disk, held.as_ref(), path, &text(&archives))?);
             }
         }
         let versions: BTreeMap<String, NoFields> = zips
@@ -97,7 +97,9 @@ impl DocumentRun<'_> {
             .map(|version| (version.to_string(), NoFields {}))
             .collect();
         if !versions.is_empty() {
-            differing.extend(self.replace(
+            differing.extend(replace(
+                self.files,
+                disk,
                 held.as_ref(),
                 index,
                 &text(&WrittenIndex { versions }),
@@ -165,35 +167,39 @@ impl DocumentRun<'_> {
             }
         }
     }
+}
 
-    /// Replaces a document that differs; returns its path if it does.
-    fn replace(
-        &self,
-        held: Option<&Exclusive>,
-        path: PathBuf,
-        new: &[u8],
-    ) -> Result<Option<PathBuf>, MirroringError> {
-        let disk = self.check.disk;
-        let old = match disk.read(&path, MAX_DOCUMENT_BYTES) {
-            Ok(old) => Some(old),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(cause) => return Err(MirroringError::io(self.files, &path, "read", cause)),
-        };
-        // The time of the file stays, on which caches in front of a mirror depend.
-        if old.as_deref() == Some(new) {
-            return Ok(None);
-        }
-        if let Some(held) = held {
-            let replacement = Replacement {
-                path: &path,
-                old: old.as_deref(),
-                new,
-            };
-            disk.replace_held(held, replacement)
-                .map_err(|cause| MirroringError::io(self.files, &path, "written", cause))?;
-        }
-        Ok(Some(path))
+/// Replaces a document that differs; returns its path if it does. Without the right to write in its directory
+/// nothing is written.
+///
+/// # Errors
+/// If it cannot be read or written; `files` is the disk that names links.
+pub(super) fn replace(
+    files: &dyn Disk,
+    disk: &dyn Disk,
+    held: Option<&Exclusive>,
+    path: PathBuf,
+    new: &[u8],
+) -> Result<Option<PathBuf>, MirroringError> {
+    let old = match disk.read(&path, MAX_DOCUMENT_BYTES) {
+        Ok(old) => Some(old),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(cause) => return Err(MirroringError::io(files, &path, "read", cause)),
+    };
+    // The time of the file stays, on which caches in front of a mirror depend.
+    if old.as_deref() == Some(new) {
+        return Ok(None);
     }
+    if let Some(held) = held {
+        let replacement = Replacement {
+            path: &path,
+            old: old.as_deref(),
+            new,
+        };
+        disk.replace_held(held, replacement)
+            .map_err(|cause| MirroringError::io(files, &path, "written", cause))?;
+    }
+    Ok(Some(path))
 }
 
 fn text(document: &impl Serialize) -> Vec<u8> {

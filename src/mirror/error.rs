@@ -100,6 +100,15 @@ pub enum MirroringError {
         /// The reason why the signed list was not asked for.
         reason: String,
     },
+    /// A zip of the mirror is not the same any more as when it was hashed.
+    #[error("{} changed while it was copied", path.display())]
+    Changed { path: PathBuf },
+    /// The directory of an OCI image layout is used for something else.
+    #[error("{} has an index.json and no oci-layout, so it is no OCI image layout", path.display())]
+    NoLayout { path: PathBuf },
+    /// One of the two directories is in the other one.
+    #[error("the OCI layout {} and the mirror {} are not apart", layout.display(), mirror.display())]
+    LayoutInMirror { layout: PathBuf, mirror: PathBuf },
     /// A link is in the way.
     #[error("{} is a symbolic link, and a mirror is written without following any", path.display())]
     Link { path: PathBuf },
@@ -197,6 +206,10 @@ impl MirroringError {
                  what it finds out about signatures"
                     .to_owned(),
             ),
+            Self::Changed { .. } => Some("run the same command again once nothing else writes to the mirror".to_owned()),
+            Self::NoLayout { .. } | Self::LayoutInMirror { .. } => {
+                Some("name another directory with --oci-layout".to_owned())
+            }
             Self::Link { .. } => Some("remove the link, or name another directory".to_owned()),
             _ => None,
         }

@@ -5,14 +5,17 @@
 //! and the lock file names it. Its bytes may then come from anywhere, since the hash names them.
 //!
 //! Invariant: nothing has its final name before it was hashed and compared with every lock file. Each file and each
-//! unpacked package is written beside its place and renamed; the documents of a provider come after its packages.
+//! unpacked package is written beside its place and renamed; the documents of a provider come after its packages, and
+//! its OCI image layout, if one is wanted, after both.
 
 mod compare;
+mod copy;
 mod demands;
 mod documents;
 mod error;
 mod layout;
 mod missing;
+mod oci;
 mod outcome;
 mod places;
 mod present;
@@ -39,6 +42,7 @@ pub use self::usage::{MirrorUse, cli_config};
 
 use self::documents::DocumentRun;
 use self::layout::{INDEX, provider_dir, version_dir};
+use self::oci::OciLayouts;
 use self::present::PresentCheck;
 use self::prune::Pruning;
 use self::release::ReleaseRun;
@@ -68,9 +72,11 @@ pub fn run(
             .map(|wanted| (wanted.release.clone(), wanted.platforms.clone()))
             .collect(),
         documents: Vec::new(),
+        oci_files: BTreeSet::new(),
         errors: Vec::new(),
     };
-    let (dir, written) = match opened(disk, settings) {
+    let opened = apart(disk, settings).and_then(|()| opened(disk, settings.dir, settings));
+    let (dir, written) = match opened {
         Ok(opened) => opened,
         Err(error) => {
             outcome.errors.push(error);
@@ -102,11 +108,23 @@ pub fn run(
         by_provider.entry(provider).or_default().push(release);
     }
     let documents = document_run(disk, written, facts, settings, &dir);
-    for (provider, releases) in by_provider {
-        match documents.write(provider, &releases) {
+    for (provider, releases) in &by_provider {
+        match documents.write(provider, releases) {
             Ok(differing) => outcome.documents.extend(differing),
             Err(error) => outcome.errors.push(error),
         }
+    }
+    match oci_layouts(disk, settings, &dir) {
+        Ok(None) => {}
+        Ok(Some(layouts)) => {
+            for (provider, releases) in &by_provider {
+                match layouts.write(provider, releases) {
+                    Ok(differing) => outcome.oci_files.extend(differing),
+                    Err(error) => outcome.errors.push(error),
+                }
+            }
+        }
+        Err(error) => outcome.errors.push(error),
     }
     outcome
 }
@@ -120,7 +138,7 @@ pub fn prune(
     settings: &MirrorSettings<'_>,
     outcome: &mut MirrorOutcome,
 ) {
-    let (dir, written) = match opened(disk, settings) {
+    let (dir, written) = match opened(disk, settings.dir, settings) {
         Ok(opened) => opened,
         Err(error) => {
             outcome.errors.push(error);
@@ -141,6 +159,13 @@ pub fn prune(
         }
     };
     outcome.superfluous = removed;
+    let pruned = oci_layouts(disk, settings, &dir).and_then(|layouts| {
+        layouts.map_or(Ok(Vec::new()), |layouts| layouts.prune(&outcome.wanted))
+    });
+    match pruned {
+        Ok(removed) => outcome.superfluous.extend(removed),
+        Err(error) => outcome.errors.push(error),
+    }
     if settings.extent != MirrorExtent::Place || !settings.layout.has_zips() {
         return;
     }
@@ -198,13 +223,13 @@ fn sweep(disk: &dyn Disk, dir: &Path, wanted: &[WantedRelease<'_>]) {
     }
 }
 
-/// Makes the directory of the mirror, unless nothing is written, and returns it without links on the way, with
-/// the disk that it is written to.
+/// Makes a directory, unless nothing is written, and returns it without links on the way, with the disk that it is
+/// written to.
 fn opened<'d>(
     disk: &'d dyn Disk,
+    dir: &Path,
     settings: &MirrorSettings<'_>,
 ) -> Result<(PathBuf, &'d dyn Disk), MirroringError> {
-    let dir: &Path = settings.dir;
     if settings.extent == MirrorExtent::Place {
         disk.make_directory(dir)
             .map_err(|cause| MirroringError::io(disk, dir, "written", cause))?;
@@ -215,6 +240,49 @@ fn opened<'d>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((clean(dir), disk)),
         Err(cause) => Err(MirroringError::io(disk, dir, "read", cause)),
     }
+}
+
+/// Opens the directory of the OCI image layouts; `None` if none are wanted.
+fn oci_layouts<'a>(
+    disk: &'a dyn Disk,
+    settings: &'a MirrorSettings<'a>,
+    mirror: &'a Path,
+) -> Result<Option<OciLayouts<'a>>, MirroringError> {
+    let Some(dir) = settings.oci_layout else {
+        return Ok(None);
+    };
+    let (dir, written) = opened(disk, dir, settings)?;
+    Ok(Some(OciLayouts {
+        files: disk,
+        disk: written,
+        dir,
+        mirror,
+        settings,
+    }))
+}
+
+/// Refuses an OCI layout in the mirror, or a mirror in the layout: both have an `index.json` for each provider.
+fn apart(disk: &dyn Disk, settings: &MirrorSettings<'_>) -> Result<(), MirroringError> {
+    let Some(layout) = settings.oci_layout else {
+        return Ok(());
+    };
+    // Neither need exist yet, but a directory above may be a link into the other one.
+    let resolved = |path: &Path| {
+        path.ancestors()
+            .find_map(|above| {
+                let rest = path.strip_prefix(above).ok()?;
+                Some(disk.resolve(above).ok()?.join(rest))
+            })
+            .unwrap_or_else(|| path.to_owned())
+    };
+    let (of_layout, of_mirror) = (resolved(&clean(layout)), resolved(&clean(settings.dir)));
+    if of_layout.starts_with(&of_mirror) || of_mirror.starts_with(&of_layout) {
+        return Err(MirroringError::LayoutInMirror {
+            layout: layout.to_owned(),
+            mirror: settings.dir.to_owned(),
+        });
+    }
+    Ok(())
 }
 
 fn document_run<'a>(

@@ -1,6 +1,6 @@
 //! The outcome of a run: each release with its packages, and what is too much.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use super::MirroringError;
@@ -22,6 +22,8 @@ pub struct MirrorOutcome {
     pub wanted: BTreeMap<Release, WantedSet>,
     /// Documents that were, or would be, written.
     pub documents: Vec<PathBuf>,
+    /// Files of OCI image layouts that were, or would be, written.
+    pub oci_files: BTreeSet<PathBuf>,
     /// Failures that are about no release.
     pub errors: Vec<MirroringError>,
 }

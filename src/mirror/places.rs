@@ -4,9 +4,10 @@
 //! fails or hands out other bytes is left for the next one.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
+use super::copy::{self, FileCopyError};
 use super::error::{LeftPlace, ONLY_UNPACKED};
 use super::layout::ReleaseDirs;
 use super::present::HashedZip;
@@ -18,7 +19,7 @@ use crate::archive::{Limits, UnpackError, has_executable};
 use crate::contents::ProgramContents;
 use crate::diag::causes;
 use crate::flavor::Flavor;
-use crate::hash::{self, Digest, Hash, Hashes, READ_BUFFER_BYTES, Scheme, Sha256Stream};
+use crate::hash::{self, Digest, Hash, Hashes, Scheme};
 use crate::locker::{self, FlavorSource, TrustedFacts};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
 use crate::parallel::Gate;
@@ -265,7 +266,18 @@ impl<'a> Fetcher<'a> {
         wanted: &SoughtPackage<'_>,
     ) -> Result<Arrived<'a>, PlaceFailure> {
         match local {
-            Local::Archive(path) => self.copied(path, &dirs.provider),
+            Local::Archive(path) => {
+                let copied = copy::copy(self.files, path, self.disk, &dirs.provider);
+                let copied = copied.map_err(|error| match error {
+                    FileCopyError::Read(error) => PlaceFailure::Failed(error.to_string()),
+                    FileCopyError::Write(error) => PlaceFailure::Write(error),
+                })?;
+                Ok(Arrived::Zip {
+                    draft: copied.draft,
+                    digest: copied.digest,
+                    bytes: copied.bytes,
+                })
+            }
             // The bytes of the zip, which `zh:` names, cannot be made from its files.
             Local::Directory(_) if wanted.needs_zip => {
                 Err(PlaceFailure::Lacks(ONLY_UNPACKED.to_owned()))
@@ -280,34 +292,6 @@ impl<'a> Fetcher<'a> {
                 }
             }
         }
-    }
-
-    fn copied(&self, path: &Path, dir: &Path) -> Result<Arrived<'a>, PlaceFailure> {
-        let unreadable = |error: io::Error| PlaceFailure::Failed(error.to_string());
-        let mut reader = self.files.open(path).map_err(unreadable)?;
-        let mut draft = self.disk.draft(dir).map_err(PlaceFailure::Write)?;
-        let mut sha = Sha256Stream::default();
-        let mut buffer = vec![0; READ_BUFFER_BYTES];
-        let mut bytes = 0;
-        loop {
-            let length = match reader.read(&mut buffer) {
-                Ok(0) => break,
-                Ok(length) => length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(unreadable(error)),
-            };
-            // Hashed while it is copied: a file that changes behind our back is hashed as it was written.
-            sha.update(&buffer[..length]);
-            draft
-                .write_all(&buffer[..length])
-                .map_err(PlaceFailure::Write)?;
-            bytes += length as u64;
-        }
-        Ok(Arrived::Zip {
-            draft,
-            digest: sha.finish(),
-            bytes,
-        })
     }
 
     /// Hashes what has arrived, and compares it with what vouches for it.

@@ -55,6 +55,8 @@ pub struct MirrorSettings<'a> {
     pub existing: ExistingCheck,
     /// The forms in which packages are placed.
     pub layout: MirrorLayout,
+    /// The directory of OCI image layouts with the same zips, if such are wanted.
+    pub oci_layout: Option<&'a Path>,
 }
 
 /// The forms in which packages are placed.

@@ -23,6 +23,7 @@ use crate::sources::network_mirror::MirrorUrl;
     ("lockctl mirror /srv/providers -r", "what all roots below need"),
     ("lockctl mirror m --platform linux_amd64", "for one platform"),
     ("lockctl mirror m --from ~/.terraform.d/plugin-cache", "copy what is at hand"),
+    ("lockctl mirror m -r --oci-layout oci", "and what `oras cp` pushes"),
     ("lockctl mirror m -r --check", "is it complete? makes no request"),
 ]))]
 pub(in crate::cli) struct MirrorArgs {
@@ -60,6 +61,13 @@ pub(in crate::cli) struct MirrorArgs {
         default_missing_value = "only"
     )]
     unpacked: Option<UnpackedArg>,
+    /// Also place the packages into an OCI image layout for each provider, below this directory
+    ///
+    /// OUT/HOST/NAMESPACE/TYPE has a tag for each version, as `oci_mirror` of OpenTofu reads it from a
+    /// registry; `skopeo copy` and `oras cp` push it. Versions of earlier runs stay, unless --prune is
+    /// given.
+    #[arg(long, value_name = "OUT")]
+    oci_layout: Option<PathBuf>,
     /// Write nothing and make no request; exit with code 1 if a package is missing or wrong
     ///
     /// With --prune also if a package is there that no lock file needs.
@@ -127,6 +135,7 @@ impl MirrorArgs {
                 Some(UnpackedArg::Only) => MirrorLayout::Unpacked,
                 Some(UnpackedArg::Also) => MirrorLayout::Both,
             },
+            oci_layout: self.oci_layout.as_ref().map(|dir| options.below(dir)),
             prunes: self.prune,
             from: self.from.iter().map(|dir| options.below(dir)).collect(),
             sources: net_mirror

@@ -94,6 +94,7 @@ impl<'a> MirrorJob<'a> {
             extent: self.options.extent,
             existing: self.options.existing,
             layout: self.options.layout,
+            oci_layout: self.options.oci_layout.as_deref(),
         }
     }
 

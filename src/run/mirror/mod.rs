@@ -26,6 +26,8 @@ pub(crate) struct MirrorOptions {
     pub(crate) extent: MirrorExtent,
     pub(crate) existing: ExistingCheck,
     pub(crate) layout: MirrorLayout,
+    /// The directory of OCI image layouts with the same zips, if such are wanted.
+    pub(crate) oci_layout: Option<PathBuf>,
     /// Packages that no lock file needs are removed.
     pub(crate) prunes: bool,
     /// Directories that packages may be copied from.
@@ -62,9 +64,16 @@ pub(crate) fn mirror(
         .cli_config
         .as_ref()
         .and_then(|file| file.url.as_ref());
-    if url.is_some() && !mirror.layout.has_zips() {
+    let served = if url.is_some() {
+        Some("a network mirror serves zips")
+    } else if mirror.oci_layout.is_some() {
+        Some("an OCI layout holds zips")
+    } else {
+        None
+    };
+    if let Some(served) = served.filter(|_| !mirror.layout.has_zips()) {
         let failure = Failure {
-            title: "a network mirror serves zips, and --unpacked alone makes none".to_owned(),
+            title: format!("{served}, and --unpacked alone makes none"),
             causes: Vec::new(),
             help: Some("--unpacked=also makes both".to_owned()),
         };

@@ -88,17 +88,47 @@ pub(super) fn complete(
             "{count} would change, so as to list the packages that are there: {names}"
         )));
     }
+    if let Some(dir) = &options.oci_layout {
+        result.remarks.extend(oci_layout(dir, outcome, options));
+    }
     if options.extent != MirrorExtent::Check {
         result.remarks.extend(without_lists(outcome));
     }
     let is_bad = options.extent == MirrorExtent::Check
-        && !(superfluous.is_empty() && outcome.documents.is_empty());
+        && !(superfluous.is_empty()
+            && outcome.documents.is_empty()
+            && outcome.oci_files.is_empty());
     if is_bad {
         result.exit = result.exit.max(RootStatus::Findings.exit_code());
     }
     for error in &outcome.errors {
         fail_all(result, &failure(error));
     }
+}
+
+/// Says how many files of the OCI layout were, or would be, written, and how to push it.
+fn oci_layout(
+    dir: &Path,
+    outcome: &MirrorOutcome,
+    options: &MirrorOptions,
+) -> impl Iterator<Item = Sentence> {
+    let shown = dir.display();
+    let differing: Vec<PathBuf> = outcome.oci_files.iter().cloned().collect();
+    let count = counted(differing.len(), "file");
+    let said = match options.extent {
+        _ if differing.is_empty() => None,
+        MirrorExtent::Place => Some(Sentence::note(format!(
+            "wrote {count} of the OCI layout {shown}; `lockctl explain mirror` shows how to push it"
+        ))),
+        MirrorExtent::DryRun => Some(Sentence::note(format!(
+            "would write {count} of the OCI layout {shown}, beside those of packages that are missing"
+        ))),
+        MirrorExtent::Check => Some(Sentence::warning(format!(
+            "{count} of the OCI layout would change: {}",
+            names(&differing)
+        ))),
+    };
+    said.into_iter()
 }
 
 /// Names the first of some paths.

@@ -3,27 +3,10 @@
 use serde::Deserialize;
 
 use super::error::ArtifactFault;
+use super::media::{INDEX, MANIFEST, PROVIDER, SHA256, TARGET, ZIP};
 use crate::hash::{Digest, Sha256Stream, digest_of_hex};
 use crate::platform::Platform;
 use crate::sources::cut;
-
-/// The media type of a list of manifests.
-pub(super) const INDEX: &str = "application/vnd.oci.image.index.v1+json";
-
-/// The media type of the manifest of one package.
-pub(super) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
-
-/// The artifact type of the packages of a version.
-const PROVIDER: &str = "application/vnd.opentofu.provider";
-
-/// The artifact type of one package.
-const TARGET: &str = "application/vnd.opentofu.provider-target";
-
-/// The media type of a zip.
-const ZIP: &str = "archive/zip";
-
-/// Prefix of the digests that can be compared with a `zh:`.
-const SHA256: &str = "sha256:";
 
 /// A manifest of either kind. A field that is missing or `null` is empty.
 #[derive(Debug, Default, Deserialize)]

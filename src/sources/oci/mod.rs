@@ -7,6 +7,7 @@
 mod artifact;
 mod error;
 mod headers;
+pub(crate) mod media;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use self::artifact::OciManifest;
+use self::media::MAX_MANIFEST_BYTES;
 use self::session::DocumentRequest;
 use super::net::Answer;
 use super::{FetchError, Offer, Source, SourceError, read_json};
@@ -43,9 +45,6 @@ const MAX_ALL_TAGS_BYTES: usize = 16 * 1024 * 1024;
 /// Maximum length of the address of a page of tags, in bytes. A relative link may make each address longer
 /// than the one before it.
 const MAX_PAGE_URL_BYTES: usize = 8 * 1024;
-
-/// Maximum size of a manifest, in bytes. OpenTofu refuses 5 MiB and more.
-const MAX_MANIFEST_BYTES: u64 = 5 * 1024 * 1024 - 1;
 
 /// Maximum number of platforms that are reported for a version; the most that any release has are some
 /// thirty.
@@ -150,7 +149,7 @@ impl<'a> OciMirror<'a> {
         let question = (provider.clone(), version.clone());
         self.indexes.get(&question, || {
             let repository = self.repository(provider)?;
-            let tag = version.to_string().replace('+', "_");
+            let tag = media::tag(version);
             let url = below(&repository, &["manifests", &tag]);
             let answer = self.manifest(&repository, &url).map_err(|error| {
                 if !is_absent(&error, &repository) {
@@ -271,10 +270,8 @@ impl Source for OciMirror<'_> {
                 Err(error) => return Err(error),
             };
             // A tag has no `+`, and a tag that is no version hides nothing else (rules 14.3).
-            let versions: BTreeSet<Version> = tags
-                .iter()
-                .filter_map(|tag| tag.replace('_', "+").parse().ok())
-                .collect();
+            let versions: BTreeSet<Version> =
+                tags.iter().filter_map(|tag| media::version(tag)).collect();
             if versions.is_empty() {
                 return Err(unknown(true));
             }

@@ -469,7 +469,7 @@ fn manifests_that_are_too_large_or_lead_astray_are_refused() {
             assert!(error.starts_with(want), "{error}");
         });
     };
-    let index = [("content-type", artifact::INDEX)];
+    let index = [("content-type", media::INDEX)];
     check(
         page(200, &index, &" ".repeat(5 * 1024 * 1024)),
         &format!("https://{tag} sends more than 5242879 bytes"),
@@ -491,8 +491,8 @@ fn manifests_that_are_too_large_or_lead_astray_are_refused() {
             "{{\"mediaType\":\"{}\",\"artifactType\":\"application/vnd.opentofu.provider\",\"manifests\":[{{\
              \"mediaType\":\"{}\",\"artifactType\":\"application/vnd.opentofu.provider-target\",\
              \"digest\":\"{digest}\",\"platform\":{{\"os\":\"linux\",\"architecture\":\"amd64\"}}}}]}}",
-            artifact::INDEX,
-            artifact::MANIFEST,
+            media::INDEX,
+            media::MANIFEST,
         )
     };
     for digest in [

@@ -1,0 +1,53 @@
+//! A file of this machine, copied into one that has no name yet.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
+use crate::world::{Disk, DraftFile};
+
+/// A copy, with the hash of what was written.
+pub(super) struct CopiedFile<'d> {
+    pub(super) draft: Box<dyn DraftFile + 'd>,
+    pub(super) digest: Digest,
+    pub(super) bytes: u64,
+}
+
+/// The side of a copy that failed.
+pub(super) enum FileCopyError {
+    Read(io::Error),
+    Write(io::Error),
+}
+
+/// Copies a file into a draft in a directory of the other disk.
+pub(super) fn copy<'d>(
+    files: &dyn Disk,
+    path: &Path,
+    disk: &'d dyn Disk,
+    dir: &Path,
+) -> Result<CopiedFile<'d>, FileCopyError> {
+    let mut reader = files.open(path).map_err(FileCopyError::Read)?;
+    let mut draft = disk.draft(dir).map_err(FileCopyError::Write)?;
+    let mut sha = Sha256Stream::default();
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
+    let mut bytes = 0;
+    loop {
+        let length = match reader.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(FileCopyError::Read(error)),
+        };
+        // Hashed while it is copied: a file that changes behind our back is hashed as it was written.
+        sha.update(&buffer[..length]);
+        draft
+            .write_all(&buffer[..length])
+            .map_err(FileCopyError::Write)?;
+        bytes += length as u64;
+    }
+    Ok(CopiedFile {
+        draft,
+        digest: sha.finish(),
+        bytes,
+    })
+}

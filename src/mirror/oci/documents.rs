@@ -1,0 +1,240 @@
+//! The documents of an OCI image layout, with the manifests that OpenTofu expects (`sources` rules 14.5 to 14.7).
+//!
+//! They hold no time and no name of a machine, so that the same packages always make the same documents.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::hash::{self, Hash, Sha256Stream};
+use crate::platform::Platform;
+use crate::sources::oci::media::{self, INDEX, MANIFEST, PROVIDER, SHA256, TARGET, ZIP};
+use crate::version::Version;
+
+/// The annotation that carries the tag of a manifest.
+const TAG: &str = "org.opencontainers.image.ref.name";
+
+/// The annotation that carries the file name of a layer, under which `oras pull` writes it.
+const FILE_NAME: &str = "org.opencontainers.image.title";
+
+/// The media type of a configuration without content.
+const EMPTY: &str = "application/vnd.oci.empty.v1+json";
+
+/// The content of the file `oci-layout`.
+pub(super) const MARKER: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
+
+/// A document that is kept as a blob.
+pub(super) struct LayoutDocument {
+    /// The hash that names it, spelled as that of a zip.
+    pub(super) name: Hash,
+    pub(super) text: Vec<u8>,
+}
+
+/// A blob that a descriptor refers to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct BlobName {
+    /// The hash that names it, spelled as that of a zip.
+    pub(super) name: Hash,
+    pub(super) bytes: u64,
+}
+
+impl LayoutDocument {
+    fn of(text: Vec<u8>) -> Self {
+        let mut sha = Sha256Stream::default();
+        sha.update(&text);
+        Self {
+            name: hash::zh_of_digest(&sha.finish()),
+            text,
+        }
+    }
+
+    pub(super) fn blob(&self) -> BlobName {
+        BlobName {
+            name: self.name.clone(),
+            bytes: self.text.len() as u64,
+        }
+    }
+}
+
+/// Makes the configuration that every manifest of an artifact refers to.
+pub(super) fn configuration() -> LayoutDocument {
+    LayoutDocument::of(b"{}".to_vec())
+}
+
+/// Makes the manifest of one package.
+pub(super) fn package_manifest(zip: &BlobName, file_name: &str) -> LayoutDocument {
+    let configuration = configuration();
+    LayoutDocument::of(compact(&json!({
+        "schemaVersion": 2,
+        "mediaType": MANIFEST,
+        "artifactType": TARGET,
+        "config": {
+            "mediaType": EMPTY,
+            "digest": digest(&configuration.name),
+            "size": configuration.text.len(),
+        },
+        "layers": [{
+            "mediaType": ZIP,
+            "digest": digest(&zip.name),
+            "size": zip.bytes,
+            "annotations": { FILE_NAME: file_name },
+        }],
+    })))
+}
+
+/// Makes the entry of a package in the index of its version.
+pub(super) fn package_entry(manifest: &LayoutDocument, platform: &Platform) -> Value {
+    json!({
+        "mediaType": MANIFEST,
+        "artifactType": TARGET,
+        "digest": digest(&manifest.name),
+        "size": manifest.text.len(),
+        "platform": { "architecture": platform.arch(), "os": platform.os() },
+    })
+}
+
+/// Makes the index of a version.
+pub(super) fn version_index(entries: &[Value]) -> LayoutDocument {
+    LayoutDocument::of(compact(&json!({
+        "schemaVersion": 2,
+        "mediaType": INDEX,
+        "artifactType": PROVIDER,
+        "manifests": entries,
+    })))
+}
+
+/// The entries of an index that exists already.
+#[derive(Debug, Default)]
+pub(super) struct IndexEntries {
+    /// The entries of packages, one for each platform.
+    pub(super) packages: BTreeMap<Platform, Value>,
+    /// All others, such as signatures, in their order.
+    pub(super) others: Vec<Value>,
+}
+
+impl IndexEntries {
+    /// Reads an index; what is none has no entries.
+    pub(super) fn parse(text: &[u8]) -> Self {
+        let mut entries = Self::default();
+        for entry in manifests(text) {
+            match platform(&entry) {
+                Some(platform) => drop(entries.packages.insert(platform, entry)),
+                None => entries.others.push(entry),
+            }
+        }
+        entries
+    }
+
+    /// Returns all entries: others first, then packages by platform.
+    pub(super) fn all(&self) -> Vec<Value> {
+        self.others
+            .iter()
+            .chain(self.packages.values())
+            .cloned()
+            .collect()
+    }
+}
+
+/// The tags of a layout, its `index.json`.
+#[derive(Debug, Default)]
+pub(super) struct TagList {
+    /// The descriptor that each version leads to.
+    pub(super) versions: BTreeMap<Version, Value>,
+    /// Descriptors with no tag, or with one that is no version, in their order.
+    pub(super) others: Vec<Value>,
+}
+
+impl TagList {
+    /// Reads the document; what is none has no tags.
+    pub(super) fn parse(text: &[u8]) -> Self {
+        let mut tags = Self::default();
+        for descriptor in manifests(text) {
+            let tag = descriptor["annotations"][TAG].as_str();
+            match tag.and_then(media::version) {
+                Some(version) => drop(tags.versions.insert(version, descriptor)),
+                None => tags.others.push(descriptor),
+            }
+        }
+        tags
+    }
+
+    /// Makes the tag of a version lead to an index.
+    pub(super) fn set(&mut self, version: &Version, index: &LayoutDocument) {
+        let descriptor = json!({
+            "mediaType": INDEX,
+            "artifactType": PROVIDER,
+            "digest": digest(&index.name),
+            "size": index.text.len(),
+            "annotations": { TAG: media::tag(version) },
+        });
+        self.versions.insert(version.clone(), descriptor);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.versions.is_empty() && self.others.is_empty()
+    }
+
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = &Value> {
+        self.others.iter().chain(self.versions.values())
+    }
+
+    pub(super) fn text(&self) -> Vec<u8> {
+        compact(&json!({
+            "schemaVersion": 2,
+            "mediaType": INDEX,
+            "manifests": self.descriptors().collect::<Vec<_>>(),
+        }))
+    }
+}
+
+/// Returns every blob that a descriptor or a document refers to, at any depth; a document of another tool may
+/// have fields that are not known here.
+pub(super) fn references(value: &Value) -> Vec<BlobName> {
+    let mut blobs: Vec<BlobName> = blob(value).into_iter().collect();
+    match value {
+        Value::Array(items) => blobs.extend(items.iter().flat_map(references)),
+        Value::Object(fields) => blobs.extend(fields.values().flat_map(references)),
+        _ => {}
+    }
+    blobs
+}
+
+/// Returns the blob that a descriptor refers to; `None` for what is no descriptor, or names its blob by another hash.
+pub(super) fn blob(descriptor: &Value) -> Option<BlobName> {
+    let digits = descriptor["digest"].as_str()?.strip_prefix(SHA256)?;
+    let name = hash::zh_of_digest(&hash::digest_of_hex(digits)?);
+    // Digits in upper case are another name, under which no blob is found.
+    (name.value() == digits).then_some(BlobName {
+        name,
+        bytes: descriptor["size"].as_u64()?,
+    })
+}
+
+/// Returns the platform of the entry of a package; `None` for other entries, which OpenTofu passes over.
+fn platform(entry: &Value) -> Option<Platform> {
+    let platform = &entry["platform"];
+    if entry["artifactType"] != TARGET || !platform["os.version"].is_null() {
+        return None;
+    }
+    let (os, arch) = (
+        platform["os"].as_str()?,
+        platform["architecture"].as_str()?,
+    );
+    format!("{os}_{arch}").parse().ok()
+}
+
+fn manifests(text: &[u8]) -> Vec<Value> {
+    let mut document: Value = serde_json::from_slice(text).unwrap_or_default();
+    match document.get_mut("manifests").map(Value::take) {
+        Some(Value::Array(manifests)) => manifests,
+        _ => Vec::new(),
+    }
+}
+
+fn digest(name: &Hash) -> String {
+    format!("{SHA256}{}", name.value())
+}
+
+fn compact(document: &Value) -> Vec<u8> {
+    serde_json::to_vec(document).expect("text, numbers and maps with keys of text")
+}

@@ -1,0 +1,298 @@
+//! An OCI image layout for each provider, beside the mirror: `OUT/HOST/NAMESPACE/TYPE/` with `oci-layout`,
+//! `index.json` and `blobs/sha256/`.
+//!
+//! Zips are copied from the mirror, since of two names of one file a program that opens one for writing changes
+//! both. A blob is named by its hash, and one that is there is believed only if it has that hash. Invariant:
+//! `index.json` comes last, so that it never names a blob that is missing.
+
+mod documents;
+mod prune;
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io::{self, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use self::documents::{
+    BlobName, IndexEntries, LayoutDocument, MARKER, TagList, blob, configuration, package_entry,
+    package_manifest, references, version_index,
+};
+use super::copy::{self, FileCopyError};
+use super::documents::replace;
+use super::layout::{INDEX, provider_dir, zip_name};
+use super::present::MAX_DOCUMENT_BYTES;
+use super::{
+    ExistingCheck, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroringError,
+    PackageState,
+};
+use crate::addr::ProviderAddr;
+use crate::hash;
+use crate::parallel;
+use crate::platform::Platform;
+use crate::sources::oci::media::MAX_MANIFEST_BYTES;
+use crate::version::Version;
+use crate::world::{Disk, Exclusive, FileKind};
+
+/// The file that says of a directory that it is an image layout.
+const MARKER_NAME: &str = "oci-layout";
+
+/// Image layouts below one directory.
+pub(super) struct OciLayouts<'a> {
+    /// The disk that names links in messages.
+    pub(super) files: &'a dyn Disk,
+    /// The disk that they are written to, which follows no link.
+    pub(super) disk: &'a dyn Disk,
+    /// The directory of all layouts, without links on the way.
+    pub(super) dir: PathBuf,
+    /// The directory of the mirror, without links on the way.
+    pub(super) mirror: &'a Path,
+    pub(super) settings: &'a MirrorSettings<'a>,
+}
+
+/// A zip of the mirror that is placed in a layout.
+struct LayoutPackage<'a> {
+    version: &'a Version,
+    platform: &'a Platform,
+    file_name: String,
+    zip: BlobName,
+}
+
+impl OciLayouts<'_> {
+    /// Writes the layout of a provider where it differs, `index.json` last; returns the files that differed.
+    ///
+    /// The versions of an earlier run stay, and the platforms of a version whose blobs are right.
+    ///
+    /// # Errors
+    /// The first path that cannot be read or written.
+    pub(super) fn write(
+        &self,
+        provider: &ProviderAddr,
+        releases: &[&MirroredRelease],
+    ) -> Result<BTreeSet<PathBuf>, MirroringError> {
+        let packages = packages(provider, releases);
+        let mut differing = BTreeSet::new();
+        if packages.is_empty() {
+            return Ok(differing);
+        }
+        let dir = provider_dir(&self.dir, provider);
+        self.refuse_other_use(&dir)?;
+        let blobs = blobs_dir(&dir);
+        if self.writes() {
+            self.disk
+                .make_directory(&blobs)
+                .map_err(|cause| MirroringError::io(self.files, &blobs, "written", cause))?;
+            for path in [blobs.join(INDEX), dir.join(INDEX)] {
+                self.disk.sweep(&path);
+            }
+        }
+        let zips = provider_dir(self.mirror, provider);
+        let place_zips = |check: ExistingCheck| {
+            parallel::map(self.settings.jobs, &packages, |package| {
+                self.place_zip(&zips, &blobs, package, check)
+            })
+        };
+        // Before the right to write is asked for: other runs would wait for gigabytes.
+        for placed in place_zips(self.settings.existing) {
+            differing.extend(placed?);
+        }
+        let held = self.held(&dir)?;
+        // A run that prunes may have removed them meanwhile, since no index names them yet.
+        for placed in place_zips(ExistingCheck::Sizes) {
+            differing.extend(placed?);
+        }
+        differing.extend(self.place_document(&blobs, &configuration())?);
+        let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
+        let versions: BTreeSet<&Version> =
+            packages.iter().map(|package| package.version).collect();
+        for version in versions {
+            let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
+            for package in packages
+                .iter()
+                .filter(|package| package.version == version)
+            {
+                let manifest = package_manifest(&package.zip, &package.file_name);
+                differing.extend(self.place_document(&blobs, &manifest)?);
+                let entry = package_entry(&manifest, package.platform);
+                entries.packages.insert(package.platform.clone(), entry);
+            }
+            let index = version_index(&entries.all());
+            differing.extend(self.place_document(&blobs, &index)?);
+            tags.set(version, &index);
+        }
+        for (name, text) in [(MARKER_NAME, MARKER), (INDEX, &tags.text())] {
+            let path = dir.join(name);
+            differing.extend(replace(self.files, self.disk, held.as_ref(), path, text)?);
+        }
+        Ok(differing)
+    }
+
+    fn writes(&self) -> bool {
+        self.settings.extent == MirrorExtent::Place
+    }
+
+    /// Waits for the right to write in the directory of a layout; `None` in a run that writes nothing.
+    fn held(&self, dir: &Path) -> Result<Option<Exclusive>, MirroringError> {
+        if !self.writes() {
+            return Ok(None);
+        }
+        let held = self.disk.exclusive(&dir.join(INDEX));
+        held.map(Some)
+            .map_err(|cause| MirroringError::io(self.files, dir, "written", cause))
+    }
+
+    /// Refuses a directory with an `index.json` that is not that of a layout: a network mirror has such a file too.
+    fn refuse_other_use(&self, dir: &Path) -> Result<(), MirroringError> {
+        let is_there = |name: &str| self.disk.kind(&dir.join(name)).is_ok();
+        if is_there(INDEX) && !is_there(MARKER_NAME) {
+            return Err(MirroringError::NoLayout {
+                path: dir.to_owned(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Reads a document; `None` if it is not there.
+    fn read(&self, path: &Path) -> Result<Option<Vec<u8>>, MirroringError> {
+        match self.disk.read(path, MAX_DOCUMENT_BYTES) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(MirroringError::io(self.files, path, "read", cause)),
+        }
+    }
+
+    /// Reads a document that is kept as a blob; `None` unless it has the hash that names it.
+    fn document(&self, blobs: &Path, name: &BlobName) -> Option<Vec<u8>> {
+        let path = blobs.join(name.name.value());
+        let text = self.disk.read(&path, MAX_MANIFEST_BYTES).ok()?;
+        let found = hash::zh(&*text).ok()?;
+        (found == name.name).then_some(text)
+    }
+
+    /// Returns the entries of the index that a tag leads to, without packages of which a blob is wrong.
+    fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> IndexEntries {
+        let index = tag
+            .and_then(blob)
+            .and_then(|name| self.document(blobs, &name));
+        let mut entries = IndexEntries::parse(&index.unwrap_or_default());
+        entries.packages.retain(|_, entry| {
+            let manifest = blob(entry).and_then(|name| self.document(blobs, &name));
+            let manifest: Value =
+                serde_json::from_slice(&manifest.unwrap_or_default()).unwrap_or_default();
+            let needed = references(&manifest);
+            !needed.is_empty()
+                && needed
+                    .iter()
+                    .all(|name| self.has(blobs, name, self.settings.existing))
+        });
+        entries
+    }
+
+    /// Returns true if a blob is there, and right as far as it is checked.
+    fn has(&self, blobs: &Path, name: &BlobName, check: ExistingCheck) -> bool {
+        let path = blobs.join(name.name.value());
+        // What a link leads to may change after it was hashed, and a FIFO would never end.
+        if !matches!(self.disk.kind(&path), Ok(FileKind::File)) {
+            return false;
+        }
+        let is_right = || -> io::Result<bool> {
+            let mut reader = self.disk.open(&path)?;
+            if reader.seek(SeekFrom::End(0))? != name.bytes {
+                return Ok(false);
+            }
+            if check == ExistingCheck::Sizes {
+                return Ok(true);
+            }
+            reader.rewind()?;
+            Ok(hash::zh(reader)? == name.name)
+        };
+        // What cannot be read is written again, which has a message if it fails.
+        is_right().unwrap_or(false)
+    }
+
+    /// Copies a zip into its blob; returns the path if it was missing or wrong.
+    fn place_zip(
+        &self,
+        zips: &Path,
+        blobs: &Path,
+        package: &LayoutPackage<'_>,
+        check: ExistingCheck,
+    ) -> Result<Option<PathBuf>, MirroringError> {
+        let path = blobs.join(package.zip.name.value());
+        if self.has(blobs, &package.zip, check) {
+            return Ok(None);
+        }
+        if self.writes() {
+            let zip = zips.join(&package.file_name);
+            let copied =
+                copy::copy(self.disk, &zip, self.disk, blobs).map_err(|error| match error {
+                    FileCopyError::Read(cause) => {
+                        MirroringError::io(self.files, &zip, "read", cause)
+                    }
+                    FileCopyError::Write(cause) => {
+                        MirroringError::io(self.files, &path, "written", cause)
+                    }
+                })?;
+            if hash::zh_of_digest(&copied.digest) != package.zip.name {
+                return Err(MirroringError::Changed { path: zip });
+            }
+            copied
+                .draft
+                .place(OsStr::new(package.zip.name.value()))
+                .map_err(|cause| MirroringError::io(self.files, &path, "written", cause))?;
+        }
+        Ok(Some(path))
+    }
+
+    /// Writes a document into its blob; returns the path if it was missing or wrong.
+    fn place_document(
+        &self,
+        blobs: &Path,
+        document: &LayoutDocument,
+    ) -> Result<Option<PathBuf>, MirroringError> {
+        if self.has(blobs, &document.blob(), ExistingCheck::Hashes) {
+            return Ok(None);
+        }
+        let name = document.name.value();
+        let path = blobs.join(name);
+        if self.writes() {
+            let placed = self.disk.draft(blobs).and_then(|mut draft| {
+                draft.write_all(&document.text)?;
+                draft.place(OsStr::new(name))
+            });
+            placed.map_err(|cause| MirroringError::io(self.files, &path, "written", cause))?;
+        }
+        Ok(Some(path))
+    }
+}
+
+/// Returns the zips of a provider that are in the mirror and right.
+fn packages<'r>(
+    provider: &ProviderAddr,
+    releases: &[&'r MirroredRelease],
+) -> Vec<LayoutPackage<'r>> {
+    let mut packages = Vec::new();
+    for release in releases {
+        let version = &release.release.version;
+        for package in &release.packages {
+            let is_right = matches!(package.state, PackageState::Kept | PackageState::Placed);
+            if let (MirroredForm::Zip, true, Some(zh)) = (package.form, is_right, &package.zh) {
+                packages.push(LayoutPackage {
+                    version,
+                    platform: &package.platform,
+                    file_name: zip_name(provider, version, &package.platform),
+                    zip: BlobName {
+                        name: zh.clone(),
+                        bytes: package.bytes,
+                    },
+                });
+            }
+        }
+    }
+    packages
+}
+
+fn blobs_dir(dir: &Path) -> PathBuf {
+    dir.join("blobs").join("sha256")
+}
