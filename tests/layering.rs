@@ -93,7 +93,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "report",
-        "flavor addr version platform hash diag package requirement config authenticate git coverage \
+        "flavor addr version platform hash contents diag package requirement config authenticate git coverage \
          review",
     ),
     (
@@ -103,7 +103,7 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "run",
         "flavor addr version platform hash contents diag world package remote_module requirement parallel lockfile \
-         config project cliconfig authenticate git sources modules store coverage locker mirror verify workspace report",
+         config project cliconfig authenticate git sources modules store resolve coverage locker mirror verify workspace report",
     ),
     (
         "advice",

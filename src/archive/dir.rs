@@ -4,7 +4,9 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use super::executable::executable;
 use super::{ArchiveError, FileDigest, Limits, UnpackError};
+use crate::contents::{ProgramContents, ProgramScanner};
 use crate::hash::{Hash, READ_BUFFER_BYTES, Sha256Stream, h1_of_digests};
 use crate::parallel;
 use crate::world::{Disk, DraftDirectory, FileKind, Files};
@@ -82,6 +84,51 @@ pub fn size(files: &dyn Files, dir: &Path, limits: &Limits) -> Result<u64, Archi
         Ok(())
     })?;
     Ok(bytes)
+}
+
+/// Reads the build information of the provider's program in an unpacked package; unknown without a program of that type.
+///
+/// # Errors
+/// If the directory or the program cannot be read, or exceeds the limits.
+pub fn program_contents(
+    files: &dyn Files,
+    dir: &Path,
+    limits: &Limits,
+    type_name: &str,
+) -> Result<ProgramContents, ArchiveError> {
+    // Listed in the order of the names' bytes, in which the programs look for it.
+    let entries = files.list(dir).map_err(at(dir))?;
+    let names = entries
+        .iter()
+        .filter(|entry| entry.kind != FileKind::Directory)
+        .map(|entry| entry.name.as_encoded_bytes());
+    let Some(name) = executable(names, type_name) else {
+        return Ok(ProgramContents::Unknown);
+    };
+    let program = entries
+        .iter()
+        .find(|entry| entry.name.as_encoded_bytes() == name)
+        .map(|entry| dir.join(&entry.name))
+        .unwrap_or_default();
+    let mut scanner = ProgramScanner::new();
+    let mut reader = files.open(&program).map_err(at(&program))?;
+    let mut buffer = vec![0; READ_BUFFER_BYTES];
+    let mut bytes = 0;
+    loop {
+        let length = match reader.read(&mut buffer) {
+            Ok(0) => return Ok(scanner.finish()),
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(at(&program)(error)),
+        };
+        bytes += length as u64;
+        // A sparse file costs nothing where it is, and takes hours to read.
+        if bytes > limits.unpacked_bytes {
+            let limit = limits.unpacked_bytes;
+            return Err(ArchiveError::TooLarge { bytes, limit });
+        }
+        scanner.push(&buffer[..length]);
+    }
 }
 
 /// Copies the files of an unpacked package into another directory.

@@ -119,12 +119,12 @@ impl ContentsMemo {
         answer
     }
 
-    /// Forgets a package whose contents were kept meanwhile.
-    pub(crate) fn forget(&self, zh: &Hash) {
+    /// Forgets which packages have no contents, since some were read meanwhile.
+    pub(super) fn forget_missing(&self) {
         self.remembered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .contents
-            .remove(zh);
+            .retain(|_, contents| contents.is_some());
     }
 }

@@ -13,14 +13,14 @@ use lockctl::hash::zh;
 use crate::zips::{DEFLATED, Entry, Zip};
 
 /// The directory that `scripts/make-buildinfo` filled.
-const DIRECTORY: &str = "LOCKCTL_BUILDINFO";
+pub(crate) const DIRECTORY: &str = "LOCKCTL_BUILDINFO";
 
-fn fixtures() -> PathBuf {
+pub(crate) fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/buildinfo")
 }
 
 /// Returns the files with an ending, sorted, without it.
-fn stems(dir: &Path, ending: &str) -> Vec<PathBuf> {
+pub(crate) fn stems(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let mut stems: Vec<PathBuf> = fs::read_dir(dir)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -32,7 +32,7 @@ fn stems(dir: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 /// Returns a recorded program, in which only its headers and its build information are left, and what Go prints of it.
-fn recorded(stem: &Path) -> (Vec<u8>, String) {
+pub(crate) fn recorded(stem: &Path) -> (Vec<u8>, String) {
     let packed = fs::read(stem.with_extension("gz")).unwrap();
     let mut program = Vec::new();
     GzDecoder::new(&packed[..])
@@ -49,7 +49,7 @@ fn printed(contents: &ProgramContents) -> String {
     )
 }
 
-fn package(entries: &[(&str, &[u8])]) -> Vec<u8> {
+pub(crate) fn package(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut zip = Zip::default();
     for (name, content) in entries {
         let mut entry = Entry::file(name, content);

@@ -1,5 +1,7 @@
 //! The arguments of `lockctl show`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::cli::args::{RootArgs, examples};
@@ -9,6 +11,7 @@ use crate::cli::args::{RootArgs, examples};
 #[command(before_help = examples(&[
     ("lockctl show", "versions, constraints and platforms"),
     ("lockctl show --upstream", "also when each release was published"),
+    ("lockctl show --build", "what the programs were built from, as far as it is known"),
     ("lockctl show -v live/prod", "every hash, with its platform where that is known"),
 ]))]
 pub(in crate::cli) struct ShowArgs {
@@ -20,4 +23,16 @@ pub(in crate::cli) struct ShowArgs {
     /// of the registry, and of the server of the list.
     #[arg(long)]
     pub(in crate::cli) upstream: bool,
+    /// Show what the programs were built from: Go, modules, commit
+    ///
+    /// Reads what is known of packages that were downloaded before, and the packages that are installed,
+    /// cached or in a mirror; see `lockctl explain contents`.
+    #[arg(long, conflicts_with = "upstream")]
+    pub(in crate::cli) build: bool,
+    /// Also download packages whose contents are not known
+    #[arg(long, requires = "build")]
+    pub(in crate::cli) contents: bool,
+    /// Also read the packages in this filesystem mirror (may be repeated)
+    #[arg(long = "fs-mirror", value_name = "DIR", requires = "build")]
+    pub(in crate::cli) fs_mirrors: Vec<PathBuf>,
 }

@@ -1,31 +1,37 @@
 //! `lockctl show`: what is locked.
 
 mod args;
+mod build;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::advice;
 use crate::advice::required::Required;
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::coverage::{Attribution, Attributions};
+use crate::diag::Texts;
 use crate::parallel;
 use crate::platform::Platform;
 use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
-use crate::requirement::Requirements;
+use crate::requirement::{Requirements, StateSeen};
 use crate::run;
+use crate::run::builds::{BuildReader, ReadBuilds};
 use crate::run::facts::UserFacts;
 use crate::run::progress::Progress;
 use crate::run::root::{self, LockText, Root};
 use crate::run::user::config::UserConfigs;
+use crate::run::user::sources::Sources;
 use crate::sources::net::Event;
 use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 use crate::verify::upstream::Registries;
 use crate::verify::{CheckError, CheckedLock, KnownHashes};
 use crate::world::Replaced;
 pub(in crate::cli) use args::ShowArgs;
+use build::BuildRows;
 
 impl Command for ShowArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
@@ -33,7 +39,8 @@ impl Command for ShowArgs {
     }
 
     fn check(&self, common: &Common) -> Result<(), String> {
-        common.check_offline("--upstream", self.upstream)
+        common.check_offline("--upstream", self.upstream)?;
+        common.check_offline("--contents", self.contents)
     }
 
     fn root_text(&self, root: &RootResult, look: Look) -> Vec<TextBlock> {
@@ -51,8 +58,7 @@ fn run(
     world: World<'_>,
     stderr: &mut Stderr<'_>,
 ) -> CommandResult {
-    let progress = args
-        .upstream
+    let progress = (args.upstream || args.contents)
         .then(|| Progress::new(common.progress(world.env), world.env, stderr));
     let observer = |event: &Event<'_>| {
         if let Some(progress) = &progress {
@@ -60,9 +66,17 @@ fn run(
         }
     };
     let (options, choice) = (&common.options(), &args.roots.choice());
-    let user = UserConfigs::new(options, world, &observer);
+    let user = Arc::new(UserConfigs::new(options, world, &observer));
     let mut registries = BTreeMap::new();
     let facts = UserFacts::new(options, world);
+    let named = args
+        .fs_mirrors
+        .iter()
+        .map(|dir| PackagePlace::named_mirror(options.below(dir)))
+        .collect();
+    let sources = args.contents.then(|| Sources::new(Arc::clone(&user), None));
+    let mut reader = BuildReader::new(Arc::clone(&user), &facts, named, sources);
+    let mut rows = BuildRows::default();
     let all = run::each(options, choice, world, |root, texts, result| {
         let Some(lock) = root.sound_lock_of(choice, result)? else {
             return Ok(Replaced::Done);
@@ -80,16 +94,20 @@ fn run(
                     .or_insert_with(|| user.registries())
             });
             let errors = add_dates(&mut shown, registries, root.subject(lock, None));
-            let nothing = Requirements::default();
-            let required = Required {
-                requirements: &nothing,
-                project: root.project(),
-                texts,
-                has_lock: true,
-                platforms_from: None,
-            };
+            let required = required(root, texts);
             for failure in advice::verify::failures(&errors, root.flavor, &required) {
                 result.fail(failure);
+            }
+        }
+        if args.build {
+            let ReadBuilds { mut builds, errors } = reader.of_root(root, lock, texts, result)?;
+            for provider in &mut shown {
+                let builds = builds.remove(&provider.provider).unwrap_or_default();
+                provider.build = Some(rows.release(builds));
+            }
+            if !errors.is_empty() {
+                let required = required(root, texts);
+                advice::lock::errors(result, &errors, root.flavor, &required);
             }
         }
         result.providers = shown.into_iter().map(Provider::Shown).collect();
@@ -100,7 +118,28 @@ fn run(
     }
     let mut result = all.into_result("show");
     result.remarks.extend(facts.remarks());
+    if args.build {
+        let unread = build::unread(result.roots(), args.contents);
+        result.remarks.extend(unread);
+    }
     result
+}
+
+/// Returns the context of advice: no configuration is read.
+fn required<'a>(root: &'a Root, texts: &'a Texts) -> Required<'a> {
+    const NOTHING: &Requirements = &Requirements {
+        providers: BTreeMap::new(),
+        unseen_calls: Vec::new(),
+        state: StateSeen::No,
+        faulty: false,
+    };
+    Required {
+        requirements: NOTHING,
+        project: root.project(),
+        texts,
+        has_lock: true,
+        platforms_from: None,
+    }
 }
 
 /// Adds when each locked release was published, and returns what could not be found out.
@@ -165,6 +204,7 @@ fn providers(
                 dates: None,
                 latest_date: None,
                 dates_in_words: Vec::new(),
+                build: None,
             }
         });
     shown.collect()

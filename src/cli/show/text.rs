@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::build;
 use crate::cli::Look;
 use crate::cli::session::provider::{self, or_dash};
 use crate::hash::Scheme;
@@ -43,6 +44,9 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     if shown.is_empty() {
         return vec![TextBlock::Lines(vec!["nothing is locked".to_owned()])];
     }
+    if shown.iter().any(|provider| provider.build.is_some()) {
+        return builds(&shown, look, |provider| provider.provider.short(flavor));
+    }
     let mut titles = TITLES.map(str::to_owned).to_vec();
     if shown.iter().any(|provider| provider.dates.is_some()) {
         titles.push(LATEST_DATE.to_owned());
@@ -83,27 +87,69 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
+/// Shows the builds of a root's providers, and with `-v` every line that the programs hold.
+fn builds(
+    shown: &[&ShownProvider],
+    look: Look,
+    name: impl Fn(&ShownProvider) -> String,
+) -> Vec<TextBlock> {
+    let row = |provider: &&ShownProvider| {
+        let mut cells = vec![name(provider), provider.version.to_string()];
+        cells.extend(build::cells(provider));
+        cells
+    };
+    let titles = TITLES[..2].iter().chain(&build::TITLES);
+    let titles = titles.map(|title| (*title).to_owned()).collect();
+    let rows = shown.iter().map(row);
+    let mut blocks = vec![TextBlock::Table(
+        std::iter::once(titles).chain(rows).collect(),
+    )];
+    if look.verbose {
+        blocks.extend(shown.iter().map(|provider| {
+            let mut lines = vec![format!("{} {}", name(provider), provider.version)];
+            lines.extend(build::lines(provider));
+            TextBlock::Lines(lines)
+        }));
+    }
+    blocks
+}
+
 /// Number of lines beside the rows of a table: its head, and the line about what is left out.
 const LINES_BESIDE_ROWS: usize = 2;
 
 /// Shows what several roots lock: each version of a provider with the same hashes and platforms once.
 pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     let name = provider::naming(roots);
+    let are_builds = roots.iter().flat_map(shown).any(|row| row.build.is_some());
     let facts = shared(roots.iter().flat_map(|root| {
         shown(root).map(|row| {
             let version = Reverse(&row.version);
-            ((&row.provider, version, counts(row)), root.path.as_str())
+            let cells = if are_builds {
+                build::cells(row)
+            } else {
+                counts(row)
+            };
+            ((&row.provider, version, cells), root.path.as_str())
         })
     }));
     let [provider, version, _, rest @ ..] = TITLES;
-    let mut titles = [&[provider, version], &rest[..]].concat();
+    let rest = if are_builds {
+        &build::TITLES[..]
+    } else {
+        &rest[..]
+    };
+    let mut titles = [&[provider, version], rest].concat();
     if facts.iter().any(|shared| shared.fact.2.len() > rest.len()) {
         titles.push(LATEST_DATE);
     }
     let columns = titles.len();
     let shape = TableShape {
         titles: &titles,
-        flexible: &[PLATFORMS],
+        flexible: if are_builds {
+            &[build::MAIN_MODULE]
+        } else {
+            &[PLATFORMS]
+        },
         most: look.rows(LINES_BESIDE_ROWS),
         terminal: look.terminal,
     };
@@ -115,7 +161,7 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     })
 }
 
-fn shown(root: &RootResult) -> impl Iterator<Item = &ShownProvider> {
+pub(super) fn shown(root: &RootResult) -> impl Iterator<Item = &ShownProvider> {
     root.providers.iter().filter_map(|row| match row {
         Provider::Shown(row) => Some(row),
         _ => None,

@@ -2,6 +2,7 @@
 //!
 //! The schema of the JSON format is made of these types, too: comments on them are for its readers.
 
+mod build;
 mod change;
 mod convert;
 mod date;
@@ -22,6 +23,10 @@ mod store;
 mod symptom;
 mod text;
 
+pub use build::{
+    BuildSetting, ContentsKnowledge, GoBuildRow, ModuleInBuild, PackageBuildRow, ReleaseBuildRow,
+    ReplacementInBuild,
+};
 pub use change::{BuildChangeRow, ChangeRow, EntrySide, PastChange};
 pub use convert::{ConvertedProvider, NotConverted};
 pub use date::{DateSource, PassedOverRelease, StatedDate};

@@ -16,7 +16,7 @@ use crate::version::{Constraints, Version};
 use super::{
     ComparedProvider, ExplainedProvider, MirroredProvider, PastChange, RequiredProviderRow,
 };
-use super::{PassedOverRelease, StatedDate};
+use super::{PassedOverRelease, ReleaseBuildRow, StatedDate};
 
 /// A row about a provider; each command has its own kind.
 #[derive(Clone, Debug, Serialize)]
@@ -259,6 +259,9 @@ pub struct ShownProvider {
     /// The platforms whose `h1:` is recorded, as far as installed packages and facts show it; null where they
     /// show none, which does not mean that there are none.
     pub platforms: Option<Vec<Platform>>,
+    /// The builds of its packages; absent unless they were asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<ReleaseBuildRow>,
 }
 
 /// A recorded hash with its platforms.

@@ -6,7 +6,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::MatchedPackage;
 use crate::archive::{ArchiveError, FileDigest, Limits, dir, zip};
+use crate::contents::ProgramContents;
 use crate::flavor::Flavor;
 use crate::hash::{CheckedPackage, Hash, Hashes, Match, Scheme, matches};
 use crate::package::Local;
@@ -169,6 +171,30 @@ impl<'a> PackageMemo<'a> {
         keys.iter()
             .map(|key| Arc::clone(&self.packages[key]))
             .collect()
+    }
+
+    /// Reads the build information of the program in a package.
+    ///
+    /// # Errors
+    /// If the package cannot be read.
+    pub fn contents(&self, package: &MatchedPackage) -> Result<ProgramContents, ArchiveError> {
+        let type_name = package.id.provider.type_name();
+        match &package.place {
+            Local::Directory(path) => {
+                dir::program_contents(self.files, path, &Limits::PACKAGE, type_name)
+            }
+            Local::Archive(path) => {
+                let cause = |cause| ArchiveError::Path {
+                    path: path.clone(),
+                    cause,
+                };
+                let reader = self.files.open(path).map_err(cause)?;
+                // Its hashes are known, so that of its bytes is not computed once more.
+                let zh = package.zh.as_ref().unwrap_or(&package.h1).clone();
+                let read = zip::hash_members_and_contents(zh, reader, &Limits::PACKAGE, type_name)?;
+                Ok(read.1)
+            }
+        }
     }
 
     /// Hashes a single package, unless that was done before.

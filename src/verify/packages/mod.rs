@@ -34,7 +34,7 @@ use super::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
 use crate::coverage::Attributions;
 use crate::diag::Finding;
-use crate::hash::{Hashes, Match};
+use crate::hash::{Hash, Hashes, Match};
 use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
 use crate::verify::subject::CheckedLock;
@@ -65,6 +65,17 @@ pub enum RootCount {
     Several,
 }
 
+/// A package on this machine with a hash that the lock file records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchedPackage {
+    pub id: PackageId,
+    pub place: Local,
+    /// The hash of its files.
+    pub h1: Hash,
+    /// The hash of its zip, if it is one.
+    pub zh: Option<Hash>,
+}
+
 /// The result of checking packages.
 #[derive(Debug, Default)]
 pub struct PackageFindings {
@@ -74,6 +85,8 @@ pub struct PackageFindings {
     pub known: KnownHashes,
     /// The hashes of those that are installed, right or not.
     pub installed: KnownHashes,
+    /// The packages with a recorded hash, in the order of the places.
+    pub matched: Vec<MatchedPackage>,
     /// The packages of mirrors that `init` refuses.
     pub refused: RefusedPackages,
     /// The packages on this machine for each entry.
@@ -113,6 +126,7 @@ pub fn check(
     let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
     let outcomes = memo.hash(&places);
     checked.known = known(subject, &gathered.used, &outcomes);
+    checked.matched = matched(subject, &gathered.used, &outcomes);
     checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
     checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
@@ -207,6 +221,28 @@ fn known(
         }
     }
     known
+}
+
+/// Collects the packages with a recorded hash.
+fn matched(
+    subject: CheckedLock<'_>,
+    used: &[PackageCandidate],
+    outcomes: &[Arc<Outcome>],
+) -> Vec<MatchedPackage> {
+    let mut matched = Vec::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        if let Ok(hashed) = &**outcome
+            && hashed.is_recorded(subject.recorded(&candidate.id))
+        {
+            matched.push(MatchedPackage {
+                id: candidate.id.clone(),
+                place: candidate.place.clone(),
+                h1: hashed.h1.clone(),
+                zh: hashed.zip.as_ref().map(|zip| zip.zh.clone()),
+            });
+        }
+    }
+    matched
 }
 
 /// Collects the hashes of the packages that are installed.

@@ -2,6 +2,7 @@
 
 mod action_lock;
 mod age;
+mod builds;
 mod by_hand;
 mod cache;
 mod cache_import;

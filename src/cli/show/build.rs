@@ -1,0 +1,234 @@
+//! `lockctl show --build`: the builds of locked packages as rows, and as cells of a table.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::cli::session::provider::or_dash;
+use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
+use crate::diag::counted;
+use crate::hash::Hash;
+use crate::report::json::{
+    ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,
+};
+use crate::report::{RootResult, Sentence};
+
+/// The heads of the columns behind provider and version.
+pub(super) const TITLES: [&str; 7] = [
+    "GO",
+    "MAIN MODULE",
+    "COMMIT",
+    "TIME",
+    "SOURCE",
+    "MODULES",
+    "PLATFORMS",
+];
+
+/// The column of the main module.
+pub(super) const MAIN_MODULE: usize = 3;
+
+/// Number of digits of a commit that are shown, as git shows them.
+const COMMIT_DIGITS: usize = 12;
+
+/// Rows that packages of several roots share: the modules of a large provider are written thousands of times.
+#[derive(Default)]
+pub(super) struct BuildRows {
+    rows: BTreeMap<Hash, Arc<GoBuildRow>>,
+}
+
+impl BuildRows {
+    /// Makes the row of a release.
+    pub(super) fn release(&mut self, builds: ReleaseBuilds) -> ReleaseBuildRow {
+        let is_known = builds.known().next().is_some();
+        let commits = builds.commits().len();
+        ReleaseBuildRow {
+            same_commit: (commits > 0).then_some(commits == 1),
+            same_modules: is_known.then(|| builds.platforms_by(modules).len() == 1),
+            packages: builds
+                .packages
+                .iter()
+                .map(|package| self.package(package))
+                .collect(),
+            builds,
+        }
+    }
+
+    fn package(&mut self, package: &PackageBuild) -> PackageBuildRow {
+        let key = package.zh.as_ref().or(package.h1.as_ref());
+        let known = key.and_then(|key| self.rows.get(key)).cloned();
+        let build = known.or_else(|| package.info().map(|info| Arc::new(GoBuildRow::from(info))));
+        if let (Some(key), Some(build)) = (key, &build) {
+            self.rows.insert(key.clone(), Arc::clone(build));
+        }
+        PackageBuildRow {
+            platform: package.platform.clone(),
+            zh: package.zh.clone(),
+            h1: package.h1.clone(),
+            contents: match (&package.contents, &build) {
+                (None, _) => ContentsKnowledge::NotRead,
+                (Some(_), None) => ContentsKnowledge::Unknown,
+                (Some(_), Some(_)) => ContentsKnowledge::Known,
+            },
+            build,
+        }
+    }
+}
+
+/// Returns the modules of a program, in an order of their own.
+fn modules(info: &BuildInfo) -> Option<BTreeSet<String>> {
+    let text = |module: &BuiltModule| format!("{module:?}");
+    Some(info.deps.iter().map(text).collect())
+}
+
+/// Returns the cells about a provider's builds.
+pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
+    let Some(row) = &shown.build else {
+        return Vec::new();
+    };
+    let builds = &row.builds;
+    if builds.known().next().is_none() {
+        let was_read = builds
+            .packages
+            .iter()
+            .any(|package| package.contents.is_some());
+        let word = if was_read { "unknown" } else { "not read" };
+        let mut cells = vec![word.to_owned()];
+        cells.resize(TITLES.len(), "-".to_owned());
+        return cells;
+    }
+    let all = |text: &dyn Fn(&BuildInfo) -> Option<String>| -> Vec<String> {
+        builds.platforms_by(text).into_keys().collect()
+    };
+    let main = all(&|info| {
+        let main = info.main.as_ref()?;
+        Some(format!("{} {}", main.path, main.version))
+    });
+    let commits = builds.commits();
+    let commit = match commits.len() {
+        0 | 1 => commits
+            .into_keys()
+            .next()
+            .map(|commit| commit.chars().take(COMMIT_DIGITS).collect())
+            .unwrap_or_default(),
+        several => counted(several, "commit"),
+    };
+    vec![
+        all(&|info| Some(info.go_version.clone())).join(", "),
+        or_dash(main.join(", ")),
+        or_dash(commit),
+        or_dash(
+            all(&|info| info.time().map(str::to_owned))
+                .pop()
+                .unwrap_or_default(),
+        ),
+        or_dash(source(builds)),
+        module_counts(builds),
+        agreement(row),
+    ]
+}
+
+/// Says if the source differed from its commit, and where if not everywhere.
+fn source(builds: &ReleaseBuilds) -> String {
+    let states = builds.platforms_by(BuildInfo::is_dirty);
+    match (states.get(&true), states.get(&false)) {
+        (None, None) => String::new(),
+        (None, Some(_)) => "clean".to_owned(),
+        (Some(_), None) => "dirty".to_owned(),
+        (Some(dirty), Some(clean)) => {
+            format!("dirty on {} of {}", dirty.len(), dirty.len() + clean.len())
+        }
+    }
+}
+
+/// Counts the modules, as a range where platforms need different ones.
+fn module_counts(builds: &ReleaseBuilds) -> String {
+    let counts: BTreeSet<usize> = builds.known().map(|(_, info)| info.deps.len()).collect();
+    match (counts.first(), counts.last()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (Some(count), _) => count.to_string(),
+        (None, _) => String::new(),
+    }
+}
+
+/// Counts the platforms whose builds are known, and says in what they differ.
+fn agreement(row: &ReleaseBuildRow) -> String {
+    let builds = &row.builds;
+    let known: BTreeSet<_> = builds.known().map(|(platform, _)| platform).collect();
+    let all: BTreeSet<_> = builds
+        .packages
+        .iter()
+        .map(|package| &package.platform)
+        .collect();
+    let mut text = format!("{} of {}", known.len(), all.len());
+    if row.same_commit == Some(false) {
+        text += ", other commits";
+    }
+    if row.same_modules == Some(false) {
+        text += ", other modules";
+    }
+    text
+}
+
+/// Returns lines about each package of a provider.
+pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
+    let packages = shown.build.iter().flat_map(|row| &row.builds.packages);
+    let mut lines = Vec::new();
+    for package in packages {
+        match (package.info(), &package.contents) {
+            (Some(info), _) => {
+                lines.push(format!("  {}  {}", package.platform, info.go_version));
+                lines.extend(
+                    info.to_string()
+                        .lines()
+                        .map(|line| format!("  {}", line.replace('\t', "  ").trim_end()))
+                        .filter(|line| !line.trim().is_empty()),
+                );
+            }
+            (None, Some(_)) => lines.push(format!("  {}  unknown", package.platform)),
+            (None, None) => lines.push(format!("  {}  not read", package.platform)),
+        }
+    }
+    lines
+}
+
+/// Says how many packages nobody read, and how to read them; `None` if all were.
+pub(super) fn unread(roots: &[RootResult], contents: bool) -> Option<Sentence> {
+    let mut unread = BTreeSet::new();
+    for shown in roots.iter().flat_map(super::text::shown) {
+        let Some(row) = &shown.build else { continue };
+        let release = (&shown.provider, &shown.version);
+        if row.packages.is_empty() {
+            unread.insert((release, None));
+        }
+        for package in &row.packages {
+            if package.contents == ContentsKnowledge::NotRead {
+                unread.insert((release, Some(&package.platform)));
+            }
+        }
+    }
+    // Of a release without any known package it is not known how many there are.
+    let (releases, packages): (Vec<_>, Vec<_>) = unread
+        .into_iter()
+        .partition(|(_, platform)| platform.is_none());
+    let mut what = Vec::new();
+    if !packages.is_empty() {
+        what.push(counted(packages.len(), "package"));
+    }
+    if !releases.is_empty() {
+        what.push(format!(
+            "all packages of {}",
+            counted(releases.len(), "release")
+        ));
+    }
+    let what = what.join(" and ");
+    if what.is_empty() {
+        None
+    } else if contents {
+        Some(Sentence::note(format!(
+            "the contents of {what} are not known; only packages in a signed list are read"
+        )))
+    } else {
+        Some(Sentence::note(format!(
+            "the contents of {what} are not known; `lockctl show --build --contents` downloads and reads them"
+        )))
+    }
+}

@@ -1,0 +1,166 @@
+//! Builds of locked packages, for `show --build`.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::contents::{BuildInfo, BuiltModule, ModuleReplacement, ReleaseBuilds};
+use crate::hash::Hash;
+use crate::platform::Platform;
+
+/// The builds of the packages of a locked release.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "ReleaseBuilds"))]
+pub struct ReleaseBuildRow {
+    /// All known packages are built from one commit; null if no commit is known.
+    pub same_commit: Option<bool>,
+    /// All known packages hold the same modules; null if no package is known. Platforms may need different ones.
+    pub same_modules: Option<bool>,
+    /// The packages, by platform; one of which nobody knows anything is not here.
+    pub packages: Vec<PackageBuildRow>,
+    /// The same as values.
+    #[serde(skip)]
+    pub builds: ReleaseBuilds,
+}
+
+/// The build of the program in one package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "PackageBuild"))]
+pub struct PackageBuildRow {
+    /// The platform of the package.
+    pub platform: Platform,
+    /// The `zh:` of the package; null if only its files are at hand.
+    pub zh: Option<Hash>,
+    /// The `h1:` of the package; null if nobody hashed it.
+    pub h1: Option<Hash>,
+    /// The knowledge of its contents.
+    pub contents: ContentsKnowledge,
+    /// The build information; null unless it is known.
+    pub build: Option<Arc<GoBuildRow>>,
+}
+
+/// The knowledge of the contents of a package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ContentsKnowledge {
+    /// The program has build information.
+    Known,
+    /// The program was read, and has none that can be read.
+    Unknown,
+    /// Nobody read the program.
+    NotRead,
+}
+
+/// The build information of a Go program, as `go version -m` prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "GoBuild"))]
+pub struct GoBuildRow {
+    /// The version of Go, with experiments after a space.
+    pub go_version: String,
+    /// The path of the main package; null if it is not stated.
+    pub path: Option<String>,
+    /// The module of the main package; null without module support.
+    pub main: Option<ModuleInBuild>,
+    /// The commit of the source; null if Go did not know it.
+    pub commit: Option<String>,
+    /// The time of that commit, in RFC 3339; null if Go did not know it.
+    pub time: Option<String>,
+    /// The source differed from that commit; null if Go did not look.
+    pub dirty: Option<bool>,
+    /// The other modules in the program, in the order of the program.
+    pub modules: Vec<ModuleInBuild>,
+    /// The settings of the build, in the order of the program.
+    pub settings: Vec<BuildSetting>,
+}
+
+/// A module in a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ModuleInBuild {
+    /// The path of the module.
+    pub path: String,
+    /// The version, `(devel)` where Go knew none.
+    pub version: String,
+    /// The checksum, `h1:…`; null for modules that were not downloaded, and for replaced ones.
+    pub sum: Option<String>,
+    /// The module that was built in its place; absent if it was built itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replacement: Option<ReplacementInBuild>,
+}
+
+/// A module that was built in place of another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ReplacementInBuild {
+    /// A module path, or a directory of the machine that built the program.
+    pub path: String,
+    /// The version; empty for a directory.
+    pub version: String,
+    /// The checksum, `h1:…`; null for a directory.
+    pub sum: Option<String>,
+}
+
+/// A setting of a build.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BuildSetting {
+    /// The name, such as `GOOS`.
+    pub key: String,
+    /// The value.
+    pub value: String,
+}
+
+fn present(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+impl From<&BuildInfo> for GoBuildRow {
+    fn from(info: &BuildInfo) -> Self {
+        Self {
+            go_version: info.go_version.clone(),
+            path: present(&info.path),
+            main: info.main.as_ref().map(ModuleInBuild::from),
+            commit: info.commit().map(str::to_owned),
+            time: info.time().map(str::to_owned),
+            dirty: info.is_dirty(),
+            modules: info.deps.iter().map(ModuleInBuild::from).collect(),
+            settings: info
+                .settings
+                .iter()
+                .map(|setting| BuildSetting {
+                    key: setting.key.clone(),
+                    value: setting.value.clone(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl From<&BuiltModule> for ModuleInBuild {
+    fn from(module: &BuiltModule) -> Self {
+        let BuiltModule {
+            path,
+            version,
+            sum,
+            replacement,
+        } = module;
+        Self {
+            path: path.clone(),
+            version: version.clone(),
+            sum: present(sum),
+            replacement: replacement
+                .as_ref()
+                .map(
+                    |ModuleReplacement { path, version, sum }| ReplacementInBuild {
+                        path: path.clone(),
+                        version: version.clone(),
+                        sum: present(sum),
+                    },
+                ),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! The builds of locked packages by everything that may know them: facts, packages on this machine, downloads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::addr::ProviderAddr;
+use crate::contents::{PackageBuild, ProgramContents, ReleaseBuilds};
+use crate::coverage::{Attribution, Attributions};
+use crate::diag::Texts;
+use crate::hash::Hash;
+use crate::locker::{self, Contradicted, DOWNLOADS, LockError, LockSettings, RootRequest};
+use crate::lockfile::LockFile;
+use crate::package::{ClaimPolicy, Fact, ReleaseFact, WantedSet};
+use crate::parallel;
+use crate::report::{Failure, RootResult};
+use crate::requirement::Requirements;
+use crate::resolve::Goals;
+use crate::run::facts::{UserFacts, trusted};
+use crate::run::platforms;
+use crate::run::root::{LockText, Root};
+use crate::run::user::config::UserConfigs;
+use crate::run::user::enforcement;
+use crate::run::user::sources::Sources;
+use crate::store::{Facts, StoredContents, StoredFact, StoredRelease};
+use crate::verify::packages::{self, MatchedPackage, PackageMemo, PackagePlace, PackageSearch};
+use crate::verify::{LockedBuilds, policy};
+use crate::version::Version;
+
+/// Reads the builds of locked packages, each once in a run.
+pub(crate) struct BuildReader<'r, 'a> {
+    user: Arc<UserConfigs<'a>>,
+    facts: &'r UserFacts<'a>,
+    packages: PackageMemo<'a>,
+    /// The mirrors that the user names.
+    named: Vec<PackagePlace>,
+    /// The contents of packages on this machine, by their `h1:`.
+    read: BTreeMap<Hash, Arc<ProgramContents>>,
+    /// The sources of packages whose contents nobody knows, if these may be downloaded.
+    sources: Option<Sources<'a>>,
+}
+
+/// The builds of a root's packages, and the packages that could not be downloaded.
+pub(crate) struct ReadBuilds {
+    pub(crate) builds: LockedBuilds,
+    pub(crate) errors: Vec<LockError>,
+}
+
+/// Facts about packages whose contents are known: all others are downloaded again, and what is read of them is kept.
+struct WithContents<'f>(&'f dyn Facts);
+
+impl Facts for WithContents<'_> {
+    fn find(&self, zh: &Hash) -> Option<Arc<StoredFact>> {
+        self.0.find(zh).filter(|_| self.0.contents(zh).is_some())
+    }
+
+    fn keep(&self, fact: &Fact) {
+        self.0.keep(fact);
+    }
+
+    fn release(&self, provider: &ProviderAddr, version: &Version) -> Option<Arc<StoredRelease>> {
+        self.0.release(provider, version)
+    }
+
+    fn keep_release(&self, release: &ReleaseFact) {
+        self.0.keep_release(release);
+    }
+
+    fn contents(&self, zh: &Hash) -> Option<StoredContents> {
+        self.0.contents(zh)
+    }
+
+    fn keep_contents(&self, zh: &Hash, contents: &ProgramContents) {
+        self.0.keep_contents(zh, contents);
+    }
+}
+
+impl<'r, 'a> BuildReader<'r, 'a> {
+    /// Starts without having read any package; `sources` are those of packages that may be downloaded.
+    pub(crate) fn new(
+        user: Arc<UserConfigs<'a>>,
+        facts: &'r UserFacts<'a>,
+        named: Vec<PackagePlace>,
+        sources: Option<Sources<'a>>,
+    ) -> Self {
+        Self {
+            packages: PackageMemo::new(user.world.disk, parallel::cores()),
+            user,
+            facts,
+            named,
+            read: BTreeMap::new(),
+            sources,
+        }
+    }
+
+    /// Finds the builds of a root's locked packages.
+    ///
+    /// Of packages without contents only those are listed whose `h1:` is recorded: the lock file is for their platforms.
+    ///
+    /// # Errors
+    /// If the mirror that the project file names cannot be used.
+    pub(crate) fn of_root(
+        &mut self,
+        root: &Root,
+        lock: &LockText,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<ReadBuilds, Failure> {
+        let locked = &lock.document.lock;
+        let mut errors = Vec::new();
+        let on_machine = self.on_machine(root, lock, texts, result);
+        let mut builds = self.facts.builds(root, locked);
+        self.add(&mut builds, &on_machine);
+        if self.sources.is_some() {
+            retain_locked(&mut builds, locked);
+            let unread = without_contents(locked, &builds);
+            if !unread.providers.is_empty() {
+                errors = self.download(root, &unread, texts, result)?;
+                self.facts.memo.forget_missing();
+                builds = self.facts.builds(root, locked);
+                self.add(&mut builds, &on_machine);
+            }
+        }
+        retain_locked(&mut builds, locked);
+        Ok(ReadBuilds { builds, errors })
+    }
+
+    /// Finds the packages on this machine that have a recorded hash.
+    fn on_machine(
+        &mut self,
+        root: &Root,
+        lock: &LockText,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Vec<MatchedPackage> {
+        let user = self.user.of(root.flavor);
+        result.faults(&user.errors_once(texts));
+        let mut places = user.package_places(root, &self.named, texts);
+        if self.named.is_empty() {
+            places.extend(root.project_mirror());
+        }
+        let search = PackageSearch {
+            places: &places,
+            singles: &[],
+            facts: &Attributions::new(),
+            wanted: None,
+            sources: &|_| Vec::new(),
+            cache_may_break: false,
+        };
+        packages::check(&mut self.packages, root.subject(lock, None), search).matched
+    }
+
+    /// Adds what packages on this machine hold, where facts do not know it.
+    fn add(&mut self, builds: &mut LockedBuilds, on_machine: &[MatchedPackage]) {
+        for package in on_machine {
+            let release = builds.entry(package.id.provider.clone()).or_default();
+            let known = release.packages.iter_mut().find(|build| {
+                build.platform == package.id.platform
+                    && (build.h1.as_ref() == Some(&package.h1)
+                        || build.zh.is_some() && build.zh == package.zh)
+            });
+            match known {
+                Some(build) if build.contents.is_none() => {
+                    build.contents = self.contents(package);
+                }
+                Some(_) => {}
+                None => {
+                    let contents = self.contents(package);
+                    release.packages.push(PackageBuild {
+                        platform: package.id.platform.clone(),
+                        zh: package.zh.clone(),
+                        h1: Some(package.h1.clone()),
+                        contents,
+                    });
+                }
+            }
+            release
+                .packages
+                .sort_by(|a, b| (&a.platform, &a.zh).cmp(&(&b.platform, &b.zh)));
+        }
+    }
+
+    /// Reads a package, unless one with the same files was read before; `None` if it cannot be read.
+    fn contents(&mut self, package: &MatchedPackage) -> Option<Arc<ProgramContents>> {
+        if let Some(read) = self.read.get(&package.h1) {
+            return Some(Arc::clone(read));
+        }
+        let contents = Arc::new(self.packages.contents(package).ok()?);
+        self.read.insert(package.h1.clone(), Arc::clone(&contents));
+        Some(contents)
+    }
+
+    /// Downloads packages whose contents nobody knows; what is read of signed ones is kept.
+    fn download(
+        &mut self,
+        root: &Root,
+        unread: &LockFile,
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<Vec<LockError>, Failure> {
+        let Some(sources) = &mut self.sources else {
+            return Ok(Vec::new());
+        };
+        let Some(number) = sources.of_root(root, true, texts, result)? else {
+            return Ok(Vec::new());
+        };
+        sources.reported(number);
+        let providers: Vec<&ProviderAddr> = unread.providers.keys().collect();
+        let mut wanted = platforms::typed(&[]).of_root(root, &providers, &[]);
+        for (provider, attribution) in self.facts.about(root, unread) {
+            let covered = Attribution::covered(&attribution);
+            // Whoever uses an entry for other platforms than the usual ones wants to know what runs there.
+            if !covered.is_empty() {
+                let preset = WantedSet {
+                    preset: covered,
+                    ..WantedSet::default()
+                };
+                wanted.own.insert(provider, preset);
+            }
+        }
+        // Nothing is required as far as this run knows, so each entry stays at its version and is completed.
+        let requirements = Requirements {
+            faulty: true,
+            ..Requirements::default()
+        };
+        let settings = LockSettings {
+            jobs: parallel::cores(),
+            downloads: DOWNLOADS,
+            enforced: enforcement(self.user.world.env),
+            prove: false,
+            contradicted: Contradicted::Alarm,
+        };
+        let request = RootRequest {
+            source: &sources.by_number()[number],
+            requirements: &requirements,
+            lock: unread,
+            elsewhere: &BTreeMap::new(),
+            goals: &Goals::default(),
+            age: None,
+            platforms: &wanted,
+            dropped: &[],
+            demands: &policy::demands(root.project(), root.flavor),
+            claims: &ClaimPolicy::default(),
+            trusted: trusted(root),
+            overridden: &[],
+        };
+        let facts = WithContents(self.facts.get());
+        let outcomes = locker::run(self.user.world.disk, &facts, &settings, &[request]);
+        Ok(outcomes
+            .into_iter()
+            .flat_map(|outcome| match outcome {
+                Ok(locked) => locked.unavailable,
+                Err(errors) => errors,
+            })
+            .collect())
+    }
+}
+
+/// Leaves out packages of platforms that the lock file is not for, unless their contents are known.
+fn retain_locked(builds: &mut LockedBuilds, locked: &LockFile) {
+    for (provider, release) in builds {
+        let Some(entry) = locked.providers.get(provider) else {
+            continue;
+        };
+        release.packages.retain(|package| {
+            let is_recorded = |h1: &Hash| entry.hashes.contains(h1);
+            package.contents.is_some() || package.h1.as_ref().is_some_and(is_recorded)
+        });
+    }
+}
+
+/// Returns the entries of which no package is known, or not every one.
+fn without_contents(locked: &LockFile, builds: &LockedBuilds) -> LockFile {
+    let mut unread = locked.clone();
+    unread.providers.retain(|provider, _| {
+        builds.get(provider).is_none_or(|release: &ReleaseBuilds| {
+            release.packages.is_empty() || !release.unread().is_empty()
+        })
+    });
+    unread
+}
