@@ -102,6 +102,7 @@ pub fn program_contents(
         .iter()
         .filter(|entry| entry.kind != FileKind::Directory)
         .map(|entry| entry.name.as_encoded_bytes());
+    // A package without the program of its provider is one that no program installs; nothing is known of it.
     let Some(name) = executable(names, type_name) else {
         return Ok(ProgramContents::Unknown);
     };

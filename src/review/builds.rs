@@ -45,7 +45,7 @@ pub enum BuildChange {
     },
     /// The packages of the release were built from different commits.
     SeveralCommits {
-        /// The commits, sorted.
+        /// The commits in full, sorted.
         commits: Vec<String>,
     },
     /// The source differs from its commit, which it did not before.
@@ -118,6 +118,7 @@ impl FileReview {
             let explained = &mut explained.explained;
             explained.risk = explained.risk.max(risk.unwrap_or_default());
         }
+        // The sort is stable: of equal risk the order of addresses stays.
         self.providers
             .sort_by_key(|explained| Reverse(explained.explained.risk));
     }
@@ -153,23 +154,9 @@ fn changes(
     }
     // An older version has an older commit and Go as a rule, and of another module the times say nothing.
     if change.step() != Some(VersionStep::Down) && !is_other {
-        if let (Some(from), Some(to)) = (newest_commit(before), newest_commit(now))
-            && to < from
-        {
-            changes.push(BuildChange::OlderCommit {
-                from: from.to_owned(),
-                to: to.to_owned(),
-            });
-        }
-        if let (Some(from), Some(to)) = (newest_go(before), newest_go(now))
-            && to.0 < from.0
-        {
-            changes.push(BuildChange::OlderGo {
-                from: from.1.to_owned(),
-                to: to.1.to_owned(),
-            });
-        }
+        changes.extend(went_back(before, now));
     }
+    // Of a release that was locked before, the reader was told when its packages came in.
     let is_new_release = old.addr != new.addr || old.lock.version != new.lock.version;
     let was_so = before.commits().len() > 1;
     for disagreement in now.disagreements() {
@@ -181,12 +168,35 @@ fn changes(
             });
         }
     }
+    // A state that was not known before may have been the same.
     let was_clean = before.platforms_by(BuildInfo::is_dirty).keys().eq([&false]);
     if let Some(dirty) = now.platforms_by(BuildInfo::is_dirty).remove(&true)
         && was_clean
     {
         changes.push(BuildChange::BecameDirty {
             platforms: dirty.into_iter().collect(),
+        });
+    }
+    changes
+}
+
+/// Compares the ages of commits and of Go, each by the newest one.
+fn went_back(before: &ReleaseBuilds, now: &ReleaseBuilds) -> Vec<BuildChange> {
+    let mut changes = Vec::new();
+    if let (Some(from), Some(to)) = (newest_commit(before), newest_commit(now))
+        && to < from
+    {
+        changes.push(BuildChange::OlderCommit {
+            from: from.to_owned(),
+            to: to.to_owned(),
+        });
+    }
+    if let (Some(from), Some(to)) = (newest_go(before), newest_go(now))
+        && to.0 < from.0
+    {
+        changes.push(BuildChange::OlderGo {
+            from: from.1.to_owned(),
+            to: to.1.to_owned(),
         });
     }
     changes
@@ -219,6 +229,7 @@ fn newest_go(builds: &ReleaseBuilds) -> Option<(Vec<u32>, &str)> {
         .filter_map(|(_, info)| {
             // `go1.22.3 X:boringcrypto` and `go1.22.3-fips` are as old as `go1.22.3`.
             let text = info.go_version.strip_prefix("go")?;
+            // A number that does not end with the text belongs to something else, as in `rc1`, which is left out.
             let end = text.find(|c: char| c != '.' && !c.is_ascii_digit());
             let numbers: Option<Vec<u32>> = text[..end.unwrap_or(text.len())]
                 .split('.')

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::contents::{PackageBuild, ProgramContents, ReleaseBuilds};
-use crate::coverage::{Attribution, Attributions};
+use crate::contents::{PackageBuild, ProgramContents};
+use crate::coverage::Attributions;
 use crate::diag::Texts;
 use crate::hash::Hash;
 use crate::locker::{self, Contradicted, DOWNLOADS, LockError, LockSettings, RootRequest};
 use crate::lockfile::LockFile;
-use crate::package::{ClaimPolicy, Fact, ReleaseFact, WantedSet};
+use crate::package::{ClaimPolicy, Fact, ReleaseFact};
 use crate::parallel;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
@@ -110,11 +110,19 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let on_machine = self.on_machine(root, lock, texts, result);
         let mut builds = self.facts.builds(root, locked);
         self.add(&mut builds, &on_machine);
+        // Packages at hand are read first, since each of them spares a download.
         if self.sources.is_some() {
             retain_locked(&mut builds, locked);
-            let unread = without_contents(locked, &builds);
+            // Of an entry whose packages nobody knows, none is listed.
+            let mut unread = locked.clone();
+            unread.providers.retain(|provider, _| {
+                builds.get(provider).is_none_or(|release| {
+                    release.packages.is_empty() || !release.unread().is_empty()
+                })
+            });
             if !unread.providers.is_empty() {
                 errors = self.download(root, &unread, texts, result)?;
+                // The run asked for them before they were read, and would not ask again.
                 self.facts.memo.forget_missing();
                 builds = self.facts.builds(root, locked);
                 self.add(&mut builds, &on_machine);
@@ -135,6 +143,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let user = self.user.of(root.flavor);
         result.faults(&user.errors_once(texts));
         let mut places = user.package_places(root, &self.named, texts);
+        // What is typed takes the place of what the project file states.
         if self.named.is_empty() {
             places.extend(root.project_mirror());
         }
@@ -162,7 +171,9 @@ impl<'r, 'a> BuildReader<'r, 'a> {
                 Some(build) if build.contents.is_none() => {
                     build.contents = self.contents(package);
                 }
+                // A fact was read of the very same files, so that they are not read again.
                 Some(_) => {}
+                // Nobody downloaded it here: it was copied, or comes from a mirror that signs nothing.
                 None => {
                     let contents = self.contents(package);
                     release.packages.push(PackageBuild {
@@ -184,6 +195,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         if let Some(read) = self.read.get(&package.h1) {
             return Some(Arc::clone(read));
         }
+        // A package that vanished or changed since it was hashed has contents that nobody knows; `verify` says more.
         let contents = Arc::new(self.packages.contents(package).ok()?);
         self.read.insert(package.h1.clone(), Arc::clone(&contents));
         Some(contents)
@@ -203,20 +215,11 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let Some(number) = sources.of_root(root, true, texts, result)? else {
             return Ok(Vec::new());
         };
+        // No root starts over in a run that writes nothing, so its faults are reported for good.
         sources.reported(number);
         let providers: Vec<&ProviderAddr> = unread.providers.keys().collect();
         let mut wanted = platforms::typed(&[]).of_root(root, &providers, &[]);
-        for (provider, attribution) in self.facts.about(root, unread) {
-            let covered = Attribution::covered(&attribution);
-            // Whoever uses an entry for other platforms than the usual ones wants to know what runs there.
-            if !covered.is_empty() {
-                let preset = WantedSet {
-                    preset: covered,
-                    ..WantedSet::default()
-                };
-                wanted.own.insert(provider, preset);
-            }
-        }
+        platforms::prefer_covered(&mut wanted, &self.facts.about(root, unread));
         // Nothing is required as far as this run knows, so each entry stays at its version and is completed.
         let requirements = Requirements {
             faulty: true,
@@ -239,6 +242,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             platforms: &wanted,
             dropped: &[],
             demands: &policy::demands(root.project(), root.flavor),
+            // What a registry states of an `h1:` replaces a download, and says nothing of contents.
             claims: &ClaimPolicy::default(),
             trusted: trusted(root),
             overridden: &[],
@@ -266,15 +270,4 @@ fn retain_locked(builds: &mut LockedBuilds, locked: &LockFile) {
             package.contents.is_some() || package.h1.as_ref().is_some_and(is_recorded)
         });
     }
-}
-
-/// Returns the entries of which no package is known, or not every one.
-fn without_contents(locked: &LockFile, builds: &LockedBuilds) -> LockFile {
-    let mut unread = locked.clone();
-    unread.providers.retain(|provider, _| {
-        builds.get(provider).is_none_or(|release: &ReleaseBuilds| {
-            release.packages.is_empty() || !release.unread().is_empty()
-        })
-    });
-    unread
 }

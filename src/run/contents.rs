@@ -65,6 +65,7 @@ impl UserFacts<'_> {
                 }
             }
         }
+        // Facts come second: they know the `h1:` even where an older run kept the list without it.
         let attribution = trusted.attribute(facts, provider, version, hashes);
         for fact in attribution.packages() {
             let key = (fact.id.platform.clone(), fact.zh.clone());
@@ -110,7 +111,9 @@ impl ContentsMemo {
         let info = answer
             .as_ref()
             .and_then(|(contents, _)| contents.build_info());
+        // What is unknown takes room, too, if only little.
         let modules = 1 + info.map_or(0, |info| info.deps.len());
+        // Read without the lock: another thread may read the same object meanwhile, which costs less than to wait.
         let mut remembered = lock();
         if remembered.modules + modules <= MAX_REMEMBERED_MODULES {
             remembered.modules += modules;

@@ -85,6 +85,21 @@ pub(crate) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure>
     Ok(typed(args))
 }
 
+/// Wants the platforms that entries are known to be for where nobody states any: whoever uses an entry for other
+/// platforms than the usual ones needs those.
+pub(crate) fn prefer_covered(wanted: &mut WantedPlatforms, known: &Attributions) {
+    for (provider, attribution) in known {
+        let covered = attribution.covered();
+        if !covered.is_empty() && wanted.origin_of(provider) == PlatformsOrigin::Default {
+            let of_entry = WantedSet {
+                preset: covered,
+                ..WantedSet::default()
+            };
+            wanted.own.insert(provider.clone(), of_entry);
+        }
+    }
+}
+
 /// Finds the platforms that a lock file is known to cover, sorted: those of packages at hand, or known from
 /// facts, whose hash some entry records.
 ///

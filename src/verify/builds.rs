@@ -20,6 +20,7 @@ const MAX_COMMITS: usize = 5;
 pub(super) fn check(subject: CheckedLock<'_>, known: &LockedBuilds) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, builds) in known {
+        // Both are one finding: whoever built one platform by hand changed the commit and the tree.
         let disagreements = builds.disagreements();
         if !disagreements.is_empty() {
             findings.push(inconsistent(subject, provider, &disagreements));
@@ -82,6 +83,7 @@ fn of_another_module(
     provider: &ProviderAddr,
     builds: &ReleaseBuilds,
 ) -> Option<Finding> {
+    // The first module is enough: packages of several modules differ in their commits as well.
     let modules = builds.platforms_by(|info| {
         let module = &info.main.as_ref()?.path;
         let publisher = publisher(module)?;

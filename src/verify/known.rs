@@ -27,7 +27,7 @@ pub struct LockedReleases {
     pub now: SystemTime,
 }
 
-/// What is known of the builds of the locked releases, by provider.
+/// The builds of the locked releases by provider, as far as they are known.
 pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 
 /// The form in which a mirror holds a package.

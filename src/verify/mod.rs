@@ -8,8 +8,8 @@
 
 mod ages;
 #[doc(hidden)]
-pub mod builds;
-mod configuration;
+mod builds;
+pub mod configuration;
 mod core_version;
 #[doc(hidden)]
 pub mod file;

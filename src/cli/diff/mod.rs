@@ -50,7 +50,8 @@ impl Command for DiffArgs {
                 let facts = UserFacts::new(&common.options(), world);
                 owners::add(&mut all, common, &facts);
                 for file in &mut all {
-                    // As for the owners of hashes: the two states may be those of different project files.
+                    // As for the owners of hashes: the two states may be those of different project files, so that
+                    // only what was read here counts.
                     file.comparison.review.add_builds(|side| {
                         let lock = &side.lock;
                         let (version, hashes) = (&lock.version, &lock.hashes);

@@ -3,14 +3,22 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::ShowArgs;
+use crate::advice;
 use crate::cli::session::provider::or_dash;
 use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
-use crate::diag::counted;
+use crate::diag::{Texts, counted};
 use crate::hash::Hash;
 use crate::report::json::{
     ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,
 };
-use crate::report::{RootResult, Sentence};
+use crate::report::{Failure, RootResult, Sentence};
+use crate::run::builds::{BuildReader, ReadBuilds};
+use crate::run::facts::UserFacts;
+use crate::run::root::{LockText, Root};
+use crate::run::user::config::UserConfigs;
+use crate::run::user::sources::Sources;
+use crate::verify::packages::PackagePlace;
 
 /// The heads of the columns behind provider and version.
 pub(super) const TITLES: [&str; 7] = [
@@ -29,20 +37,75 @@ pub(super) const MAIN_MODULE: usize = 3;
 /// Number of digits of a commit that are shown, as git shows them.
 const COMMIT_DIGITS: usize = 12;
 
+/// The builds of locked packages, read and made into rows.
+pub(super) struct ShownBuilds<'r, 'a> {
+    reader: BuildReader<'r, 'a>,
+    rows: BuildRows,
+}
+
+impl<'r, 'a> ShownBuilds<'r, 'a> {
+    pub(super) fn new(
+        args: &ShowArgs,
+        user: &Arc<UserConfigs<'a>>,
+        facts: &'r UserFacts<'a>,
+    ) -> Self {
+        let named = args
+            .fs_mirrors
+            .iter()
+            .map(|dir| PackagePlace::named_mirror(user.options.below(dir)))
+            .collect();
+        let sources = args.contents.then(|| Sources::new(Arc::clone(user), None));
+        Self {
+            reader: BuildReader::new(Arc::clone(user), facts, named, sources),
+            rows: BuildRows::default(),
+        }
+    }
+
+    /// Adds the builds of a root's packages to its rows.
+    ///
+    /// # Errors
+    /// If the mirror that the project file names cannot be used.
+    pub(super) fn add(
+        &mut self,
+        shown: &mut [ShownProvider],
+        (root, lock): (&Root, &LockText),
+        texts: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<(), Failure> {
+        let ReadBuilds { mut builds, errors } = self.reader.of_root(root, lock, texts, result)?;
+        for provider in shown {
+            let builds = builds.remove(&provider.provider).unwrap_or_default();
+            provider.build = Some(self.rows.release(builds));
+        }
+        // A package that cannot be downloaded keeps nothing that is known from being shown.
+        if !errors.is_empty() {
+            advice::lock::errors(result, &errors, root.flavor, &super::required(root, texts));
+        }
+        Ok(())
+    }
+}
+
 /// Rows that packages of several roots share: the modules of a large provider are written thousands of times.
 #[derive(Default)]
-pub(super) struct BuildRows {
+struct BuildRows {
     rows: BTreeMap<Hash, Arc<GoBuildRow>>,
 }
 
 impl BuildRows {
     /// Makes the row of a release.
-    pub(super) fn release(&mut self, builds: ReleaseBuilds) -> ReleaseBuildRow {
+    fn release(&mut self, builds: ReleaseBuilds) -> ReleaseBuildRow {
         let is_known = builds.known().next().is_some();
         let commits = builds.commits().len();
         ReleaseBuildRow {
             same_commit: (commits > 0).then_some(commits == 1),
-            same_modules: is_known.then(|| builds.platforms_by(modules).len() == 1),
+            same_modules: is_known.then(|| {
+                // As sets, because programs list what their platform needs in an order of their own.
+                let modules = |info: &BuildInfo| {
+                    let text = |module: &BuiltModule| format!("{module:?}");
+                    Some(info.deps.iter().map(text).collect::<BTreeSet<String>>())
+                };
+                builds.platforms_by(modules).len() == 1
+            }),
             packages: builds
                 .packages
                 .iter()
@@ -55,6 +118,7 @@ impl BuildRows {
     fn package(&mut self, package: &PackageBuild) -> PackageBuildRow {
         let key = package.zh.as_ref().or(package.h1.as_ref());
         let known = key.and_then(|key| self.rows.get(key)).cloned();
+        // Contents are a function of the package, so that equal hashes have equal rows.
         let build = known.or_else(|| package.info().map(|info| Arc::new(GoBuildRow::from(info))));
         if let (Some(key), Some(build)) = (key, &build) {
             self.rows.insert(key.clone(), Arc::clone(build));
@@ -73,18 +137,13 @@ impl BuildRows {
     }
 }
 
-/// Returns the modules of a program, in an order of their own.
-fn modules(info: &BuildInfo) -> Option<BTreeSet<String>> {
-    let text = |module: &BuiltModule| format!("{module:?}");
-    Some(info.deps.iter().map(text).collect())
-}
-
 /// Returns the cells about a provider's builds.
 pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
     let Some(row) = &shown.build else {
         return Vec::new();
     };
     let builds = &row.builds;
+    // Nothing but one word is said then, so that no dash reads as an answer.
     if builds.known().next().is_none() {
         let was_read = builds
             .packages
@@ -102,14 +161,26 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
         let main = info.main.as_ref()?;
         Some(format!("{} {}", main.path, main.version))
     });
-    let commits = builds.commits();
-    let commit = match commits.len() {
-        0 | 1 => commits
-            .into_keys()
-            .next()
-            .map(|commit| commit.chars().take(COMMIT_DIGITS).collect())
-            .unwrap_or_default(),
-        several => counted(several, "commit"),
+    let commit = match &*builds.commits().into_keys().collect::<Vec<String>>() {
+        [] => String::new(),
+        [commit] => commit.chars().take(COMMIT_DIGITS).collect(),
+        several => counted(several.len(), "commit"),
+    };
+    let states = builds.platforms_by(BuildInfo::is_dirty);
+    let source = match (states.get(&true), states.get(&false)) {
+        (None, None) => "-".to_owned(),
+        (None, Some(_)) => "clean".to_owned(),
+        (Some(_), None) => "dirty".to_owned(),
+        (Some(dirty), Some(clean)) => {
+            format!("dirty on {} of {}", dirty.len(), dirty.len() + clean.len())
+        }
+    };
+    // Platforms may need different modules, so that their number is a range.
+    let counts: BTreeSet<usize> = builds.known().map(|(_, info)| info.deps.len()).collect();
+    let modules = match (counts.first(), counts.last()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (Some(count), _) => count.to_string(),
+        (None, _) => String::new(),
     };
     vec![
         all(&|info| Some(info.go_version.clone())).join(", "),
@@ -120,52 +191,10 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
                 .pop()
                 .unwrap_or_default(),
         ),
-        or_dash(source(builds)),
-        module_counts(builds),
-        agreement(row),
+        source,
+        modules,
+        row.coverage(),
     ]
-}
-
-/// Says if the source differed from its commit, and where if not everywhere.
-fn source(builds: &ReleaseBuilds) -> String {
-    let states = builds.platforms_by(BuildInfo::is_dirty);
-    match (states.get(&true), states.get(&false)) {
-        (None, None) => String::new(),
-        (None, Some(_)) => "clean".to_owned(),
-        (Some(_), None) => "dirty".to_owned(),
-        (Some(dirty), Some(clean)) => {
-            format!("dirty on {} of {}", dirty.len(), dirty.len() + clean.len())
-        }
-    }
-}
-
-/// Counts the modules, as a range where platforms need different ones.
-fn module_counts(builds: &ReleaseBuilds) -> String {
-    let counts: BTreeSet<usize> = builds.known().map(|(_, info)| info.deps.len()).collect();
-    match (counts.first(), counts.last()) {
-        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
-        (Some(count), _) => count.to_string(),
-        (None, _) => String::new(),
-    }
-}
-
-/// Counts the platforms whose builds are known, and says in what they differ.
-fn agreement(row: &ReleaseBuildRow) -> String {
-    let builds = &row.builds;
-    let known: BTreeSet<_> = builds.known().map(|(platform, _)| platform).collect();
-    let all: BTreeSet<_> = builds
-        .packages
-        .iter()
-        .map(|package| &package.platform)
-        .collect();
-    let mut text = format!("{} of {}", known.len(), all.len());
-    if row.same_commit == Some(false) {
-        text += ", other commits";
-    }
-    if row.same_modules == Some(false) {
-        text += ", other modules";
-    }
-    text
 }
 
 /// Returns lines about each package of a provider.

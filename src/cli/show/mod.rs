@@ -19,19 +19,17 @@ use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::requirement::{Requirements, StateSeen};
 use crate::run;
-use crate::run::builds::{BuildReader, ReadBuilds};
 use crate::run::facts::UserFacts;
 use crate::run::progress::Progress;
 use crate::run::root::{self, LockText, Root};
 use crate::run::user::config::UserConfigs;
-use crate::run::user::sources::Sources;
 use crate::sources::net::Event;
 use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 use crate::verify::upstream::Registries;
 use crate::verify::{CheckError, CheckedLock, KnownHashes};
 use crate::world::Replaced;
 pub(in crate::cli) use args::ShowArgs;
-use build::BuildRows;
+use build::ShownBuilds;
 
 impl Command for ShowArgs {
     fn run(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
@@ -69,14 +67,7 @@ fn run(
     let user = Arc::new(UserConfigs::new(options, world, &observer));
     let mut registries = BTreeMap::new();
     let facts = UserFacts::new(options, world);
-    let named = args
-        .fs_mirrors
-        .iter()
-        .map(|dir| PackagePlace::named_mirror(options.below(dir)))
-        .collect();
-    let sources = args.contents.then(|| Sources::new(Arc::clone(&user), None));
-    let mut reader = BuildReader::new(Arc::clone(&user), &facts, named, sources);
-    let mut rows = BuildRows::default();
+    let mut builds = ShownBuilds::new(args, &user, &facts);
     let all = run::each(options, choice, world, |root, texts, result| {
         let Some(lock) = root.sound_lock_of(choice, result)? else {
             return Ok(Replaced::Done);
@@ -100,15 +91,7 @@ fn run(
             }
         }
         if args.build {
-            let ReadBuilds { mut builds, errors } = reader.of_root(root, lock, texts, result)?;
-            for provider in &mut shown {
-                let builds = builds.remove(&provider.provider).unwrap_or_default();
-                provider.build = Some(rows.release(builds));
-            }
-            if !errors.is_empty() {
-                let required = required(root, texts);
-                advice::lock::errors(result, &errors, root.flavor, &required);
-            }
+            builds.add(&mut shown, (root, lock), texts, result)?;
         }
         result.providers = shown.into_iter().map(Provider::Shown).collect();
         Ok(Replaced::Done)

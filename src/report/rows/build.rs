@@ -1,5 +1,6 @@
 //! Builds of locked packages, for `show --build`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -110,10 +111,34 @@ pub struct ReplacementInBuild {
 pub struct BuildSetting {
     /// The name, such as `GOOS`.
     pub key: String,
-    /// The value.
+    /// The value, without the quotes that Go may have written around it.
     pub value: String,
 }
 
+impl ReleaseBuildRow {
+    /// Counts the platforms whose builds are known, and says in what these differ.
+    #[must_use]
+    pub fn coverage(&self) -> String {
+        let known: BTreeSet<&Platform> =
+            self.builds.known().map(|(platform, _)| platform).collect();
+        let every: BTreeSet<&Platform> = self
+            .packages
+            .iter()
+            .map(|package| &package.platform)
+            .collect();
+        let mut text = format!("{} of {}", known.len(), every.len());
+        // A commit that differs is a fault of the publisher; modules that differ may be what each platform needs.
+        if self.same_commit == Some(false) {
+            text += ", other commits";
+        }
+        if self.same_modules == Some(false) {
+            text += ", other modules";
+        }
+        text
+    }
+}
+
+/// Returns a text that is there; Go writes an empty one for what it does not know.
 fn present(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -128,6 +153,7 @@ impl From<&BuildInfo> for GoBuildRow {
             time: info.time().map(str::to_owned),
             dirty: info.is_dirty(),
             modules: info.deps.iter().map(ModuleInBuild::from).collect(),
+            // All of them, those too that have a field of their own: a reader may want to see the text of Go.
             settings: info
                 .settings
                 .iter()

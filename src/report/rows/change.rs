@@ -43,7 +43,7 @@ pub struct ChangeRow {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BuildChange"))]
 pub struct BuildChangeRow {
-    /// What changed.
+    /// The change, with the values of both sides.
     #[serde(flatten)]
     pub change: BuildChange,
     /// The risk of the change.

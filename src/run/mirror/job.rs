@@ -11,7 +11,7 @@ use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::locker::{DOWNLOADS, FlavorSource, SignatureDemands};
 use crate::mirror::{self, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place};
-use crate::package::{PlatformsOrigin, WantedPlatforms, WantedSet};
+use crate::package::WantedPlatforms;
 use crate::parallel;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult};
@@ -109,19 +109,7 @@ impl<'a> MirrorJob<'a> {
         };
         let providers: Vec<_> = root.document().lock.providers.keys().collect();
         let mut wanted = self.platforms.of_root(root, &providers, &locked);
-        for provider in providers {
-            // Whoever uses an entry for other platforms than the usual ones needs packages for those.
-            let covered = known.get(provider).map(|facts| facts.covered());
-            if let Some(covered) = covered.filter(|platforms| !platforms.is_empty())
-                && wanted.origin_of(provider) == PlatformsOrigin::Default
-            {
-                let of_entry = WantedSet {
-                    preset: covered,
-                    ..WantedSet::default()
-                };
-                wanted.own.insert(provider.clone(), of_entry);
-            }
-        }
+        platforms::prefer_covered(&mut wanted, known);
         Ok(wanted)
     }
 
