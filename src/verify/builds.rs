@@ -57,8 +57,8 @@ fn inconsistent(
         }
     }
     let what = match disagreements {
-        [BuildDisagreement::Dirty { .. }] => "some of modified source, others not",
-        _ => "of different commits",
+        [BuildDisagreement::Dirty { .. }] => "partly from modified source",
+        _ => "from different commits",
     };
     let version = subject
         .document

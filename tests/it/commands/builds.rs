@@ -56,17 +56,20 @@ fn program(go: &str, text: &str) -> Vec<u8> {
 }
 
 /// A build as `GO MODULE COMMIT TIME STATE`.
-fn zip(build: &str) -> Vec<u8> {
+fn zip(build: &str, platform: &str) -> Vec<u8> {
     let words: Vec<&str> = build.split(' ').collect();
     let [go, module, commit, time, state] = words[..] else {
         // A program without build information.
-        return package(&[("terraform-provider-lab_v1.0.0", b"#!/bin/sh\n")]);
+        return package(&[
+            ("terraform-provider-lab_v1.0.0", b"#!/bin/sh\n"),
+            ("README", platform.as_bytes()),
+        ]);
     };
     let is_dirty = state == "dirty";
     let text = format!(
         "path\t{module}\nmod\t{module}\tv1.0.0\t\ndep\ta.example/a\tv1.2.3\th1:AAA=\n\
          dep\tb.example/b\tv1.0.0\n=>\t./b\t(devel)\t\nbuild\tvcs.revision={commit}\n\
-         build\tvcs.time={time}\nbuild\tvcs.modified={is_dirty}\n"
+         build\tvcs.time={time}\nbuild\tvcs.modified={is_dirty}\nbuild\tGOOS={platform}\n"
     );
     package(&[("terraform-provider-lab_v1.0.0", &program(go, &text))])
 }
@@ -79,7 +82,7 @@ fn locked(releases: &[(&str, [&str; 2])], version: &str) -> (Registry, Lab) {
     let registry = Registry::start();
     for (version, builds) in releases {
         for (platform, build) in TWO.iter().zip(builds) {
-            registry.add_zip("acme/lab", version, platform, &zip(build));
+            registry.add_zip("acme/lab", version, platform, &zip(build, platform));
         }
     }
     let mut lab = Lab::new();
@@ -111,7 +114,14 @@ fn builds_that_facts_know_are_shown() {
     registry.reset(&json!({}));
     let outcome = run(&lab, &["show", "--build"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(outcome.stdout, str![[r#""#]]);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+PROVIDER  VERSION  GO        MAIN MODULE                                    COMMIT        TIME                  SOURCE  MODULES  PLATFORMS
+acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123456789ab  2024-05-06T07:08:09Z  clean   2        2 of 2
+
+"#]]
+    );
     assert_eq!(outcome.stderr, "");
     assert!(registry.requests().is_empty());
     let outcome = run(&lab, &["show", "--build", "--format", "json"]);
@@ -143,7 +153,15 @@ fn contents_that_nobody_knows_are_downloaded_once() {
     registry.reset(&json!({}));
     let outcome = run(&lab, &["show", "--build"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!([outcome.stdout, outcome.stderr].concat(), str![[r#""#]]);
+    assert_data_eq!(
+        [outcome.stdout, outcome.stderr].concat(),
+        str![[r#"
+PROVIDER  VERSION  GO        MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
+acme/lab  1.0.0    not read  -            -       -     -       -        -
+note: the contents of 2 packages are not known; `lockctl show --build --contents` downloads and reads them
+
+"#]]
+    );
     // `lock` needs no contents.
     assert_exit(&lock(&lab, BOTH), 0);
     assert_eq!(downloads(&registry), 0);
@@ -167,7 +185,14 @@ fn a_program_without_build_information_is_unknown() {
     let (_registry, lab) = locked(&[("1.0.0", ["", ""])], "1.0.0");
     let outcome = run(&lab, &["show", "--build"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!([outcome.stdout, outcome.stderr].concat(), str![[r#""#]]);
+    assert_data_eq!(
+        [outcome.stdout, outcome.stderr].concat(),
+        str![[r#"
+PROVIDER  VERSION  GO       MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
+acme/lab  1.0.0    unknown  -            -       -     -       -        -
+
+"#]]
+    );
 }
 
 #[test]
@@ -261,7 +286,17 @@ fn changes_of_builds_are_lines_with_a_risk() {
     lab.write("old.hcl", lab.read(LOCK));
     update(&lab, "1.1.0");
     let outcome = run(&lab, &["diff", "old.hcl", LOCK]);
-    assert_data_eq!(outcome.stdout, str![[r#""#]]);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the constraints changed (1.0.0 → 1.1.0); the constraint in main.tf:3 is 1.1.0
+    warning: the program is built from an older commit: 2024-05-06T07:08:09Z → 2020-05-06T07:08:09Z
+    warning: the program is built with an older Go: go1.22.3 → go1.9
+    notice: the source of the program differs from its commit, which it did not before (darwin_arm64, linux_amd64)
+1 provider upgraded with new constraints; warning: acme/lab
+
+"#]]
+    );
     assert_exit(
         &run(&lab, &["diff", "old.hcl", LOCK, "--fail-on", "warning"]),
         1,
@@ -285,11 +320,39 @@ fn platforms_that_differ_are_a_warning() {
     );
     let outcome = run(&lab, &["verify", "--only", "build"]);
     assert_exit(&outcome, 1);
-    assert_data_eq!(steady(&registry, &outcome.stdout), str![[r#""#]]);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+warning[build-inconsistent]: the packages of registry.terraform.io/acme/lab 1.0.0 are built partly from modified source
+ --> .terraform.lock.hcl:5:17
+  |
+5 |   version     = "1.0.0"
+  |                 ^^^^^^^ source that differs from its commit: linux_amd64
+  |
+  = help: compare the release with its tag and ask the publisher; `lockctl show --build` shows the build of each platform
+
+.terraform.lock.hcl: 1 warning
+
+"#]]
+    );
     update(&lab, "1.1.0");
     let outcome = run(&lab, &["verify", "--only", "build"]);
     assert_exit(&outcome, 1);
-    assert_data_eq!(steady(&registry, &outcome.stdout), str![[r#""#]]);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+warning[build-inconsistent]: the packages of registry.terraform.io/acme/lab 1.1.0 are built from different commits
+ --> .terraform.lock.hcl:5:17
+  |
+5 |   version     = "1.1.0"
+  |                 ^^^^^^^ commit 0123456789ab: darwin_arm64; commit fedc456789ab: linux_amd64
+  |
+  = help: compare the release with its tag and ask the publisher; `lockctl show --build` shows the build of each platform
+
+.terraform.lock.hcl: 1 warning
+
+"#]]
+    );
     assert_exit(&run(&lab, &["verify", "--only", "build", "--no-cache"]), 0);
 }
 
@@ -303,7 +366,21 @@ fn the_module_of_another_publisher_is_a_note() {
     );
     let outcome = run(&lab, &["verify", "--only", "build", "-v"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(outcome.stdout, str![[r#""#]]);
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+note[build-of-another-module]: registry.terraform.io/acme/lab is built from the module github.com/hashicorp/terraform-provider-lab
+ --> .terraform.lock.hcl:4:1
+  |
+4 | provider "registry.terraform.io/acme/lab" {
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ by the programs for darwin_arm64, linux_amd64
+  |
+  = help: compare the address with the documentation of the provider: a fork keeps the path of its module, and so does a copy; `lockctl why registry.terraform.io/acme/lab` shows which module requires it
+
+.terraform.lock.hcl: ok; 1 provider; 1 note
+
+"#]]
+    );
     update(&lab, "1.1.0");
     let outcome = run(&lab, &["verify", "--only", "build", "-v"]);
     assert!(!outcome.stdout.contains("module"), "{}", outcome.stdout);
