@@ -211,6 +211,19 @@ impl MirroringError {
                 Some("name another directory with --oci-layout".to_owned())
             }
             Self::Link { .. } => Some("remove the link, or name another directory".to_owned()),
+            Self::Io { action, cause, .. } if *action != "read" => match cause.kind() {
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    Some("make room on the disk, and run the same command again to go on".to_owned())
+                }
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Some(
+                    "run the command as the user who owns the directory, or name another one".to_owned(),
+                ),
+                io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => Some(
+                    "a file is in the place of a directory: remove it, or name another directory"
+                        .to_owned(),
+                ),
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -247,8 +247,10 @@ impl<'a> Fetcher<'a> {
         // In the directory of its place, so that giving it its name is one step of the file system.
         let make = || self.disk.draft(dir);
         let downloaded = download_into(&net, &make, request).map_err(|error| match error {
-            // The reason alone is kept of the error of the system.
-            FetchError::Scratch { reason, .. } => PlaceFailure::Write(io::Error::other(reason)),
+            // Kind and reason are kept of the error of the system.
+            FetchError::Scratch { kind, reason, .. } => {
+                PlaceFailure::Write(io::Error::new(kind, reason))
+            }
             error => PlaceFailure::Failed(in_words(&error)),
         })?;
         Ok(Arrived::Zip {

@@ -463,6 +463,7 @@ fn too_large(url: &Url, limit: u64) -> FetchError {
 fn not_stored(url: &Url, error: &io::Error) -> FetchError {
     FetchError::Scratch {
         url: url.clone(),
+        kind: error.kind(),
         reason: error.to_string(),
     }
 }

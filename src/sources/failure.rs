@@ -62,7 +62,11 @@ pub enum FetchError {
         cause: Outage,
     },
     #[error("the package from {url} could not be stored: {reason}")]
-    Scratch { url: Url, reason: String },
+    Scratch {
+        url: Url,
+        kind: std::io::ErrorKind,
+        reason: String,
+    },
 }
 
 /// A failure of a host, whatever was requested from it.

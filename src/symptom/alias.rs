@@ -6,7 +6,7 @@ use crate::diag::{RULES, TOPICS};
 /// with hyphens, and in the singular.
 pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("age", &["release-too-young", "project-file"]),
-    ("air-gap", &["network", "facts"]),
+    ("air-gap", &["mirror", "facts"]),
     ("alpine", &["platforms-incomplete"]),
     ("atlantis", &["roots"]),
     ("arm64", &["platforms-incomplete"]),
@@ -56,7 +56,6 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
         "minimum-release-age",
         &["release-too-young", "project-file"],
     ),
-    ("mirror", &["network"]),
     ("module", &["modules"]),
     ("monorepo", &["roots"]),
     ("offline", &["network", "facts"]),
@@ -66,7 +65,7 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("pin", &["key-not-allowed", "project-file"]),
     ("plan", &["matrix"]),
     ("platform", &["platforms-incomplete"]),
-    ("plugin-cache", &["matrix", "network"]),
+    ("plugin-cache", &["matrix", "mirror"]),
     ("policy", &["project-file", "provider-not-allowed"]),
     ("pre-commit", &["ci"]),
     ("private-registry", &["network"]),

@@ -180,7 +180,7 @@ fn words_lead_to_a_page() {
         ("policy", "project-file"),
         ("min_age", "release-too-young"),
         ("pin", "key-not-allowed"),
-        ("mirror", "network"),
+        ("air gap", "mirror"),
         ("init", "matrix"),
         ("Exit-Codes", "exit-codes"),
         ("platforms_incomplete", "platforms-incomplete"),

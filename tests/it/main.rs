@@ -74,6 +74,8 @@ mod schema;
 mod seed;
 #[path = "../support/servers.rs"]
 mod servers;
+#[path = "../support/static_files.rs"]
+mod static_files;
 #[path = "../support/temp.rs"]
 mod temp;
 #[path = "../support/unset_values.rs"]

@@ -47,6 +47,18 @@ pub(crate) trait Changes: Sync {
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }
+
+    fn make_directory(&self, path: &Path) -> io::Result<()> {
+        RealDisk.make_directory(path)
+    }
+
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        RealDisk.draft(dir)
+    }
+
+    fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
+        RealDisk.draft_directory(dir)
+    }
 }
 
 /// The disk of this machine with the changes of a test.
@@ -107,7 +119,7 @@ impl<T: Changes> Disk for Changed<T> {
     }
 
     fn make_directory(&self, path: &Path) -> io::Result<()> {
-        RealDisk.make_directory(path)
+        self.0.make_directory(path)
     }
 
     fn scratch(&self) -> io::Result<Box<dyn Scratch>> {
@@ -115,11 +127,11 @@ impl<T: Changes> Disk for Changed<T> {
     }
 
     fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
-        RealDisk.draft(dir)
+        self.0.draft(dir)
     }
 
     fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
-        RealDisk.draft_directory(dir)
+        self.0.draft_directory(dir)
     }
 
     fn executable(&self, path: &Path) -> io::Result<u32> {

@@ -1,5 +1,6 @@
 //! A static server: the files of a directory over HTTPS, as any web server hands them out.
 #![allow(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![allow(dead_code, reason = "not every test binary needs all of it")]
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

@@ -160,7 +160,8 @@ fn explain_knows_other_words_for_pages() {
         ("min_age", "release-too-young"),
         ("cooldown", "release-too-young"),
         ("pin", "key-not-allowed"),
-        ("mirror", "Registries, mirrors and credentials"),
+        ("registry", "Registries, mirrors and credentials"),
+        ("mirror", "A mirror of providers"),
         ("exit-code", "Exit codes"),
         ("platforms", "platforms-incomplete"),
         ("LOCK_MISSING", "lock-missing"),
@@ -174,9 +175,9 @@ fn explain_knows_other_words_for_pages() {
     assert_exit(&outcome, 0);
     assert!(outcome.stdout.starts_with("release-too-young\n"));
     // Two words for one page show it once.
-    let once = lab.run(&["explain", "mirror"]).stdout;
+    let once = lab.run(&["explain", "registry"]).stdout;
     assert_eq!(
-        lab.run(&["explain", "mirror", "proxy", "network"]).stdout,
+        lab.run(&["explain", "registry", "proxy", "network"]).stdout,
         once
     );
 }

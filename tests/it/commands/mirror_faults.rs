@@ -134,6 +134,7 @@ fn a_file_in_the_place_of_the_directory_is_named() {
         str![[r#"
 error: m cannot be written
   cause: File exists (os error 17)
+  help: a file is in the place of a directory: remove it, or name another directory
 
 "#]]
     );
