@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::Hash;
-use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex};
+use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex_of_digest};
 
 /// A file name that would make the list behind an `h1` ambiguous.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +63,7 @@ pub fn h1_of_digests<'a>(
             return Err(LineFeedInName { name: name.into() });
         }
         // The format of `sha256sum`, with two spaces, of which a line feed in a name would make two lines (rules 2.3).
-        for part in [hex(&digest).as_bytes(), b"  ", name, b"\n"] {
+        for part in [hex_of_digest(&digest).as_bytes(), b"  ", name, b"\n"] {
             list.update(part);
         }
     }

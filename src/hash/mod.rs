@@ -26,7 +26,9 @@ pub use checksum::{Checksum, ChecksumError, ChecksumKind};
 pub use h1::{LineFeedInName, h1, h1_of_digests};
 pub use matching::{CheckedPackage, Match, matches};
 pub use set::Hashes;
-pub use sha256::{DIGEST_BYTES, Digest, READ_BUFFER_BYTES, Sha256Stream, digest_of_hex};
+pub use sha256::{
+    DIGEST_BYTES, Digest, READ_BUFFER_BYTES, Sha256Stream, digest_of_hex, hex_of_digest,
+};
 pub use zh::{zh, zh_of_digest};
 
 /// One package hash exactly as a lock file spells it, e.g. `h1:Zk2c…=`.

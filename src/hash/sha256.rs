@@ -54,8 +54,9 @@ impl Sha256Stream {
 }
 
 /// Spells a digest in lower-case hexadecimal.
-pub(super) fn hex(digest: &Digest) -> String {
-    ::hex::encode(digest)
+#[must_use]
+pub fn hex_of_digest(digest: &Digest) -> String {
+    hex::encode(digest)
 }
 
 /// Reads a digest: 64 hexadecimal digits, upper or lower case, and nothing else.
@@ -69,7 +70,7 @@ pub(super) fn hex(digest: &Digest) -> String {
 #[must_use]
 pub fn digest_of_hex(text: &str) -> Option<Digest> {
     let mut digest = [0; DIGEST_BYTES];
-    ::hex::decode_to_slice(text, &mut digest).ok()?;
+    hex::decode_to_slice(text, &mut digest).ok()?;
     Some(digest)
 }
 
@@ -84,7 +85,7 @@ mod tests {
         let read = stream.read_all(&b"bc"[..], &mut [0; 1]).expect("no error");
         assert_eq!(read, 2);
         assert_eq!(
-            hex(&stream.finish()),
+            hex_of_digest(&stream.finish()),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
     }

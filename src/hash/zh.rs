@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::Hash;
-use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex};
+use super::sha256::{Digest, READ_BUFFER_BYTES, Sha256Stream, hex_of_digest};
 
 /// Hashes a zip: SHA-256 over its bytes, in lower-case hexadecimal (rules 2.1).
 ///
@@ -24,7 +24,7 @@ pub fn zh(reader: impl Read) -> io::Result<Hash> {
 /// Spells the SHA-256 of a zip as its hash.
 #[must_use]
 pub fn zh_of_digest(digest: &Digest) -> Hash {
-    Hash::computed("zh", &hex(digest))
+    Hash::computed("zh", &hex_of_digest(digest))
 }
 
 #[cfg(test)]

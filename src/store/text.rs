@@ -14,7 +14,7 @@ use std::str::FromStr;
 use super::{FactOrigin, StoredFact};
 use crate::addr::ProviderAddr;
 use crate::flavor::Flavor;
-use crate::hash::{Digest, Hash, Scheme, Sha256Stream, digest_of_hex, h1_of_digests, zh_of_digest};
+use crate::hash::{Hash, Scheme, Sha256Stream, digest_of_hex, h1_of_digests, hex_of_digest};
 use crate::package::{Fact, PackageId, PackedFile};
 use crate::platform::Platform;
 
@@ -127,7 +127,7 @@ pub(super) fn object(stored: &StoredFact) -> String {
     let statable =
         fact.files.len() <= MAX_FILES && fact.files.iter().all(|file| is_plain(&file.name));
     for PackedFile { name, digest } in fact.files.iter().filter(|_| statable) {
-        text.push_str(&format!("file {} {name}\n", hex(digest)));
+        text.push_str(&format!("file {} {name}\n", hex_of_digest(digest)));
     }
     sealed(text)
 }
@@ -245,9 +245,5 @@ fn parse_file(text: &str) -> Option<PackedFile> {
 pub(super) fn check(text: &str) -> String {
     let mut stream = Sha256Stream::default();
     stream.update(text.as_bytes());
-    format!("sha256:{}", hex(&stream.finish()))
-}
-
-fn hex(digest: &Digest) -> String {
-    zh_of_digest(digest).value().to_owned()
+    format!("sha256:{}", hex_of_digest(&stream.finish()))
 }
