@@ -164,7 +164,7 @@ const HOMES: &[(&str, &str)] = &[
     ("sha1", "expr hash"),
     ("sha2", "expr hash"),
     ("signal_hook", "os"),
-    ("tar", "modules"),
+    ("tar", "mirror modules"),
     ("tempfile", "os"),
     ("terminal_size", "os"),
     ("tokio", "os"),

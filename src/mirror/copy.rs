@@ -1,6 +1,6 @@
 //! A file of this machine, copied into one that has no name yet.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::hash::{Digest, READ_BUFFER_BYTES, Sha256Stream};
@@ -19,14 +19,13 @@ pub(super) enum FileCopyError {
     Write(io::Error),
 }
 
-/// Copies a file into a draft in a directory of the other disk.
+/// Copies what was opened into a draft in a directory.
 pub(super) fn copy<'d>(
-    files: &dyn Disk,
-    path: &Path,
+    opened: io::Result<impl Read>,
     disk: &'d dyn Disk,
     dir: &Path,
 ) -> Result<CopiedFile<'d>, FileCopyError> {
-    let mut reader = files.open(path).map_err(FileCopyError::Read)?;
+    let mut reader = opened.map_err(FileCopyError::Read)?;
     let mut draft = disk.draft(dir).map_err(FileCopyError::Write)?;
     let mut sha = Sha256Stream::default();
     let mut buffer = vec![0; READ_BUFFER_BYTES];

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::bundle::{BundleError, LEFT_OUT};
 use crate::archive::ArchiveError;
 use crate::diag::{causes, counted_as};
 use crate::hash::Hash;
@@ -109,6 +110,13 @@ pub enum MirroringError {
     /// One of the two directories is in the other one.
     #[error("the OCI layout {} and the mirror {} are not apart", layout.display(), mirror.display())]
     LayoutInMirror { layout: PathBuf, mirror: PathBuf },
+    /// A bundle would be too large for its readers.
+    #[error("{} cannot be made", path.display())]
+    Bundle {
+        path: PathBuf,
+        #[source]
+        cause: BundleError,
+    },
     /// A link is in the way.
     #[error("{} is a symbolic link, and a mirror is written without following any", path.display())]
     Link { path: PathBuf },
@@ -142,6 +150,11 @@ impl LeftPlace {
     /// Returns true for a place that has the package, but not its zip.
     pub(super) fn is_unpacked(&self) -> bool {
         self.reason == ONLY_UNPACKED
+    }
+
+    /// Returns true for a bundle that leaves the package to the one that it builds on.
+    fn is_cut(&self) -> bool {
+        self.reason.starts_with(LEFT_OUT)
     }
 }
 
@@ -179,6 +192,9 @@ impl MirroringError {
             )),
             Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_unpacked) => Some(
                 "--unpacked makes a mirror of unpacked packages, which `init` installs from as well".to_owned(),
+            ),
+            Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_cut) => Some(
+                "mirror the earlier bundle into the same directory first, or name it with --from as well".to_owned(),
             ),
             Self::NoPlace { .. } => Some(
                 "run the same command again to go on; --from DIR names a directory that has the package".to_owned(),

@@ -8,6 +8,7 @@
 //! unpacked package is written beside its place and renamed; the documents of a provider come after its packages, and
 //! its OCI image layout, if one is wanted, after both.
 
+pub mod bundle;
 mod compare;
 mod copy;
 mod demands;

@@ -4,7 +4,7 @@
 //! fails or hands out other bytes is left for the next one.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 
 use super::copy::{self, FileCopyError};
@@ -184,6 +184,20 @@ impl<'a> Fetcher<'a> {
                         .map(move |local| (name.clone(), self.local(&local, dirs, wanted))),
                 )
             }
+            Place::Bundle(bundle) => {
+                let name = bundle.path().display().to_string();
+                let mut candidates = bundle
+                    .candidates(&wanted.id, wanted.zips, wanted.h1s)
+                    .peekable();
+                if candidates.peek().is_none() {
+                    let lacks = PlaceFailure::Lacks(bundle.lacks(&wanted.id));
+                    return Box::new(std::iter::once((name, Err(lacks))));
+                }
+                Box::new(candidates.map(move |bytes| {
+                    let content = bundle.content(self.files, bytes);
+                    (name.clone(), self.copied(content, &dirs.provider))
+                }))
+            }
             Place::Source(name, source) => {
                 let name = name
                     .clone()
@@ -268,18 +282,7 @@ impl<'a> Fetcher<'a> {
         wanted: &SoughtPackage<'_>,
     ) -> Result<Arrived<'a>, PlaceFailure> {
         match local {
-            Local::Archive(path) => {
-                let copied = copy::copy(self.files, path, self.disk, &dirs.provider);
-                let copied = copied.map_err(|error| match error {
-                    FileCopyError::Read(error) => PlaceFailure::Failed(error.to_string()),
-                    FileCopyError::Write(error) => PlaceFailure::Write(error),
-                })?;
-                Ok(Arrived::Zip {
-                    draft: copied.draft,
-                    digest: copied.digest,
-                    bytes: copied.bytes,
-                })
-            }
+            Local::Archive(path) => self.copied(self.files.open(path), &dirs.provider),
             // The bytes of the zip, which `zh:` names, cannot be made from its files.
             Local::Directory(_) if wanted.needs_zip => {
                 Err(PlaceFailure::Lacks(ONLY_UNPACKED.to_owned()))
@@ -294,6 +297,22 @@ impl<'a> Fetcher<'a> {
                 }
             }
         }
+    }
+
+    fn copied(
+        &self,
+        opened: io::Result<impl Read>,
+        dir: &Path,
+    ) -> Result<Arrived<'a>, PlaceFailure> {
+        let copied = copy::copy(opened, self.disk, dir).map_err(|error| match error {
+            FileCopyError::Read(error) => PlaceFailure::Failed(error.to_string()),
+            FileCopyError::Write(error) => PlaceFailure::Write(error),
+        })?;
+        Ok(Arrived::Zip {
+            draft: copied.draft,
+            digest: copied.digest,
+            bytes: copied.bytes,
+        })
     }
 
     /// Hashes what has arrived, and compares it with what vouches for it.

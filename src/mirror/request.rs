@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use super::bundle::Bundle;
 use crate::authenticate::Enforcement;
 use crate::flavor::Flavor;
 use crate::locker::{FlavorSource, SignatureDemands, TrustedFacts};
@@ -34,6 +35,8 @@ pub struct MirroredRoot<'a> {
 pub enum Place<'a> {
     /// A directory of packages in the layout of a filesystem mirror, or a plugin cache.
     Directory(PathBuf, &'a FilesystemMirror),
+    /// A bundle that another run wrote.
+    Bundle(&'a Bundle),
     /// A source, with its name; a registry goes by the hostname of the provider.
     Source(Option<String>, &'a FlavorSource<'a>),
 }

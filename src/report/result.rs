@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::groups::grouped;
 use super::rows::{
-    ConvertedProvider, FixRow, GitSetting, MatrixRow, PackageRow, PageMatchRow, Provider, RuleRow,
-    StoreReport, SymptomRow, TopicRow, VersionsInUse,
+    ConvertedProvider, FixRow, GitSetting, MatrixRow, MirrorBundle, PackageRow, PageMatchRow,
+    Provider, RuleRow, StoreReport, SymptomRow, TopicRow, VersionsInUse,
 };
 use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
@@ -37,6 +37,8 @@ pub struct CommandResult {
     pub unchanged: Option<usize>,
     /// The versions that the roots lock, if they were compared.
     pub versions_in_use: Option<VersionsInUse>,
+    /// The bundle that a mirror was put into, if one was wanted.
+    pub bundle: Option<MirrorBundle>,
     /// The texts of the files in which findings are.
     pub texts: Texts,
 }
@@ -265,6 +267,7 @@ impl CommandResult {
             not_locked: None,
             unchanged: None,
             versions_in_use: None,
+            bundle: None,
             texts,
         }
     }

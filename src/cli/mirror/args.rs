@@ -9,7 +9,7 @@ use crate::cli::args::{Platforms, RootArgs, examples, jobs};
 use crate::cli::source_args::InstallationArg;
 use crate::cliconfig::RepositoryTemplate;
 use crate::mirror::{ExistingCheck, MirrorExtent, MirrorLayout};
-use crate::run::mirror::{CliConfigFile, MirrorOptions};
+use crate::run::mirror::{BundleFile, CliConfigFile, MirrorOptions};
 use crate::run::options::{PackageChoice, RunOptions};
 use crate::sources::network_mirror::MirrorUrl;
 
@@ -25,6 +25,8 @@ use crate::sources::network_mirror::MirrorUrl;
     ("lockctl mirror m --from ~/.terraform.d/plugin-cache", "copy what is at hand"),
     ("lockctl mirror m -r --oci-layout oci", "and what `oras cp` pushes"),
     ("lockctl mirror m -r --check", "is it complete? makes no request"),
+    ("lockctl mirror m -r --bundle b.tar", "one file for an air gap"),
+    ("lockctl mirror m -r --from b.tar --offline", "on the far side"),
 ]))]
 pub(in crate::cli) struct MirrorArgs {
     /// The directory of the mirror; it is made if it is missing
@@ -34,12 +36,23 @@ pub(in crate::cli) struct MirrorArgs {
     pub(super) roots: RootArgs,
     #[command(flatten)]
     platforms: Platforms,
-    /// Copy packages from this directory, if it has them [can be repeated]
+    /// Copy packages from this directory or bundle, if it has them [can be repeated]
     ///
-    /// It has the layout of a filesystem mirror. Whatever it holds, only packages with the right hash
-    /// are copied; unpacked ones serve only for --unpacked.
-    #[arg(long, value_name = "DIR")]
+    /// A directory has the layout of a filesystem mirror; a bundle is a file that --bundle wrote. Whatever
+    /// it holds, only packages with the right hash are copied; unpacked ones serve only for --unpacked.
+    #[arg(long, value_name = "DIR|FILE")]
     pub(super) from: Vec<PathBuf>,
+    /// Then write the packages that the lock files need into this file, for an air gap
+    ///
+    /// It is a tar with a manifest, the same for the same packages and lock files. DIR is filled first, and
+    /// saves the downloads of the next bundle. Nothing is written if a package is missing.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "dry_run"])]
+    bundle: Option<PathBuf>,
+    /// With --bundle, leave out packages that this earlier bundle has, or builds on
+    ///
+    /// On the far side these must be there before, or be named with --from as well.
+    #[arg(long, value_name = "OLD", requires = "bundle")]
+    since: Option<PathBuf>,
     /// Take packages from this network mirror before registries
     #[arg(long, value_name = "URL")]
     net_mirror: Option<MirrorUrl>,
@@ -137,6 +150,10 @@ impl MirrorArgs {
             },
             oci_layout: self.oci_layout.as_ref().map(|dir| options.below(dir)),
             prunes: self.prune,
+            bundle: self.bundle.as_ref().map(|path| BundleFile {
+                path: options.below(path),
+                since: self.since.as_ref().map(|since| options.below(since)),
+            }),
             from: self.from.iter().map(|dir| options.below(dir)).collect(),
             sources: net_mirror
                 .into_iter()

@@ -8,7 +8,9 @@ use crate::cli::session::provider::{self, or_dash};
 use crate::diag::counted;
 use crate::mirror::MirrorExtent;
 use crate::platform::Platform;
-use crate::report::json::{MirroredPackageRow, MirroredProvider, MirroredState, Provider};
+use crate::report::json::{
+    MirrorBundle, MirroredPackageRow, MirroredProvider, MirroredState, Provider,
+};
 use crate::report::{CommandResult, TextBlock, Tone};
 use crate::run::progress;
 
@@ -74,7 +76,29 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         blocks.push(TextBlock::Lines(vec![text]));
     }
     blocks.push(verdict);
+    if let Some(bundle) = &result.bundle {
+        blocks.push(TextBlock::Lines(vec![bundled(bundle)]));
+    }
     blocks
+}
+
+/// Says what a bundle has, and what it leaves to another one.
+fn bundled(bundle: &MirrorBundle) -> String {
+    let mut text = format!(
+        "bundled {}, {}, in {}",
+        counted(bundle.packages, "package"),
+        progress::size(bundle.bytes),
+        bundle.path
+    );
+    if !bundle.changed {
+        text.push_str(", which is as it was");
+    }
+    if let Some(base) = &bundle.base {
+        let left_out = counted(bundle.left_out, "package");
+        let base = &base.path;
+        text.push_str(&format!("; {left_out} left out since {base}"));
+    }
+    text
 }
 
 fn tone(result: &CommandResult) -> Tone {

@@ -104,14 +104,10 @@ impl OciLayouts<'_> {
         }
         differing.extend(self.place_document(&blobs, &configuration())?);
         let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
-        let versions: BTreeSet<&Version> =
-            packages.iter().map(|package| package.version).collect();
+        let versions: BTreeSet<&Version> = packages.iter().map(|package| package.version).collect();
         for version in versions {
             let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
-            for package in packages
-                .iter()
-                .filter(|package| package.version == version)
-            {
+            for package in packages.iter().filter(|package| package.version == version) {
                 let manifest = package_manifest(&package.zip, &package.file_name);
                 differing.extend(self.place_document(&blobs, &manifest)?);
                 let entry = package_entry(&manifest, package.platform);
@@ -226,14 +222,16 @@ impl OciLayouts<'_> {
         if self.writes() {
             let zip = zips.join(&package.file_name);
             let copied =
-                copy::copy(self.disk, &zip, self.disk, blobs).map_err(|error| match error {
-                    FileCopyError::Read(cause) => {
-                        MirroringError::io(self.files, &zip, "read", cause)
-                    }
-                    FileCopyError::Write(cause) => {
-                        MirroringError::io(self.files, &path, "written", cause)
-                    }
-                })?;
+                copy::copy(self.disk.open(&zip), self.disk, blobs).map_err(
+                    |error| match error {
+                        FileCopyError::Read(cause) => {
+                            MirroringError::io(self.files, &zip, "read", cause)
+                        }
+                        FileCopyError::Write(cause) => {
+                            MirroringError::io(self.files, &path, "written", cause)
+                        }
+                    },
+                )?;
             if hash::zh_of_digest(&copied.digest) != package.zip.name {
                 return Err(MirroringError::Changed { path: zip });
             }

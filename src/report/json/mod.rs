@@ -78,6 +78,9 @@ pub struct JsonDocument<'a> {
     /// The facts that are kept about packages; only of `cache`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub store: Option<&'a StoreReport>,
+    /// The bundle with the packages; only of `mirror --bundle`, and absent if none could be made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bundle: Option<&'a MirrorBundle>,
     /// Directories with configuration that no root covers, where roots were looked for.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub not_locked: &'a [String],
@@ -181,6 +184,7 @@ impl<'a> JsonDocument<'a> {
             symptoms,
             versions_in_use: in_use.map(|all| &*all.differing),
             store,
+            bundle: result.bundle.as_ref(),
             not_locked: result.not_locked.as_deref().unwrap_or_default(),
         }
     }

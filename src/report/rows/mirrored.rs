@@ -92,3 +92,34 @@ pub enum MirroredState {
     /// Another file is in its place.
     Wrong,
 }
+
+/// A bundle that was written, or had the same bytes already.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MirrorBundle {
+    /// The path of the file, as typed.
+    pub path: String,
+    /// Number of packages in it.
+    pub packages: usize,
+    /// The size of the file, in bytes.
+    pub bytes: u64,
+    /// Number of packages that lock files need and earlier bundles have.
+    pub left_out: usize,
+    /// The SHA-256 of its manifest, by which later bundles name it.
+    pub manifest_sha256: String,
+    /// The bundle that it builds on; absent for a whole one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<BundleBase>,
+    /// The file was written in this run.
+    pub changed: bool,
+}
+
+/// A bundle that another one builds on.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BundleBase {
+    /// The path of the file, as typed.
+    pub path: String,
+    /// The SHA-256 of its manifest.
+    pub manifest_sha256: String,
+}

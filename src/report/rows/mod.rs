@@ -36,7 +36,9 @@ pub use fixed::FixRow;
 pub use git::GitSetting;
 pub use in_use::{ProviderInUse, VersionInUse, VersionsInUse};
 pub use matrix::{MatrixRow, Outcome, Route};
-pub use mirrored::{MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState};
+pub use mirrored::{
+    BundleBase, MirrorBundle, MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState,
+};
 pub use module::{ModuleKind, ModuleRow, RequiredProviderRow};
 pub use outdated::{ComparedProvider, ConflictingPlace, HoldingPlace, VersionState};
 pub use package::{FailedPackage, HashedPackageRow, PackageFile, PackageRow};

@@ -4,17 +4,19 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::bundle::{self, PlannedBundle};
 use super::{MirrorOptions, report};
 use crate::config::Loaded;
 use crate::coverage::Attributions;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::locker::{DOWNLOADS, FlavorSource, SignatureDemands};
+use crate::mirror::bundle::Bundle;
 use crate::mirror::{self, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place};
 use crate::package::WantedPlatforms;
 use crate::parallel;
 use crate::report::json::RootStatus;
-use crate::report::{CommandResult, Failure, RootResult};
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::{PackageChoice, RootChoice};
 use crate::run::platforms::{self, PlatformChoice};
@@ -26,6 +28,7 @@ use crate::run::{Job, OpenResult};
 use crate::sources::filesystem_mirror::FilesystemMirror;
 use crate::verify::packages::PackageMemo;
 use crate::verify::policy;
+use crate::world::FileKind;
 
 /// The job that mirrors packages.
 pub(super) struct MirrorJob<'a> {
@@ -41,6 +44,10 @@ pub(super) struct MirrorJob<'a> {
     registry: Sources<'a>,
     /// The directories that packages may be copied from, as the program of each flavor reads them.
     directories: BTreeMap<(Flavor, PathBuf), FilesystemMirror>,
+    /// The bundles that packages may be copied from, which are the same in every flavor.
+    bundles: BTreeMap<PathBuf, Bundle>,
+    /// The bundle that is written.
+    planned: Option<PlannedBundle>,
     outcome: Option<MirrorOutcome>,
 }
 
@@ -62,6 +69,7 @@ impl<'a> MirrorJob<'a> {
         user: Arc<UserConfigs<'a>>,
         options: &'a MirrorOptions,
         choice: &'a RootChoice,
+        planned: Option<PlannedBundle>,
     ) -> Self {
         let world = user.world;
         let typed = options
@@ -78,6 +86,8 @@ impl<'a> MirrorJob<'a> {
             sources: typed.chain([of_projects]).collect(),
             registry: Sources::new(Arc::clone(&user), Some(PackageChoice::Registry)),
             directories: BTreeMap::new(),
+            bundles: BTreeMap::new(),
+            planned,
             outcome: None,
             user,
         }
@@ -159,18 +169,40 @@ impl<'a> MirrorJob<'a> {
         Ok(number.map(Some))
     }
 
-    /// Scans the directories that packages may be copied from.
+    /// Scans the directories, and opens the bundles, that packages may be copied from.
     fn scan(&mut self, flavor: Flavor) -> Result<(), Failure> {
+        let disk = self.user.world.disk;
         for dir in &self.options.from {
             // By flavor, since an address without a host means another one in each; roots of one flavor share a scan.
             let key = (flavor, dir.clone());
             if self.directories.contains_key(&key) || self.options.extent != MirrorExtent::Place {
                 continue;
             }
-            let scanned = FilesystemMirror::scan(self.user.world.disk, dir, flavor);
+            match disk.kind(dir) {
+                Ok(FileKind::File) => {
+                    if !self.bundles.contains_key(dir) {
+                        let bundle = bundle::open(disk, dir, "--from")?;
+                        self.bundles.insert(dir.clone(), bundle);
+                    }
+                    continue;
+                }
+                Ok(FileKind::Symlink | FileKind::Other) => {
+                    return Err(Failure {
+                        title: format!("{} is neither a directory nor a bundle", dir.display()),
+                        causes: Vec::new(),
+                        help: Some(
+                            "copy it to a file first: a bundle is read at more than one place"
+                                .to_owned(),
+                        ),
+                    });
+                }
+                // A path that is not there is an error of the scan.
+                Ok(FileKind::Directory) | Err(_) => {}
+            }
+            let scanned = FilesystemMirror::scan(disk, dir, flavor);
             let mirror = scanned.map_err(|error| {
                 Failure::from_error(&error)
-                    .help("name with --from the top directory of a filesystem mirror")
+                    .help("name with --from the top directory of a filesystem mirror, or a bundle")
             })?;
             self.directories.insert(key, mirror);
         }
@@ -194,6 +226,19 @@ impl<'a> MirrorJob<'a> {
             mirror::prune(disk, self.facts.get(), &settings, &mut outcome);
         }
         report::complete(result, &outcome, self.options, all_read);
+        if let Some(planned) = self.planned {
+            // On the far side a part of the packages would be found out where nothing can be fetched.
+            if result.exit > 0 {
+                result.remarks.push(Sentence::warning(
+                    "no bundle was written, because not every package is there that the lock files need",
+                ));
+            } else {
+                match planned.write(self.user.world, &settings, &outcome) {
+                    Ok(written) => result.bundle = Some(written),
+                    Err(failure) => report::fail_all(result, &failure),
+                }
+            }
+        }
         if let Some(file) = &self.options.cli_config {
             let dir = &self.options.dir;
             match report::write_cli_config(self.user.world, dir, file, &outcome, result) {
@@ -228,6 +273,9 @@ impl Job for MirrorJob<'_> {
         let Some(registry) = self.registry(&root, texts, result)? else {
             return Ok(OpenResult::Finished);
         };
+        if let Some(planned) = &mut self.planned {
+            planned.note(&root, self.user.options, self.user.world);
+        }
         Ok(OpenResult::Ready(OpenMirrorRoot {
             demands: policy::demands(root.project(), root.flavor),
             platforms,
@@ -246,6 +294,9 @@ impl Job for MirrorJob<'_> {
             .map(|(opened, _)| {
                 let flavor = opened.root.flavor;
                 let copied = self.options.from.iter().filter_map(|dir| {
+                    if let Some(bundle) = self.bundles.get(dir) {
+                        return Some(Place::Bundle(bundle));
+                    }
                     let mirror = self.directories.get(&(flavor, dir.clone()))?;
                     Some(Place::Directory(dir.clone(), mirror))
                 });

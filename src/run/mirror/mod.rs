@@ -1,5 +1,6 @@
 //! A mirror for the lock files of many roots: the job, and what it reports.
 
+mod bundle;
 mod job;
 mod report;
 
@@ -30,14 +31,25 @@ pub(crate) struct MirrorOptions {
     pub(crate) oci_layout: Option<PathBuf>,
     /// Packages that no lock file needs are removed.
     pub(crate) prunes: bool,
-    /// Directories that packages may be copied from.
+    /// Directories and bundles that packages may be copied from.
     pub(crate) from: Vec<PathBuf>,
+    /// The bundle that the packages are put into, if one is wanted.
+    pub(crate) bundle: Option<BundleFile>,
     /// Sources that packages may come from, in the order in which they are asked.
     pub(crate) sources: Vec<PackageChoice>,
     /// The CLI configuration that makes `init` use the mirror, if one is to be written.
     pub(crate) cli_config: Option<CliConfigFile>,
     /// Maximum number of packages that are downloaded or hashed at once.
     pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+/// A bundle to write.
+#[derive(Clone, Debug)]
+pub(crate) struct BundleFile {
+    /// The path of the file; its directory must be there.
+    pub(crate) path: PathBuf,
+    /// The bundle that it builds on.
+    pub(crate) since: Option<PathBuf>,
 }
 
 /// A CLI configuration to write.
@@ -79,8 +91,12 @@ pub(crate) fn mirror(
         };
         return CommandResult::failed("mirror", [failure]);
     }
+    let bundle = match bundle::plan(mirror, world) {
+        Ok(bundle) => bundle,
+        Err(failure) => return CommandResult::failed("mirror", [failure]),
+    };
     let user = Arc::new(UserConfigs::new(options, world, observer));
-    let mut job = MirrorJob::new(user, mirror, choice);
+    let mut job = MirrorJob::new(user, mirror, choice, bundle);
     let inputs = RunInputs::of_locks(choice, options, world);
     let all = over_roots(&mut job, inputs);
     let mut result = all.into_result("mirror");

@@ -1,0 +1,164 @@
+//! Bundles of a run: those that packages come from, and the one that is written.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::{BundleFile, MirrorOptions};
+use crate::diag::causes;
+use crate::hash::{Sha256Stream, hex_of_digest};
+use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};
+use crate::mirror::{MirrorOutcome, MirrorSettings};
+use crate::report::Failure;
+use crate::report::json::{BundleBase, MirrorBundle};
+use crate::run::World;
+use crate::run::options::RunOptions;
+use crate::run::root::Root;
+use crate::world::{FileKind, Files};
+
+/// A bundle to write, of which everything was checked that can be before packages are fetched.
+pub(super) struct PlannedBundle {
+    /// The path as the user knows it.
+    shown: PathBuf,
+    /// The path without links.
+    path: PathBuf,
+    base: Option<Bundle>,
+    /// The lock files of the roots that were opened.
+    locks: Vec<BundledLock>,
+}
+
+/// Opens a bundle that an option names.
+pub(super) fn open(files: &dyn Files, path: &Path, option: &str) -> Result<Bundle, Failure> {
+    Bundle::open(files, path).map_err(|error| {
+        let help = match error {
+            BundleError::Io(_) => format!("name with {option} a file that `lockctl mirror --bundle` wrote"),
+            BundleError::FormatVersion { .. } => "a newer lockctl wrote it; use that".to_owned(),
+            _ => format!(
+                "name with {option} a file that `lockctl mirror --bundle` wrote; if it is one, it was damaged on its way: \
+                 copy it again"
+            ),
+        };
+        let words = std::iter::once(error.to_string()).chain(causes(&error));
+        Failure {
+            title: format!("{} cannot be used as a bundle", path.display()),
+            causes: words.collect(),
+            help: Some(help),
+        }
+    })
+}
+
+/// Checks what is typed about a bundle, and opens the one that it builds on.
+pub(super) fn plan(
+    options: &MirrorOptions,
+    world: World<'_>,
+) -> Result<Option<PlannedBundle>, Failure> {
+    let Some(BundleFile { path, since }) = &options.bundle else {
+        return Ok(None);
+    };
+    if !options.layout.has_zips() {
+        return Err(Failure {
+            title: "a bundle holds zips, and --unpacked alone makes none".to_owned(),
+            causes: Vec::new(),
+            help: Some("--unpacked=also makes both".to_owned()),
+        });
+    }
+    let disk = world.disk;
+    let unwritable = |cause: String| Failure {
+        title: format!("{} cannot be written", path.display()),
+        causes: vec![cause],
+        help: None,
+    };
+    // Before the first download: a place that cannot be written needs none.
+    let target = match disk.kind(path) {
+        Ok(FileKind::File) => disk.resolve(path),
+        Ok(_) => return Err(unwritable("it is no regular file".to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let above = path.parent().filter(|above| !above.as_os_str().is_empty());
+            let name = path.file_name().unwrap_or_default();
+            disk.resolve(above.unwrap_or(Path::new(".")))
+                .map(|above| above.join(name))
+        }
+        Err(error) => Err(error),
+    };
+    let target = target.map_err(|error| unwritable(error.to_string()))?;
+    let base = match since {
+        Some(since) if disk.resolve(since).is_ok_and(|since| since == target) => {
+            return Err(Failure {
+                title: format!(
+                    "{} would be replaced by a bundle that builds on it",
+                    since.display()
+                ),
+                causes: Vec::new(),
+                help: Some("give --bundle another name".to_owned()),
+            });
+        }
+        Some(since) => Some(open(disk, since, "--since")?),
+        None => None,
+    };
+    Ok(Some(PlannedBundle {
+        shown: path.clone(),
+        path: target,
+        base,
+        locks: Vec::new(),
+    }))
+}
+
+impl PlannedBundle {
+    /// Notes the lock file of a root for the manifest.
+    pub(super) fn note(&mut self, root: &Root, options: &RunOptions, world: World<'_>) {
+        let Some(lock) = &root.lock else { return };
+        let mut sha = Sha256Stream::default();
+        sha.update(&lock.bytes);
+        // As seen from the directory of the run, so that a checkout elsewhere makes the same bundle.
+        let current = world.env.current_dir().unwrap_or_default();
+        let dir = options.dir.as_deref().unwrap_or(Path::new(""));
+        let path = root.lock_path.as_path();
+        let path = [dir, &current.join(dir)]
+            .iter()
+            .find_map(|dir| path.strip_prefix(dir).ok())
+            .unwrap_or(path);
+        let parts: Vec<_> = path
+            .components()
+            .filter(|part| *part != Component::CurDir)
+            .map(|part| match part {
+                Component::RootDir => "".into(),
+                part => part.as_os_str().to_string_lossy(),
+            })
+            .collect();
+        self.locks.push(BundledLock {
+            path: parts.join("/"),
+            digest: sha.finish(),
+        });
+    }
+
+    /// Writes the bundle of an outcome in which every package is there.
+    pub(super) fn write(
+        self,
+        world: World<'_>,
+        settings: &MirrorSettings<'_>,
+        outcome: &MirrorOutcome,
+    ) -> Result<MirrorBundle, Failure> {
+        let request = BundleRequest {
+            path: &self.path,
+            locks: self.locks,
+            base: self.base.as_ref(),
+        };
+        let written =
+            write_bundle(world.disk, settings, outcome, request).map_err(|error| Failure {
+                title: error.to_string(),
+                causes: error.causes(),
+                help: error.help(),
+            })?;
+        Ok(MirrorBundle {
+            path: self.shown.display().to_string(),
+            packages: written.packages,
+            bytes: written.bytes,
+            left_out: written.left_out,
+            manifest_sha256: hex_of_digest(&written.manifest),
+            base: self.base.as_ref().map(|base| BundleBase {
+                path: base.path().display().to_string(),
+                manifest_sha256: hex_of_digest(base.digest()),
+            }),
+            changed: written.is_changed,
+        })
+    }
+}
