@@ -44,6 +44,10 @@ pub(crate) trait Changes: Sync {
         RealDisk.replace_held(held, file)
     }
 
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        RealDisk.draft(dir)
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }

@@ -12,6 +12,7 @@ mod tree;
 
 pub mod addresses;
 pub mod build_information;
+pub mod bundle;
 pub mod checksums;
 pub mod cli_config;
 pub mod configuration;
@@ -46,6 +47,7 @@ pub struct Target {
 pub const TARGETS: &[Target] = &[
     target("addresses", addresses::run),
     target("build_information", build_information::run),
+    target("bundle", bundle::run),
     target("checksums", checksums::run),
     target("cli_config", cli_config::run),
     target("configuration", configuration::run),

@@ -50,6 +50,7 @@ mod matrix;
 mod matrix_here;
 mod merge;
 mod mirror;
+mod mirror_bundle;
 mod mirror_disturbed;
 mod mirror_faults;
 mod mirror_recorded;
