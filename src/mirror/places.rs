@@ -186,14 +186,12 @@ impl<'a> Fetcher<'a> {
             }
             Place::Bundle(bundle) => {
                 let name = bundle.path().display().to_string();
-                let mut candidates = bundle
-                    .candidates(&wanted.id, wanted.zips, wanted.h1s)
-                    .peekable();
-                if candidates.peek().is_none() {
+                let candidates = bundle.candidates(&wanted.id, wanted.zips, wanted.h1s);
+                if candidates.is_empty() {
                     let lacks = PlaceFailure::Lacks(bundle.lacks(&wanted.id));
                     return Box::new(std::iter::once((name, Err(lacks))));
                 }
-                Box::new(candidates.map(move |bytes| {
+                Box::new(candidates.into_iter().map(move |bytes| {
                     let content = bundle.content(self.files, bytes);
                     (name.clone(), self.copied(content, &dirs.provider))
                 }))

@@ -92,14 +92,15 @@ impl Bundle {
         id: &PackageId,
         zips: &Hashes,
         h1s: &Hashes,
-    ) -> impl Iterator<Item = Range<u64>> {
+    ) -> Vec<Range<u64>> {
         self.packages()
-            .filter(move |(package, _)| {
+            .filter(|(package, _)| {
                 // By its hash it may be the package of another registry: both public ones have the same zips.
                 package.id.platform == id.platform && zips.contains(&package.zh)
                     || package.id == *id && h1s.contains(&package.h1)
             })
             .map(|(_, bytes)| bytes)
+            .collect()
     }
 
     /// Says why a bundle without candidates does not have a package.

@@ -44,7 +44,12 @@ struct Content<'a> {
     dir: &'a Path,
     manifest: &'a Manifest,
     manifest_bytes: &'a [u8],
+    /// The file, for messages.
+    path: &'a Path,
 }
+
+/// The writer of an archive.
+type ArchiveWriter<'a> = Counting<BufWriter<&'a mut dyn Write>>;
 
 /// Writes the packages that an outcome has into a bundle. A file with the same bytes is left as it is.
 ///
@@ -79,6 +84,7 @@ pub fn write_bundle(
         dir: &dir,
         manifest: &manifest,
         manifest_bytes: &manifest_bytes,
+        path,
     };
     let mut sha = Sha256Stream::default();
     sha.update(&manifest_bytes);
@@ -90,7 +96,7 @@ pub fn write_bundle(
         is_changed,
     };
     disk.sweep(path);
-    if let Some(bytes) = content.same_in(disk, path) {
+    if let Some(bytes) = content.same_in(disk) {
         return Ok(written(bytes, false));
     }
     let unwritable = |cause| MirroringError::io(disk, path, "written", cause);
@@ -99,7 +105,7 @@ pub fn write_bundle(
         unwritable(cause)
     })?;
     let mut draft = disk.draft(directory_of(path)).map_err(unwritable)?;
-    let bytes = content.write(path, &mut draft)?;
+    let bytes = content.write(&mut draft)?;
     draft.place(name).map_err(unwritable)?;
     Ok(written(bytes, true))
 }
@@ -140,9 +146,9 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
 }
 
 impl Content<'_> {
-    /// Returns the size of a file that has these bytes already.
-    fn same_in(&self, disk: &dyn Disk, path: &Path) -> Option<u64> {
-        let mut old = disk.open(path).ok()?;
+    /// Returns the size of the file if it has these bytes already.
+    fn same_in(&self, disk: &dyn Disk) -> Option<u64> {
+        let mut old = disk.open(self.path).ok()?;
         let length = old.seek(SeekFrom::End(0)).ok()?;
         old.rewind().ok()?;
         // The manifest comes first and names every hash, so that as a rule another bundle differs at once.
@@ -150,81 +156,91 @@ impl Content<'_> {
             old,
             buffer: Vec::new(),
         };
-        let bytes = self.write(path, &mut comparison).ok()?;
+        let bytes = self.write(&mut comparison).ok()?;
         (bytes == length).then_some(length)
     }
 
     /// Writes the archive, and returns its size.
-    fn write(&self, path: &Path, out: &mut dyn Write) -> Result<u64, MirroringError> {
+    fn write(&self, out: &mut dyn Write) -> Result<u64, MirroringError> {
         let mut out = Counting {
             out: BufWriter::new(out),
             bytes: 0,
         };
-        self.write_members(path, &mut out)?;
-        Ok(out.bytes)
-    }
-
-    fn write_members(
-        &self,
-        path: &Path,
-        out: &mut Counting<BufWriter<&mut dyn Write>>,
-    ) -> Result<(), MirroringError> {
-        let unwritable = |cause| MirroringError::Io {
-            path: path.to_owned(),
-            more: 0,
-            action: "written",
-            cause,
-        };
-        let header = |name: &str, bytes| {
-            member::header(name, bytes).map_err(|cause| MirroringError::Bundle {
-                path: path.to_owned(),
-                cause,
-            })
-        };
         let manifest = self.manifest_bytes;
-        let manifest_header = header(MANIFEST_NAME, manifest.len() as u64)?;
-        out.write_all(&manifest_header)
-            .and_then(|()| out.write_all(manifest))
+        self.begin(&mut out, MANIFEST_NAME, manifest.len() as u64)?;
+        out.write_all(manifest)
             .and_then(|()| out.pad())
-            .map_err(unwritable)?;
+            .map_err(|cause| self.unwritable(cause))?;
         let mut buffer = vec![0; READ_BUFFER_BYTES];
         for package in &self.manifest.packages {
-            let header = header(&package.name(), package.bytes)?;
-            out.write_all(&header).map_err(unwritable)?;
-            let PackageId {
-                provider,
-                version,
-                platform,
-            } = &package.id;
-            let zip = provider_dir(self.dir, provider).join(zip_name(provider, version, platform));
-            let unreadable = |cause| MirroringError::io(self.mirror, &zip, "read", cause);
-            let mut reader = self.mirror.open(&zip).map_err(unreadable)?;
-            let mut sha = Sha256Stream::default();
-            let mut bytes = 0;
-            loop {
-                let count = match reader.read(&mut buffer) {
-                    Ok(0) => break,
-                    Ok(count) => count,
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                    Err(cause) => return Err(unreadable(cause)),
-                };
-                sha.update(&buffer[..count]);
-                out.write_all(&buffer[..count]).map_err(unwritable)?;
-                bytes += count as u64;
-                // A file that grows would have no end.
-                if bytes > package.bytes {
-                    break;
-                }
-            }
-            // Hashed again while it is copied: another process may have replaced it since it was looked at.
-            if bytes != package.bytes || hash::zh_of_digest(&sha.finish()) != package.zh {
-                return Err(MirroringError::Changed { path: zip });
-            }
-            out.pad().map_err(unwritable)?;
+            self.begin(&mut out, &package.name(), package.bytes)?;
+            self.copy(&mut out, package, &mut buffer)?;
         }
         out.write_all(&member::END)
             .and_then(|()| out.flush())
-            .map_err(unwritable)
+            .map_err(|cause| self.unwritable(cause))?;
+        Ok(out.bytes)
+    }
+
+    /// Writes the header of a member.
+    fn begin(
+        &self,
+        out: &mut ArchiveWriter<'_>,
+        name: &str,
+        bytes: u64,
+    ) -> Result<(), MirroringError> {
+        let header = member::header(name, bytes).map_err(|cause| MirroringError::Bundle {
+            path: self.path.to_owned(),
+            cause,
+        })?;
+        out.write_all(&header)
+            .map_err(|cause| self.unwritable(cause))
+    }
+
+    /// Copies a package out of the mirror.
+    fn copy(
+        &self,
+        out: &mut ArchiveWriter<'_>,
+        package: &BundledPackage,
+        buffer: &mut [u8],
+    ) -> Result<(), MirroringError> {
+        let PackageId {
+            provider,
+            version,
+            platform,
+        } = &package.id;
+        let zip = provider_dir(self.dir, provider).join(zip_name(provider, version, platform));
+        let unreadable = |cause| MirroringError::io(self.mirror, &zip, "read", cause);
+        let mut reader = self.mirror.open(&zip).map_err(unreadable)?;
+        let mut sha = Sha256Stream::default();
+        let mut bytes = 0;
+        // A file that grows meanwhile would have no end.
+        while bytes <= package.bytes {
+            let count = match reader.read(buffer) {
+                Ok(0) => break,
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(unreadable(cause)),
+            };
+            sha.update(&buffer[..count]);
+            out.write_all(&buffer[..count])
+                .map_err(|cause| self.unwritable(cause))?;
+            bytes += count as u64;
+        }
+        // Hashed again while it is copied: another process may have replaced it since it was looked at.
+        if bytes != package.bytes || hash::zh_of_digest(&sha.finish()) != package.zh {
+            return Err(MirroringError::Changed { path: zip });
+        }
+        out.pad().map_err(|cause| self.unwritable(cause))
+    }
+
+    fn unwritable(&self, cause: io::Error) -> MirroringError {
+        MirroringError::Io {
+            path: self.path.to_owned(),
+            more: 0,
+            action: "written",
+            cause,
+        }
     }
 }
 
