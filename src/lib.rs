@@ -130,6 +130,10 @@ pub mod locker;
 pub mod mirror;
 pub mod verify;
 
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod sbom;
+
 #[doc(hidden)]
 pub mod workspace;
 

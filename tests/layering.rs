@@ -91,6 +91,7 @@ const ROOMS: &[(&str, &str)] = &[
         "flavor addr version platform hash contents diag world package requirement parallel lockfile project \
          authenticate archive sources resolve coverage locker",
     ),
+    ("sbom", "flavor addr version platform hash contents package"),
     (
         "report",
         "flavor addr version platform hash contents diag package requirement config authenticate git coverage \
@@ -103,7 +104,8 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "run",
         "flavor addr version platform hash contents diag world package remote_module requirement parallel lockfile \
-         config project cliconfig authenticate git sources modules store resolve coverage locker mirror verify workspace report",
+         config project cliconfig authenticate git sources modules store resolve coverage locker mirror verify sbom workspace \
+         report",
     ),
     (
         "advice",
@@ -121,7 +123,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash contents diag world package remote_module requirement parallel hcl expr \
          lockfile config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
-         verify workspace report run advice symptom completion verifier",
+         verify sbom workspace report run advice symptom completion verifier",
     ),
 ];
 

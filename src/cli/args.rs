@@ -46,7 +46,7 @@ pub(super) struct Common {
         global = true,
         hide_short_help = true,
         default_value = "human",
-        value_parser = one_of(Format::all())
+        value_parser = one_of(Format::by_name())
     )]
     pub(super) format: Format,
     /// When colours are used; auto: on a terminal, unless `NO_COLOR` is set

@@ -23,6 +23,7 @@ use crate::cli::merge::args::MergeArgs;
 use crate::cli::mirror::MirrorArgs;
 use crate::cli::outdated::OutdatedArgs;
 use crate::cli::resolve::args::ResolveArgs;
+use crate::cli::sbom::SbomArgs;
 use crate::cli::show::ShowArgs;
 use crate::cli::suggestion;
 use crate::cli::tree::TreeArgs;
@@ -105,6 +106,7 @@ commands! {
     Outdated(OutdatedArgs) = "outdated", [Prose, Events];
     Mirror(MirrorArgs) = "mirror", [Prose, Events];
     Verify(VerifyArgs) = "verify", [Prose, Checks];
+    Sbom(SbomArgs) = "sbom", [Bills];
     Diff(DiffArgs) = "diff", [Prose];
     Show(ShowArgs) = "show", [];
     Why(WhyArgs) = "why", [];
@@ -155,7 +157,10 @@ fn own_format(row: &CommandRow, program: &clap::Command) -> clap::Arg {
         .find(|arg| arg.get_id() == "format")
         .expect("every command takes it");
     let own = Format::all().filter(|(_, format)| format.is_one_of(row.formats));
-    let format = global.clone().value_parser(one_of(own));
+    let mut format = global.clone().value_parser(one_of(own));
+    if row.formats.contains(&FormatKind::Bills) {
+        format = format.default_value("cyclonedx");
+    }
     // Only where there are more than text and JSON does `-h` list them.
     if row.formats.is_empty() {
         return format;
@@ -215,7 +220,8 @@ impl CommandLine {
                 .try_get_matches_from(&args)
                 .map_err(|error| suggestion::improved(error, &args))?,
         };
-        let line = Self::from_arg_matches(&matches)?;
+        let mut line = Self::from_arg_matches(&matches)?;
+        line.common.format = line.common.format.meant(line.command.formats());
         let (common, command) = (&line.common, line.command.command());
         let fetches_modules = command
             .configuration()

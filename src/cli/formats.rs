@@ -12,6 +12,16 @@ pub(super) enum Format {
     Markdown,
     Checks(&'static CheckFormat),
     Graph(GraphLanguage),
+    Bill(BillFormat),
+}
+
+/// A format of bills of materials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BillFormat {
+    CycloneDx,
+    Spdx,
+    /// The snapshot that GitHub's dependency submission takes.
+    Snapshot,
 }
 
 /// A group of formats that a command prints beside text for people and JSON.
@@ -25,10 +35,14 @@ pub(super) enum FormatKind {
     Graphs,
     /// A line for each event, for commands that may take long.
     Events,
+    /// Bills of materials, and nothing else: such a document has a form of its own.
+    Bills,
 }
 
 impl Format {
     /// Returns every format with its name, in the order in which help lists them.
+    ///
+    /// The name `github` is that of two formats; no command prints both.
     pub(super) fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let checks = CHECK_FORMATS
             .iter()
@@ -43,7 +57,29 @@ impl Format {
             ("mermaid", Self::Graph(GraphLanguage::Mermaid)),
             ("dot", Self::Graph(GraphLanguage::Dot)),
         ];
-        prose.into_iter().chain(checks).chain(graphs)
+        let bills = [
+            ("cyclonedx", Self::Bill(BillFormat::CycloneDx)),
+            ("spdx", Self::Bill(BillFormat::Spdx)),
+            ("github", Self::Bill(BillFormat::Snapshot)),
+        ];
+        prose.into_iter().chain(checks).chain(graphs).chain(bills)
+    }
+
+    /// Returns a format for each name.
+    pub(super) fn by_name() -> impl Iterator<Item = (&'static str, Self)> {
+        Self::all().filter(|(_, format)| *format != Self::Bill(BillFormat::Snapshot))
+    }
+
+    /// Returns the format that the name of this one means to a command which prints such kinds.
+    pub(super) fn meant(self, kinds: &[FormatKind]) -> Self {
+        if self.is_one_of(kinds) {
+            return self;
+        }
+        Self::all()
+            .find_map(|(name, format)| {
+                (name == self.name() && format.is_one_of(kinds)).then_some(format)
+            })
+            .unwrap_or(self)
     }
 
     pub(super) fn name(self) -> &'static str {
@@ -55,11 +91,12 @@ impl Format {
     /// Returns true if the format is text for people, JSON, or of one of the kinds.
     pub(super) fn is_one_of(self, kinds: &[FormatKind]) -> bool {
         match self {
-            Self::Human | Self::Json => true,
+            Self::Human | Self::Json => !kinds.contains(&FormatKind::Bills),
             Self::JsonLines => kinds.contains(&FormatKind::Events),
             Self::Markdown => kinds.contains(&FormatKind::Prose),
             Self::Checks(_) => kinds.contains(&FormatKind::Checks),
             Self::Graph(_) => kinds.contains(&FormatKind::Graphs),
+            Self::Bill(_) => kinds.contains(&FormatKind::Bills),
         }
     }
 

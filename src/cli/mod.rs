@@ -22,6 +22,7 @@ mod mirror;
 mod outdated;
 mod project_revision;
 mod resolve;
+mod sbom;
 mod session;
 mod show;
 mod source_args;

@@ -53,6 +53,7 @@ topics! {
     "network", network: "registries, mirrors, credentials, proxies";
     "project-file", project_file: ".lockctl.hcl: platforms, rules, policy";
     "roots", roots: "which directories -r finds";
+    "sbom", sbom: "bills of materials: CycloneDX, SPDX, GitHub";
     "terragrunt", terragrunt: "how units are evaluated and locked";
     "trust", trust: "which hashes are recorded, and why";
 }

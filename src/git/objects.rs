@@ -43,7 +43,8 @@ struct WantedBlob<'o> {
 impl ObjectId {
     /// Reads a name as git prints it; `None` for anything else, and for the name that means
     /// nothing.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         let is_name = [40, 64].contains(&text.len()) && text.bytes().all(is_hex);
         (is_name && text.bytes().any(|byte| byte != b'0')).then(|| Self { text: text.into() })

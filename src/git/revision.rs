@@ -3,6 +3,7 @@
 use super::error::GitError;
 use super::objects::ObjectId;
 use super::repository::{MAX_LIST_BYTES, Repository};
+use crate::world::Ended;
 
 /// A commit or a tree, with the text that named it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +74,31 @@ impl Repository<'_> {
         Err(nothing())
     }
 
+    /// Returns the full name of the branch that is checked out, as in `refs/heads/main`; `None` if it is a commit.
+    ///
+    /// # Errors
+    /// If git cannot read `HEAD`, or the name is not UTF-8.
+    pub fn branch(&self) -> Result<Option<String>, GitError> {
+        let ended = self.git(&["symbolic-ref", "--quiet", "HEAD"], &[], MAX_LIST_BYTES)?;
+        // With `--quiet` it ends with 1 for a detached `HEAD` (git-symbolic-ref(1)).
+        if ended.code == Some(1) {
+            return Ok(None);
+        }
+        let text = output_of("symbolic-ref", ended)?;
+        Ok(Some(text.trim_end().to_owned()))
+    }
+
+    /// Returns the time at which a commit was made, in seconds since 1970.
+    ///
+    /// # Errors
+    /// If the repository does not hold the commit, or it states no such time.
+    pub fn commit_time(&self, commit: &ObjectId) -> Result<u64, GitError> {
+        let args = ["log", "--no-walk", "--format=%ct", commit.as_str(), "--"];
+        let text = output_of("log", self.git(&args, &[], MAX_LIST_BYTES)?)?;
+        let unexpected = GitError::Unexpected { command: "log" };
+        text.trim_end().parse().map_err(|_| unexpected)
+    }
+
     /// Finds the revision that the work tree is compared with: `A`, or `A...`, which is where `HEAD` branched
     /// off A.
     ///
@@ -129,4 +155,12 @@ impl Repository<'_> {
         let (old, new) = text.split_once("..").unwrap_or((text, ""));
         Ok((Side::At(or_head(old)?), Side::At(or_head(new)?)))
     }
+}
+
+/// Returns the text that a command printed.
+fn output_of(command: &'static str, ended: Ended) -> Result<String, GitError> {
+    if ended.code != Some(0) {
+        return Err(GitError::failed(command, &ended));
+    }
+    String::from_utf8(ended.stdout).map_err(|_| GitError::Unexpected { command })
 }

@@ -39,6 +39,8 @@ pub struct CommandResult {
     pub versions_in_use: Option<VersionsInUse>,
     /// The bundle that a mirror was put into, if one was wanted.
     pub bundle: Option<MirrorBundle>,
+    /// A document in a format of its own: it is the whole output, whatever else was found.
+    pub document: Option<String>,
     /// The texts of the files in which findings are.
     pub texts: Texts,
 }
@@ -268,6 +270,7 @@ impl CommandResult {
             unchanged: None,
             versions_in_use: None,
             bundle: None,
+            document: None,
             texts,
         }
     }

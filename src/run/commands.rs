@@ -17,12 +17,29 @@ pub(crate) fn of_root(options: &RunOptions, dir: &Path) -> Advice {
 
 /// Returns the commands for all roots of a run, as they would be typed from here.
 pub(crate) fn of_all(options: &RunOptions, choice: &RootChoice) -> Advice {
-    let recursive = match (choice.recursive, choice.terragrunt) {
+    let recursive = recursive_options(choice);
+    with_roots(options, recursive, &choice.dirs_below(options))
+}
+
+/// Returns the roots of a run as arguments that follow a command.
+pub(crate) fn roots(options: &RunOptions, choice: &RootChoice) -> String {
+    let dirs = choice.dirs_below(options);
+    let recursive = recursive_options(choice);
+    if dirs.len() > MAX_ROOTS {
+        format!("{recursive} ROOT…")
+    } else {
+        let names: String = dirs.iter().map(|dir| named(dir)).collect();
+        format!("{recursive}{names}")
+    }
+}
+
+/// Returns the options by which roots are searched for.
+fn recursive_options(choice: &RootChoice) -> &'static str {
+    match (choice.recursive, choice.terragrunt) {
         (true, true) => " -r --terragrunt",
         (true, false) => " -r",
         (false, _) => "",
-    };
-    with_roots(options, recursive, &choice.dirs_below(options))
+    }
 }
 
 /// Names a directory behind a command, unless it is the working directory.

@@ -24,6 +24,7 @@ pub(crate) mod platforms;
 pub(crate) mod progress;
 mod results;
 pub(crate) mod root;
+pub(crate) mod sbom;
 pub(crate) mod unseen;
 pub(crate) mod user;
 

@@ -293,6 +293,9 @@ fn the_action_hands_its_inputs_to_the_script() {
         "install.sh",
         "api.sh",
         "upload.sh",
+        "roots.sh",
+        "audit.sh",
+        "snapshot.sh",
     ];
     let script = script.map(read).concat();
     let vars = ACTION
@@ -300,7 +303,7 @@ fn the_action_hands_its_inputs_to_the_script() {
         .filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0))
         .filter(|name| name.starts_with("LOCKCTL"));
     let vars: Vec<&str> = vars.collect();
-    assert_eq!(vars.len(), 14, "{vars:?}");
+    assert_eq!(vars.len(), 26, "{vars:?}");
     for name in vars {
         assert!(
             script.contains(&format!("${name}")) || script.contains(&format!("${{{name}")),

@@ -69,6 +69,10 @@ impl PullRequest {
             .env("GITHUB_STEP_SUMMARY", &summary)
             .env("LOCKCTL", env!("CARGO_BIN_EXE_lockctl"))
             .env("LOCKCTL_SARIF", self.temp.path().join("sarif"))
+            .env("LOCKCTL_ROOTS", ".")
+            .env("LOCKCTL_RECURSIVE", "true")
+            .env("LOCKCTL_PROJECT_FILE", ".lockctl.hcl")
+            .env("LOCKCTL_CACHE_DIR", self.temp.path().join("store"))
             .envs([
                 ("GITHUB_API_URL", &*self.api.url),
                 ("GITHUB_SERVER_URL", "https://github.test"),
@@ -429,4 +433,99 @@ fn findings_are_uploaded_to_code_scanning() {
     assert_eq!(pull.requests().len(), 0);
     pull.api.state().refuse_writing = Some(403);
     assert!(upload(&[]).contains("permission `security-events: write` (HTTP 403)"));
+}
+
+#[test]
+fn a_snapshot_of_what_is_locked_is_uploaded() {
+    let Some(pull) = PullRequest::new(BEFORE, AFTER) else {
+        return;
+    };
+    let snapshot = |vars: &[(&str, &str)]| {
+        let run = pull.script("verify/snapshot.sh", vars);
+        assert_eq!(run.code, Some(0), "{}", run.output);
+        run.output
+    };
+    let output = snapshot(&[]);
+    assert!(
+        output.contains("Uploaded a snapshot to the dependency graph\n"),
+        "{output}"
+    );
+    let sent = pull.api.state().snapshots.remove(0);
+    assert_eq!(sent["sha"], *pull.head);
+    assert_eq!(sent["ref"], "refs/pull/7/merge");
+    assert_eq!(sent["job"]["id"], "42");
+    let resolved = &sent["manifests"][".terraform.lock.hcl"]["resolved"];
+    assert!(!resolved.as_object().unwrap().is_empty(), "{sent}");
+    pull.requests();
+    let fork = snapshot(&[("LOCKCTL_HEAD_REPOSITORY", "stranger/repo")]);
+    assert!(fork.contains("comes from a fork"), "{fork}");
+    let missing = snapshot(&[("LOCKCTL", "/nonexistent/lockctl")]);
+    assert!(missing.contains("lockctl is not installed"), "{missing}");
+    assert_eq!(pull.requests().len(), 0);
+    pull.api.state().refuse_writing = Some(403);
+    let refused = snapshot(&[]);
+    assert!(
+        refused.contains("permission `contents: write` (HTTP 403)"),
+        "{refused}"
+    );
+    pull.requests();
+    // A root that cannot be read would vanish from the graph.
+    pull.repo.write("live/.terraform.lock.hcl", "provider {");
+    let broken = snapshot(&[]);
+    assert!(broken.contains("lockctl could not make it"), "{broken}");
+    std::fs::remove_file(pull.repo.path().join("live/.terraform.lock.hcl")).unwrap();
+    std::os::unix::fs::symlink("../note", pull.repo.path().join("live/.terraform.lock.hcl"))
+        .unwrap();
+    pull.repo.commit("a link");
+    let link = snapshot(&[]);
+    assert!(
+        link.contains("live/.terraform.lock.hcl is a link"),
+        "{link}"
+    );
+    assert_eq!(pull.requests().len(), 0);
+}
+
+#[test]
+fn an_audit_is_asked_about_the_roots_of_the_action() {
+    let Some(pull) = PullRequest::new(BEFORE, AFTER) else {
+        return;
+    };
+    // Only the arguments are looked at: the database of advisories is beyond this machine.
+    let program = pull.temp.path().join("lockctl");
+    std::fs::write(&program, "#!/bin/sh\nprintf '%s\\n' \"$@\"\nexit 1\n").unwrap();
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).unwrap();
+    let program = program.display().to_string();
+    let audit = |vars: &[(&str, &str)]| {
+        pull.script(
+            "verify/audit.sh",
+            &[&[("LOCKCTL", &*program)], vars].concat(),
+        )
+    };
+    let run = audit(&[("LOCKCTL_ROOTS", "\nlive\nother dir\n")]);
+    assert_eq!(run.code, Some(1), "{}", run.output);
+    let args: Vec<&str> = run.output.lines().collect();
+    assert_eq!(args[..3], ["audit", "--color", "never"], "{args:?}");
+    assert!(args.contains(&"--config-at"), "{args:?}");
+    let last = [
+        "--recursive",
+        "--format",
+        "github",
+        "--",
+        "live",
+        "other dir",
+    ];
+    assert!(args.ends_with(&last), "{args:?}");
+    let missing = audit(&[("LOCKCTL", "/nonexistent/lockctl")]);
+    assert_eq!(missing.code, Some(0), "{}", missing.output);
+    std::fs::remove_file(pull.repo.path().join(".terraform.lock.hcl")).unwrap();
+    std::os::unix::fs::symlink("note", pull.repo.path().join(".terraform.lock.hcl")).unwrap();
+    pull.repo.commit("links");
+    let link = audit(&[]);
+    assert_eq!(link.code, Some(2), "{}", link.output);
+    assert!(
+        link.output.contains(".terraform.lock.hcl is a link"),
+        "{}",
+        link.output
+    );
 }

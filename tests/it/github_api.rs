@@ -28,6 +28,8 @@ pub(crate) struct State {
     pub(crate) overtaken_by: Option<Comment>,
     pub(crate) requests: Vec<String>,
     pub(crate) uploads: Vec<Value>,
+    /// The snapshots of dependencies that were submitted.
+    pub(crate) snapshots: Vec<Value>,
     /// The `Authorization` headers of each request of git, which is refused.
     pub(crate) git: Vec<Vec<String>>,
 }
@@ -188,6 +190,10 @@ fn answer(
         ("POST", "code-scanning/sarifs") => {
             state.uploads.push(body.clone());
             (202, None, json!({"id": "1"}))
+        }
+        ("POST", "dependency-graph/snapshots") => {
+            state.snapshots.push(body.clone());
+            (201, None, json!({"id": 1, "result": "SUCCESS"}))
         }
         _ => (404, None, json!({"message": "Not Found"})),
     }

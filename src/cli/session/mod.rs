@@ -2,6 +2,6 @@
 
 pub(super) mod computed;
 pub(super) mod holding;
-mod paths;
+pub(super) mod paths;
 pub(super) mod print;
 pub(super) mod provider;

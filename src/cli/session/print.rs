@@ -68,7 +68,7 @@ pub(in crate::cli) fn print(
     };
     let language = match common.format {
         Format::Human | Format::Markdown | Format::Graph(_) => EscapedIn::Text,
-        Format::Json | Format::JsonLines => EscapedIn::Json,
+        Format::Json | Format::JsonLines | Format::Bill(_) => EscapedIn::Json,
         Format::Checks(format) => format.language,
     };
     let counted = &mut CountedLines::new(io.stdout);
@@ -104,6 +104,10 @@ pub(in crate::cli) fn print(
                 human::fit(&mut blocks, columns);
             }
             human::render(out, &blocks, &result.texts, colors)?;
+        }
+        // Without a document the command failed, which stands on standard error.
+        Format::Bill(_) => {
+            out.write_all(result.document.as_deref().unwrap_or_default().as_bytes())?;
         }
         Format::Graph(language) => {
             let graph = command.graph(result, look);

@@ -73,6 +73,7 @@ mod repair;
 mod retries;
 mod roots;
 mod roots_many;
+mod sbom;
 mod settled;
 mod symptoms;
 mod traces;

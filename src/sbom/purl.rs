@@ -1,0 +1,80 @@
+//! Package URLs of providers and of Go modules.
+//!
+//! A purl is read without knowing whose lock file it comes from. So the host of a provider is left out where it is the
+//! default repository of the type, `registry.terraform.io`, and is the qualifier `repository_url` everywhere else: also
+//! for the default registry of OpenTofu, since one bill may have the same provider of both.
+
+use crate::addr::ProviderAddr;
+use crate::version::Version;
+
+/// The repository that a purl of type `terraform` means without a qualifier, as the proposal of the type has it.
+const DEFAULT_HOST: &str = "registry.terraform.io";
+
+/// Names a version of a provider, in the form that pull request 889 of purl-spec proposes.
+///
+/// ```
+/// use lockctl::addr::ProviderAddr;
+/// use lockctl::flavor::Flavor;
+/// use lockctl::sbom::purl::of_provider;
+///
+/// let named = |text| {
+///     let addr = ProviderAddr::parse(text, Flavor::Terraform1_16).expect("an address");
+///     of_provider(&addr, &"1.2.0-rc1+b".parse().expect("a version"))
+/// };
+/// assert_eq!(named("acme/tool"), "pkg:terraform/acme/tool@1.2.0-rc1%2Bb");
+/// assert_eq!(
+///     named("registry.opentofu.org/acme/tool"),
+///     "pkg:terraform/acme/tool@1.2.0-rc1%2Bb?repository_url=registry.opentofu.org"
+/// );
+/// ```
+#[must_use]
+pub fn of_provider(provider: &ProviderAddr, version: &Version) -> String {
+    let namespace = encoded(provider.namespace());
+    let name = encoded(provider.type_name());
+    let version = encoded(&version.to_string());
+    let host = provider.hostname().ascii();
+    let qualifier = if host == DEFAULT_HOST {
+        String::new()
+    } else {
+        format!("?repository_url={}", encoded(host))
+    };
+    format!("pkg:terraform/{namespace}/{name}@{version}{qualifier}")
+}
+
+/// Names a version of a Go module; without a version, all of them.
+///
+/// The type `golang` has paths in lower case, whatever the module calls itself.
+///
+/// ```
+/// use lockctl::sbom::purl::of_module;
+///
+/// assert_eq!(
+///     of_module("github.com/BurntSushi/toml", Some("v2.0.0+incompatible")),
+///     "pkg:golang/github.com/burntsushi/toml@v2.0.0%2Bincompatible"
+/// );
+/// ```
+#[must_use]
+pub fn of_module(path: &str, version: Option<&str>) -> String {
+    let parts: Vec<String> = path
+        .to_lowercase()
+        .split('/')
+        // An empty part names nothing, and readers of purls drop it.
+        .filter(|part| !part.is_empty())
+        .map(encoded)
+        .collect();
+    let version = version.map_or(String::new(), |version| format!("@{}", encoded(version)));
+    format!("pkg:golang/{}{version}", parts.join("/"))
+}
+
+/// Percent-encodes a part of a purl: letters, digits, `.`, `-`, `_`, `~` and `:` stand for themselves.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b".-_~:".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out += &format!("%{byte:02X}");
+        }
+    }
+    out
+}

@@ -1,0 +1,403 @@
+//! `sbom`: bills of materials of real roots.
+
+use lockctl::contents::{BuildInfo, ProgramContents};
+use lockctl::os::RealDisk;
+use lockctl::store::{Facts as _, Store};
+use lockctl::world::Disk as _;
+use serde_json::{Value, json};
+
+use super::facts::{STORE, locked};
+use super::{LOCK, assert_exit};
+use crate::corpus;
+use crate::lab::{Lab, Outcome};
+use crate::repo::Repo;
+
+const FORMATS: [&str; 3] = ["cyclonedx", "spdx", "github"];
+
+/// What the runner of GitHub states.
+const RUNNER: [(&str, &str); 6] = [
+    ("GITHUB_SHA", "0123456789abcdef0123456789abcdef01234567"),
+    ("GITHUB_REF", "refs/heads/main"),
+    ("GITHUB_RUN_ID", "42"),
+    ("GITHUB_WORKFLOW", "ci"),
+    ("GITHUB_JOB", "lock"),
+    ("SOURCE_DATE_EPOCH", "1700000000"),
+];
+
+fn entry(provider: &str) -> String {
+    format!(
+        "provider \"{provider}\" {{\n  version = \"1.0.0\"\n  hashes = [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}}\n"
+    )
+}
+
+fn on_a_runner(lab: &mut Lab) {
+    for (name, value) in RUNNER {
+        lab.env.vars.insert(name.to_owned(), value.into());
+    }
+}
+
+#[track_caller]
+fn document(outcome: &Outcome) -> Value {
+    assert_exit(outcome, 0);
+    serde_json::from_str(&outcome.stdout).expect("a document")
+}
+
+/// Finds a component by name, here or below.
+fn component<'v>(of: &'v Value, name: &str) -> Option<&'v Value> {
+    let components = of["components"].as_array().into_iter().flatten();
+    components.into_iter().find_map(|part| {
+        if part["name"] == name {
+            Some(part)
+        } else {
+            component(part, name)
+        }
+    })
+}
+
+fn properties(of: &Value) -> Vec<String> {
+    let properties = of["properties"].as_array().into_iter().flatten();
+    properties
+        .map(|property| {
+            let text = |name| property[name].as_str().unwrap();
+            format!("{}={}", text("name"), text("value"))
+        })
+        .collect()
+}
+
+#[test]
+fn facts_say_whose_a_hash_is_and_how_it_is_known() {
+    let (_registry, mut lab) = locked();
+    on_a_runner(&mut lab);
+    let bill = document(&lab.run(&["sbom"]));
+    assert_eq!(bill["metadata"]["timestamp"], "2023-11-14T22:13:20Z");
+    let release = component(&bill, "demo").expect("the release");
+    let signed_by = properties(release);
+    assert!(
+        signed_by
+            .iter()
+            .any(|text| text.starts_with("lockctl:signed-by=")),
+        "{signed_by:?}"
+    );
+    let package =
+        component(&bill, "terraform-provider-demo_1.0.0_linux_amd64.zip").expect("a package");
+    let zh = package["hashes"][0]["content"].as_str().unwrap();
+    assert!(
+        lab.read(LOCK).contains(&format!("\"zh:{zh}\"")),
+        "{package}"
+    );
+    let stated = properties(package);
+    assert!(
+        stated.contains(&format!("lockctl:hash:signed=zh:{zh}")),
+        "{stated:?}"
+    );
+    assert!(
+        stated
+            .iter()
+            .any(|text| text.starts_with("lockctl:hash:proven=h1:")),
+        "{stated:?}"
+    );
+    assert!(
+        stated.contains(&"lockctl:contents=unknown".to_owned()),
+        "{stated:?}"
+    );
+    // Without facts the same hashes are only what the lock file says.
+    let bill = document(&lab.run(&["sbom", "--no-cache"]));
+    let release = component(&bill, "demo").expect("the release");
+    assert!(release["components"].is_null(), "{release}");
+    let stated = properties(release);
+    assert!(
+        stated.contains(&format!("lockctl:hash:kept=zh:{zh}")),
+        "{stated:?}"
+    );
+}
+
+#[test]
+fn known_contents_are_listed_below_their_package() {
+    let (_registry, mut lab) = locked();
+    on_a_runner(&mut lab);
+    let text = "path\tx.example/p\nmod\tx.example/p\tv1.0.0\t\ndep\ta.example/a\tv1.2.3\th1:sum=\n";
+    let info = BuildInfo::parse("go1.22.3", text).expect("sound");
+    let store = Store::new(RealDisk.objects(&lab.path(STORE)), &lab.clock);
+    let hashes: Vec<String> = lab
+        .read(LOCK)
+        .split('"')
+        .filter(|text| text.starts_with("zh:"))
+        .map(str::to_owned)
+        .collect();
+    for hash in hashes {
+        store.keep_contents(
+            &hash.parse().unwrap(),
+            &ProgramContents::Go(Box::new(info.clone())),
+        );
+    }
+    let outcome = lab.run(&["sbom"]);
+    assert!(!outcome.stderr.contains("--contents"), "{}", outcome.stderr);
+    let bill = document(&outcome);
+    let module = component(&bill, "a.example/a").expect("a module");
+    assert_eq!(module["purl"], "pkg:golang/a.example/a@v1.2.3");
+    assert_eq!(properties(module), ["lockctl:go:sum=h1:sum="]);
+    assert_eq!(component(&bill, "stdlib").expect("Go")["version"], "1.22.3");
+    let snapshot = document(&lab.run(&["sbom", "--format", "github"]));
+    let resolved = &snapshot["manifests"][LOCK]["resolved"];
+    assert_eq!(
+        resolved["pkg:golang/stdlib@1.22.3"]["relationship"],
+        "indirect"
+    );
+    let provider = &resolved["pkg:terraform/acme/demo@1.0.0"];
+    assert_eq!(provider["relationship"], "direct");
+    assert_eq!(provider["dependencies"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_snapshot_has_the_form_that_the_api_wants() {
+    let mut lab = Lab::new();
+    on_a_runner(&mut lab);
+    lab.write(
+        &format!("live/{LOCK}"),
+        entry("registry.terraform.io/acme/x"),
+    );
+    let schema = json!({
+        "type": "object",
+        "required": ["version", "job", "sha", "ref", "detector", "scanned", "manifests"],
+        "additionalProperties": false,
+        "properties": {
+            "version": {"type": "integer", "minimum": 0},
+            "sha": {"type": "string", "pattern": "^[0-9a-f]{40}$"},
+            "ref": {"type": "string", "pattern": "^refs/"},
+            "scanned": {"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z$"},
+            "job": {
+                "type": "object",
+                "required": ["id", "correlator"],
+                "additionalProperties": {"type": "string", "minLength": 1}
+            },
+            "detector": {
+                "type": "object",
+                "required": ["name", "version", "url"],
+                "additionalProperties": {"type": "string", "minLength": 1}
+            },
+            "manifests": {"type": "object", "minProperties": 1, "additionalProperties": {
+                "type": "object",
+                "required": ["name"],
+                "additionalProperties": false,
+                "properties": {
+                    "name": {"type": "string"},
+                    "file": {"type": "object", "required": ["source_location"]},
+                    "resolved": {"type": "object", "additionalProperties": {
+                        "type": "object",
+                        "required": ["package_url"],
+                        "additionalProperties": false,
+                        "properties": {
+                            "package_url": {"type": "string", "pattern": "^pkg:[a-z]+/"},
+                            "relationship": {"enum": ["direct", "indirect"]},
+                            "scope": {"enum": ["runtime", "development"]},
+                            "dependencies": {"type": "array", "items": {"type": "string"}},
+                            "metadata": {"type": "object", "maxProperties": 8}
+                        }
+                    }}
+                }
+            }}
+        }
+    });
+    let validator = jsonschema::draft202012::new(&schema).expect("a schema");
+    let snapshot = document(&lab.run(&["sbom", "-r", "--format", "github"]));
+    if let Err(error) = validator.validate(&snapshot) {
+        panic!("{error}: {snapshot:#}");
+    }
+    assert_eq!(
+        snapshot["manifests"][format!("live/{LOCK}")]["file"]["source_location"],
+        format!("live/{LOCK}")
+    );
+    assert_eq!(snapshot["job"]["correlator"], "lockctl-sbom ci lock");
+    // The option may stand before the command, where `github` is a format of `verify`, too.
+    assert_eq!(
+        document(&lab.run(&["--format", "github", "sbom", "-r"])),
+        snapshot
+    );
+    lab.env.vars.remove("GITHUB_SHA");
+    let outside = lab.run(&["sbom", "-r", "--format", "github"]);
+    assert_exit(&outside, 2);
+    assert_eq!(outside.stdout, "");
+    assert!(
+        outside
+            .stderr
+            .contains("set GITHUB_SHA, or run it in a git repository"),
+        "{}",
+        outside.stderr
+    );
+}
+
+#[test]
+fn without_a_runner_the_repository_says_which_commit_it_is() {
+    let Some(repo) = Repo::new() else { return };
+    repo.write(LOCK, entry("registry.terraform.io/acme/x"));
+    let commit = repo.commit("lock");
+    let snapshot = document(&repo.lab.run(&["sbom", "--format", "github"]));
+    assert_eq!(snapshot["sha"], *commit);
+    assert_eq!(snapshot["ref"], "refs/heads/main");
+    assert_eq!(snapshot["scanned"], "2024-05-06T07:08:09Z");
+    repo.git(&["checkout", "--quiet", "--detach"]);
+    let detached = repo.lab.run(&["sbom", "--format", "github"]);
+    assert_exit(&detached, 2);
+    let title = "no branch is checked out, and GITHUB_REF is not set";
+    assert!(detached.stderr.contains(title), "{}", detached.stderr);
+}
+
+#[test]
+fn a_time_that_is_none_is_an_error() {
+    let mut lab = Lab::new();
+    lab.write(LOCK, entry("registry.terraform.io/acme/x"));
+    for (value, code) in [
+        ("soon", 2),
+        ("-1", 2),
+        ("+1", 2),
+        ("1e3", 2),
+        ("253402300800", 2),
+        ("", 0),
+        ("0", 0),
+    ] {
+        lab.env
+            .vars
+            .insert("SOURCE_DATE_EPOCH".to_owned(), value.into());
+        let outcome = lab.run(&["sbom"]);
+        assert_eq!(outcome.code, code, "{value:?}: {outcome:?}");
+        assert_eq!(
+            outcome.stderr.contains("unset it"),
+            code == 2,
+            "{outcome:?}"
+        );
+    }
+}
+
+#[test]
+fn a_broken_lock_file_is_left_out_and_said() {
+    let mut lab = Lab::new();
+    on_a_runner(&mut lab);
+    lab.write(&format!("a/{LOCK}"), entry("registry.terraform.io/acme/x"));
+    lab.write(&format!("b/{LOCK}"), "provider {");
+    lab.write("c/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
+    let outcome = lab.run(&["sbom", "-r"]);
+    assert_exit(&outcome, 2);
+    let bill: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(bill["compositions"][0]["aggregate"], "incomplete");
+    assert_eq!(
+        properties(&bill["metadata"]["component"]),
+        ["lockctl:left-out=b"]
+    );
+    assert!(
+        outcome.stderr.contains("1 root has no lock file"),
+        "{}",
+        outcome.stderr
+    );
+    for args in [&["sbom", "b"][..], &["sbom", "c"], &["sbom", "nowhere"]] {
+        let alone = lab.run(args);
+        assert_exit(&alone, 2);
+        assert_eq!(alone.stdout, "", "{alone:?}");
+    }
+}
+
+#[test]
+fn names_of_directories_stay_in_their_strings() {
+    let mut lab = Lab::new();
+    on_a_runner(&mut lab);
+    let name = if cfg!(windows) {
+        "a'b"
+    } else {
+        "\u{1b}[31m\"\n::error::\u{202e}"
+    };
+    lab.write(
+        &format!("{name}/{LOCK}"),
+        entry("registry.terraform.io/acme/x"),
+    );
+    for format in FORMATS {
+        let outcome = lab.run(&["sbom", "-r", "--format", format]);
+        document(&outcome);
+        assert!(
+            !outcome.stdout.contains(['\u{1b}', '\u{202e}']),
+            "{}",
+            outcome.stdout
+        );
+        assert!(
+            !outcome
+                .stdout
+                .lines()
+                .any(|line| line.trim_start().starts_with("::"))
+        );
+    }
+}
+
+#[test]
+fn many_roots_are_one_document_with_each_release_once() {
+    let mut lab = Lab::new();
+    on_a_runner(&mut lab);
+    for number in 0..200 {
+        lab.write(
+            &format!("live/{number}/{LOCK}"),
+            entry("registry.terraform.io/acme/x"),
+        );
+    }
+    let outcome = lab.run(&["sbom", "-r"]);
+    let bill = document(&outcome);
+    let components = bill["components"].as_array().unwrap();
+    assert_eq!(components.len(), 201);
+    assert!(outcome.stderr.lines().count() < 10, "{}", outcome.stderr);
+    for format in FORMATS {
+        let first = lab.run(&["sbom", "-r", "--format", format]);
+        let second = lab.run(&["sbom", "-r", "--format", format]);
+        assert!(!first.stdout.is_empty());
+        assert_eq!(first.stdout, second.stdout, "{format}");
+    }
+}
+
+/// Every lock file that the program accepts has a document in each format, whose references all lead somewhere.
+#[test]
+fn the_corpus_has_bills() {
+    let mut seen = 0;
+    for part in corpus::parts("locks", "index.tsv") {
+        for row in part.rows.iter().take(50) {
+            let mut lab = Lab::new();
+            on_a_runner(&mut lab);
+            let text = std::fs::read(part.dir.join(row.get("file"))).unwrap();
+            lab.write(LOCK, text);
+            let bill = lab.run(&["sbom"]);
+            if bill.code == 2 {
+                assert_eq!(bill.stdout, "", "{}", row.get("file"));
+                continue;
+            }
+            check_references(&document(&bill));
+            let spdx = document(&lab.run(&["sbom", "--format", "spdx"]));
+            assert_eq!(spdx["spdxVersion"], "SPDX-2.3");
+            document(&lab.run(&["sbom", "--format", "github"]));
+            seen += 1;
+        }
+    }
+    assert!(seen > 5, "{seen}");
+}
+
+#[track_caller]
+fn check_references(bill: &Value) {
+    let dependencies = bill["dependencies"].as_array().unwrap();
+    let refs: Vec<&Value> = dependencies
+        .iter()
+        .map(|dependency| &dependency["ref"])
+        .collect();
+    for to in dependencies
+        .iter()
+        .flat_map(|dependency| dependency["dependsOn"].as_array().unwrap())
+    {
+        assert!(refs.contains(&to), "{to}");
+    }
+    let components = bill["components"].as_array().unwrap();
+    for name in components.iter().map(|component| &component["bom-ref"]) {
+        assert!(refs.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn no_request_is_made_and_offline_is_the_same() {
+    let (registry, mut lab) = locked();
+    on_a_runner(&mut lab);
+    let before = super::registry::requests(&registry);
+    let online = lab.run(&["sbom"]);
+    assert_eq!(online.stdout, lab.run(&["sbom", "--offline"]).stdout);
+    assert_eq!(super::registry::requests(&registry), before);
+}
