@@ -328,6 +328,12 @@ impl CommandResult {
         }
     }
 
+    /// Returns the document in a format of its own; it is empty if the command failed before it was made.
+    #[must_use]
+    pub fn document_text(&self) -> &[u8] {
+        self.document.as_deref().unwrap_or_default().as_bytes()
+    }
+
     /// Returns the failures of all roots, each once and in the order of their first mention, with the
     /// roots that it stopped.
     #[must_use]

@@ -1,12 +1,14 @@
 //! A bill of materials of roots: what their lock files name, with the facts that count.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
+use crate::lockfile::LockFile;
 use crate::report::{CommandResult, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::{RootChoice, RunOptions};
+use crate::run::root::Root;
 use crate::run::{World, commands, each};
 use crate::sbom::{Bill, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId};
 use crate::world::Replaced;
@@ -15,6 +17,50 @@ use crate::world::Replaced;
 struct LockedRelease {
     hashes: Hashes,
     trusted: TrustedFacts,
+}
+
+/// The roots so far, with everything that they lock.
+#[derive(Default)]
+struct LockedRoots {
+    roots: BTreeMap<String, BilledRoot>,
+    releases: BTreeMap<ReleaseId, LockedRelease>,
+}
+
+impl LockedRoots {
+    fn add(
+        &mut self,
+        root: &Root,
+        lock: &LockFile,
+        result: &RootResult,
+        name: &dyn Fn(&RootResult, &str) -> String,
+    ) {
+        let trusted = facts::trusted(root);
+        let lock_path = root.lock_path.display().to_string();
+        let mut root_name = name(result, &result.path);
+        let mut billed = BilledRoot {
+            lock_file: name(result, &lock_path),
+            releases: BTreeSet::new(),
+        };
+        for (provider, entry) in &lock.providers {
+            let id = (provider.clone(), entry.version.clone());
+            billed.releases.insert(id.clone());
+            let release = self.releases.entry(id).or_insert_with(|| LockedRelease {
+                hashes: Hashes::default(),
+                trusted,
+            });
+            release.hashes = release.hashes.union(&entry.hashes);
+            // What only some of the roots trust must not stand in what all of them share.
+            if trusted == TrustedFacts::Own {
+                release.trusted = trusted;
+            }
+        }
+        // The tops of two repositories have the same name, and the second must not replace the first.
+        if self.roots.contains_key(&root_name) {
+            root_name.clone_from(&result.path);
+            billed.lock_file = lock_path;
+        }
+        self.roots.insert(root_name, billed);
+    }
 }
 
 /// Makes the bill of all roots, and the result of the command so far; no request is made.
@@ -26,50 +72,21 @@ pub(crate) fn bill(
     world: World<'_>,
     name: &dyn Fn(&RootResult, &str) -> String,
 ) -> (Bill, CommandResult) {
-    let mut bill = Bill::default();
-    let mut locked: BTreeMap<ReleaseId, LockedRelease> = BTreeMap::new();
+    let mut locked = LockedRoots::default();
     let all = each(options, choice, world, |root, _, result| {
-        let Some(lock) = root.sound_lock_of(choice, result)? else {
-            return Ok(Replaced::Done);
-        };
-        let trusted = facts::trusted(root);
-        let mut billed = BilledRoot {
-            lock_file: name(result, &root.lock_path.display().to_string()),
-            releases: lock
-                .document
-                .lock
-                .providers
-                .iter()
-                .map(|(provider, entry)| (provider.clone(), entry.version.clone()))
-                .collect(),
-        };
-        for (id, entry) in billed
-            .releases
-            .iter()
-            .zip(lock.document.lock.providers.values())
-        {
-            let release = locked.entry(id.clone()).or_insert_with(|| LockedRelease {
-                hashes: Hashes::default(),
-                trusted,
-            });
-            release.hashes = release.hashes.union(&entry.hashes);
-            // What only some of the roots trust must not stand in what all of them share.
-            if trusted == TrustedFacts::Own {
-                release.trusted = trusted;
-            }
+        if let Some(lock) = root.sound_lock_of(choice, result)? {
+            locked.add(root, &lock.document.lock, result, name);
         }
-        let mut root_name = name(result, &result.path);
-        // The tops of two repositories have the same name.
-        if bill.roots.contains_key(&root_name) {
-            root_name.clone_from(&result.path);
-            billed.lock_file = root.lock_path.display().to_string();
-        }
-        bill.roots.insert(root_name, billed);
         Ok(Replaced::Done)
     });
+    let mut bill = Bill {
+        roots: locked.roots,
+        ..Bill::default()
+    };
     let facts = UserFacts::new(options, world);
     let store = facts.get();
-    for (id, LockedRelease { hashes, trusted }) in locked {
+    // Facts are read once for each release, and not for each root that locks it.
+    for (id, LockedRelease { hashes, trusted }) in locked.releases {
         let release = trusted.release(store, &id.0, &id.1);
         let evidence = ReleaseEvidence {
             release: release.as_ref().map(|stored| &stored.release),
@@ -110,6 +127,7 @@ fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &RunOptions, ch
             commands::of_all(options, choice).lock
         )));
     }
+    // `lock` reads the programs of packages that it downloads; facts of older versions lack them.
     let unread = bill.unread();
     if unread > 0 {
         let all = bill.releases.len();

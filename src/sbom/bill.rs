@@ -37,7 +37,7 @@ pub struct BilledRoot {
     pub releases: BTreeSet<ReleaseId>,
 }
 
-/// A locked release.
+/// A locked release, with what facts say about its hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BilledRelease {
     /// The packages whose platform is known.
@@ -91,8 +91,12 @@ impl Bill {
     /// Returns every module of every package.
     #[must_use]
     pub fn modules(&self) -> BTreeSet<BilledModule> {
-        let packages = self.releases.values().flat_map(|release| &release.packages);
-        packages.flat_map(BilledPackage::modules).cloned().collect()
+        self.releases
+            .values()
+            .flat_map(|release| &release.packages)
+            .flat_map(BilledPackage::modules)
+            .cloned()
+            .collect()
     }
 
     /// Counts the releases with a package whose contents nobody read, or without any known package.
@@ -124,10 +128,12 @@ impl BilledRelease {
             let fact = (evidence.fact)(zh).filter(|fact| {
                 fact.id.version == id.1 && fact.id.provider.type_name() == id.0.type_name()
             });
+            // A signed list names platforms, too, so a package is known before anybody downloaded it.
             let listed = release.and_then(|release| release.packages.get(zh));
             let platform = match (&fact, listed) {
                 (Some(fact), _) => &fact.id.platform,
                 (None, Some(package)) => &package.platform,
+                // It stays among the other hashes: the zip may be that of any platform.
                 (None, None) => continue,
             };
             let zh_evidence = match (is_signed(zh), &fact) {
@@ -194,6 +200,7 @@ impl BilledRelease {
     /// Lists what no field of a format has a place for, as pairs of a name and a value.
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
+        // Where packages are listed, each says so itself; a release without any must say it here.
         let contents = self.is_unknown().then(|| property("contents", UNKNOWN));
         let signers = self.signers.iter().map(|key| property("signed-by", key));
         let hashes = self

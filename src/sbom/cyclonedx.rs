@@ -124,7 +124,9 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
     for (id, release) in &bill.releases {
         components.push(graph.release(id, release, &module_names));
     }
+    // Modules stand beside the releases and not below: several programs hold the same module.
     for (module, name) in &module_names {
+        // Build information lists the modules of a program, and not which of them requires which.
         graph.edges.insert(name.clone(), BTreeSet::new());
         components.push(BomComponent {
             kind: "library",
@@ -164,6 +166,7 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
             .map(|(of, depends_on)| BomDependency { of, depends_on })
             .collect(),
     };
+    // The content has no serial number yet, so that it does not depend on itself.
     document.serial_number = Some(format!("urn:uuid:{}", identity::uuid(&document)));
     super::printed(&document)
 }
@@ -173,8 +176,10 @@ impl BomGraph {
     fn roots(&mut self, bill: &Bill) -> (BomComponent, Vec<BomComponent>) {
         let mut components = Vec::new();
         for (name, root) in &bill.roots {
-            let releases = root.releases.iter().map(release_ref);
-            self.edges.insert(root_ref(name), releases.collect());
+            self.edges.insert(
+                root_ref(name),
+                root.releases.iter().map(release_ref).collect(),
+            );
             components.push(BomComponent {
                 kind: "application",
                 bom_ref: Some(root_ref(name)),
@@ -190,14 +195,19 @@ impl BomGraph {
         {
             return (only, components);
         }
-        let names = bill.roots.keys().map(|name| root_ref(name));
-        self.edges.insert(ALL_ROOTS.to_owned(), names.collect());
-        let left_out = bill.left_out.iter().map(|name| named("left-out", name));
+        self.edges.insert(
+            ALL_ROOTS.to_owned(),
+            bill.roots.keys().map(|name| root_ref(name)).collect(),
+        );
         let subject = BomComponent {
             kind: "application",
             bom_ref: Some(ALL_ROOTS.to_owned()),
             name: "root modules".to_owned(),
-            properties: left_out.collect(),
+            properties: bill
+                .left_out
+                .iter()
+                .map(|name| named("left-out", name))
+                .collect(),
             ..BomComponent::default()
         };
         (subject, components)
@@ -229,6 +239,8 @@ impl BomGraph {
                 kind: "file",
                 bom_ref: Some(package_ref.clone()),
                 name: package.file_name(id),
+                // `hashes` are those of the component itself, so that of a zip never stands at the release, which
+                // has several zips.
                 hashes: vec![BomHash {
                     alg: "SHA-256",
                     content: zip.to_owned(),
@@ -238,6 +250,7 @@ impl BomGraph {
             });
             packages.insert(package_ref);
         }
+        // Without facts no package is known, so nothing below the release says that modules are missing.
         if packages.is_empty() {
             self.unknown.insert(purl.clone());
         }
@@ -257,10 +270,13 @@ impl BomGraph {
 
     /// Says where dependencies are missing: a reader would take an empty list for a complete one.
     fn compositions(&self, bill: &Bill) -> Vec<BomComposition> {
-        let left_out = bill.left_out.iter().take(1);
         let incomplete = BomComposition {
             aggregate: "incomplete",
-            dependencies: left_out.map(|_| ALL_ROOTS.to_owned()).collect(),
+            dependencies: if bill.left_out.is_empty() {
+                Vec::new()
+            } else {
+                vec![ALL_ROOTS.to_owned()]
+            },
         };
         let unknown = BomComposition {
             aggregate: "unknown",

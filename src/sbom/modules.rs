@@ -31,8 +31,10 @@ impl BilledModule {
     /// Lists what a program is made of: its main module, those that this one requires, and the standard library.
     #[must_use]
     pub fn all_of(info: &BuildInfo) -> BTreeSet<Self> {
-        let modules = info.main.iter().chain(&info.deps).map(Self::of);
-        modules
+        info.main
+            .iter()
+            .chain(&info.deps)
+            .map(Self::of)
             .chain(Self::standard_library(&info.go_version))
             .collect()
     }
@@ -54,6 +56,7 @@ impl BilledModule {
 
     fn of(module: &BuiltModule) -> Self {
         let text = |text: &str| (!text.is_empty() && text != DEVELOPMENT).then(|| text.to_owned());
+        // Go states no checksum of a module that was replaced: what was compiled is the other one.
         let Some(replacement) = &module.replacement else {
             return Self {
                 path: module.path.clone(),
@@ -75,6 +78,7 @@ impl BilledModule {
 
     /// Makes the standard library of a version such as `go1.22.3`, which experiments may follow after a space.
     fn standard_library(go_version: &str) -> Option<Self> {
+        // A development version of Go, as `devel go1.27-…`, is no version that an advisory could name.
         let version = go_version.split(' ').next()?.strip_prefix("go")?;
         Some(Self {
             path: STANDARD_LIBRARY.to_owned(),

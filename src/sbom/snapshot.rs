@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 
-use super::{Bill, BilledRelease, BilledRoot, TOOL, TOOL_URL, purl};
+use super::{Bill, BilledModule, BilledPackage, BilledRelease, BilledRoot, TOOL, TOOL_URL, purl};
 use crate::package::calendar;
 
 /// The commit and the job that a snapshot belongs to.
@@ -83,6 +83,7 @@ pub fn document(bill: &Bill, origin: &SnapshotOrigin, tool_version: &'static str
         (root.lock_file.as_str(), manifest)
     });
     super::printed(&SnapshotDocument {
+        // Of the format; there is no other yet.
         version: 0,
         sha: &origin.sha,
         git_ref: &origin.git_ref,
@@ -105,7 +106,13 @@ fn resolved(bill: &Bill, root: &BilledRoot) -> BTreeMap<String, SnapshotPackage>
     let mut resolved = BTreeMap::new();
     for id in &root.releases {
         let release = bill.releases.get(id);
-        let modules = release.map(module_purls).unwrap_or_default();
+        // Packages have no purl of their own, so modules depend on the release, whatever the platform.
+        let modules: BTreeSet<String> = release
+            .into_iter()
+            .flat_map(|release| &release.packages)
+            .flat_map(BilledPackage::modules)
+            .filter_map(BilledModule::purl)
+            .collect();
         for module in &modules {
             let module = package(module.clone(), "indirect", BTreeSet::new());
             resolved.insert(module.package_url.clone(), module);
@@ -119,16 +126,6 @@ fn resolved(bill: &Bill, root: &BilledRoot) -> BTreeMap<String, SnapshotPackage>
     resolved
 }
 
-/// Names the modules in the packages of a release; sources from a directory have no purl.
-fn module_purls(release: &BilledRelease) -> BTreeSet<String> {
-    release
-        .packages
-        .iter()
-        .flat_map(|package| package.modules())
-        .filter_map(|module| module.purl())
-        .collect()
-}
-
 fn package(
     package_url: String,
     relationship: &'static str,
@@ -137,6 +134,7 @@ fn package(
     SnapshotPackage {
         package_url,
         relationship,
+        // A provider runs wherever its configuration is applied, and its modules with it.
         scope: "runtime",
         dependencies,
         metadata: BTreeMap::new(),

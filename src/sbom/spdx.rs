@@ -102,6 +102,7 @@ struct SpdxElements {
 pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
     let mut elements = SpdxElements::default();
     let mut releases: BTreeMap<&ReleaseId, String> = BTreeMap::new();
+    // IDs may hold letters, digits, dots and dashes alone (SPDX 2.3, 3.2), and paths of roots any character.
     for (number, id) in (1..).zip(bill.releases.keys()) {
         releases.insert(id, format!("SPDXRef-Provider-{number}"));
     }
@@ -120,6 +121,7 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
             ..package(id.clone(), module.path.clone(), "LIBRARY")
         });
     }
+    // The format has no statement on completeness, so the comment says it.
     let left_out: Vec<&str> = bill.left_out.iter().map(String::as_str).collect();
     let comment = "no time was stated, so this is the beginning of 1970";
     let mut document = SpdxDocument {
@@ -137,6 +139,7 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
         packages: elements.packages,
         relationships: elements.relationships,
     };
+    // The namespace is the identity of the document, and empty until its content is known.
     let uuid = identity::uuid(&document);
     document.document_namespace = format!("https://spdx.org/spdxdocs/{TOOL}-{uuid}");
     super::printed(&document)
@@ -197,6 +200,7 @@ impl SpdxElements {
                 });
                 self.relate(release_id, "CONTAINS", &package_id);
                 for module in billed.modules().filter_map(|module| module_ids.get(module)) {
+                    // Whether the code can be reached is not known, so it is no dependency of the package.
                     self.relate(&package_id, "CONTAINS", module);
                 }
             }
@@ -210,8 +214,10 @@ fn package(id: String, name: String, primary_package_purpose: &'static str) -> S
         id,
         name,
         version_info: None,
+        // The same package may come from a registry or from any mirror.
         download_location: NO_ASSERTION,
         files_analyzed: false,
+        // Neither lock files nor build information say anything about licenses.
         license_concluded: NO_ASSERTION,
         license_declared: NO_ASSERTION,
         copyright_text: NO_ASSERTION,

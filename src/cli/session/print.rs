@@ -105,10 +105,7 @@ pub(in crate::cli) fn print(
             }
             human::render(out, &blocks, &result.texts, colors)?;
         }
-        // Without a document the command failed, which stands on standard error.
-        Format::Bill(_) => {
-            out.write_all(result.document.as_deref().unwrap_or_default().as_bytes())?;
-        }
+        Format::Bill(_) => out.write_all(result.document_text())?,
         Format::Graph(language) => {
             let graph = command.graph(result, look);
             graph::render(out, &graph, language)?;
