@@ -17,9 +17,7 @@ const COMMIT_DIGITS: usize = 12;
 /// A change of the builds of a provider.
 ///
 /// Displayed as a clause: no capital letter, no period.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildChange {
     /// The main package is of another module; a new major version of the same is none.
@@ -51,12 +49,23 @@ pub enum BuildChange {
     /// The source differs from its commit, which it did not before.
     BecameDirty {
         /// The platforms whose packages are so.
-        #[cfg_attr(test, schemars(with = "Vec<String>"))]
         platforms: Vec<Platform>,
     },
 }
 
 impl BuildChange {
+    /// Returns its name, a kebab-case word.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::OtherModule { .. } => "other-module",
+            Self::OlderCommit { .. } => "older-commit",
+            Self::OlderGo { .. } => "older-go",
+            Self::SeveralCommits { .. } => "several-commits",
+            Self::BecameDirty { .. } => "became-dirty",
+        }
+    }
+
     /// Returns the risk of the change.
     #[must_use]
     pub fn risk(&self) -> Risk {

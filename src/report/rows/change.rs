@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::ShownHash;
 use crate::addr::ProviderAddr;
 use crate::git::ObjectId;
-use crate::review::{BuildChange, ChangeKind, ExplainedChange, ProviderSide, Risk};
+use crate::review::{ChangeKind, ExplainedChange, ProviderSide, Risk};
 use crate::version::{Constraints, Upgrade, Version};
 
 /// The change of one entry.
@@ -43,9 +43,8 @@ pub struct ChangeRow {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "BuildChange"))]
 pub struct BuildChangeRow {
-    /// The change, with the values of both sides.
-    #[serde(flatten)]
-    pub change: BuildChange,
+    /// The kind of the change: other-module, older-commit, older-go, several-commits or became-dirty.
+    pub kind: &'static str,
     /// The risk of the change.
     pub risk: Risk,
     /// The change in words.
@@ -134,9 +133,9 @@ impl ChangeRow {
                 .builds
                 .iter()
                 .map(|change| BuildChangeRow {
+                    kind: change.name(),
                     risk: change.risk(),
                     text: change.to_string(),
-                    change: change.clone(),
                 })
                 .collect(),
         }
