@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::authenticate::{Enforcement, Rules};
-use crate::contents::ProgramContents;
 use crate::coverage::Attribution;
 use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes};
@@ -104,13 +103,6 @@ impl TrustedFacts {
         facts
             .release(provider, version)
             .filter(|stored| self.accepts(&stored.origin))
-    }
-
-    /// Returns the contents of the program in the zip of a `zh:` hash, if they were read and count.
-    #[must_use]
-    pub fn contents(self, facts: &dyn Facts, zh: &Hash) -> Option<ProgramContents> {
-        let stored = facts.contents(zh)?;
-        self.accepts(&stored.origin).then_some(stored.contents)
     }
 
     /// Returns true if what has this origin counts.

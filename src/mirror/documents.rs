@@ -84,7 +84,13 @@ impl DocumentRun<'_> {
             let archives = self.archives(&dir, &path, &zips, version, &release.packages);
             // An empty document would tell the programs that the version has no package for any platform.
             if !archives.archives.is_empty() {
-                differing.extend(replace(self.files, disk, held.as_ref(), path, &text(&archives))?);
+                differing.extend(replace(
+                    self.files,
+                    disk,
+                    held.as_ref(),
+                    path,
+                    &text(&archives),
+                )?);
             }
         }
         let versions: BTreeMap<String, NoFields> = zips

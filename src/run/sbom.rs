@@ -91,7 +91,7 @@ pub(crate) fn bill(
         let evidence = ReleaseEvidence {
             release: release.as_ref().map(|stored| &stored.release),
             fact: &|zh| Some(trusted.find(store, zh)?.fact.clone()),
-            contents: &|zh| trusted.contents(store, zh),
+            contents: &|zh| facts.contents(trusted, zh),
         };
         let billed = BilledRelease::of(&id, &hashes, &evidence);
         bill.releases.insert(id, billed);

@@ -1,6 +1,7 @@
 //! The content of a bill: roots, the releases that they lock, and the packages of these.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::modules::BilledModule;
 use crate::addr::ProviderAddr;
@@ -84,7 +85,7 @@ pub struct ReleaseEvidence<'a> {
     /// Returns the fact about the zip of a `zh:`.
     pub fact: &'a dyn Fn(&Hash) -> Option<Fact>,
     /// Returns the contents of the program in the zip of a `zh:`.
-    pub contents: &'a dyn Fn(&Hash) -> Option<ProgramContents>,
+    pub contents: &'a dyn Fn(&Hash) -> Option<Arc<ProgramContents>>,
 }
 
 impl Bill {
@@ -155,7 +156,7 @@ impl BilledRelease {
                 zh: (zh.clone(), zh_evidence),
                 h1: h1.map(|h1| (h1.clone(), h1_evidence)),
                 size: fact.as_ref().map(|fact| fact.size),
-                contents: BilledContents::of((evidence.contents)(zh).as_ref()),
+                contents: BilledContents::of((evidence.contents)(zh).as_deref()),
             });
         }
         for hash in hashes.iter() {

@@ -1,5 +1,6 @@
 //! Bills of a small project, in every format.
 
+use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -53,12 +54,12 @@ fn fact(zh: &Hash, id: &ReleaseId) -> Option<Fact> {
 }
 
 /// The program in the zip `a`; nobody read the one in `b`.
-fn contents(zh: &Hash) -> Option<ProgramContents> {
+fn contents(zh: &Hash) -> Option<Arc<ProgramContents>> {
     let text = "path\tx.example/p\nmod\tx.example/P\t(devel)\t\ndep\ta.example/A\tv1.2.3+incompatible\th1:sum=\n\
         dep\tb.example/b\tv1.0.0\t\n=>\tc.example/c\tv1.1.0\th1:other=\n\ndep\td.example/d\tv1.0.0\t\n=>\t../d\t(devel)\t\n\n\
         build\tvcs.modified=true\nbuild\tvcs.revision=0123\n";
     let info = BuildInfo::parse("go1.22.3 X:loopvar", text).expect("sound");
-    (zh.value().starts_with('a')).then(|| ProgramContents::Go(Box::new(info)))
+    (zh.value().starts_with('a')).then(|| Arc::new(ProgramContents::Go(Box::new(info))))
 }
 
 fn release(id: &ReleaseId, hashes: &[Hash]) -> BilledRelease {

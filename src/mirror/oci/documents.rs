@@ -216,10 +216,7 @@ fn platform(entry: &Value) -> Option<Platform> {
     if entry["artifactType"] != TARGET || !platform["os.version"].is_null() {
         return None;
     }
-    let (os, arch) = (
-        platform["os"].as_str()?,
-        platform["architecture"].as_str()?,
-    );
+    let (os, arch) = (platform["os"].as_str()?, platform["architecture"].as_str()?);
     format!("{os}_{arch}").parse().ok()
 }
 
