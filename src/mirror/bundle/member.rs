@@ -80,7 +80,7 @@ fn plain_header(bytes: u64) -> Header {
 }
 
 /// Spells a pax record, whose length counts its own digits.
-fn record(key: &str, value: &str) -> String {
+pub(super) fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
     let mut length = rest.len();
     while length != rest.len() + length.to_string().len() {
@@ -131,7 +131,12 @@ fn read_header(
     length: u64,
 ) -> Result<Option<Header>, BundleError> {
     if length - at < BLOCK as u64 {
-        return Err(BundleError::Truncated { member: None });
+        // So short a file is another one, and no part of an archive.
+        return Err(if at == 0 {
+            BundleError::NotTar { at }
+        } else {
+            BundleError::Truncated { member: None }
+        });
     }
     tar.seek(SeekFrom::Start(at))?;
     let mut block = [0; BLOCK];
@@ -179,7 +184,9 @@ fn checksum(block: &[u8; BLOCK]) -> u32 {
 
 /// Returns the member with a header, by the name in it.
 fn member(header: &Header, at: u64, length: u64) -> Result<TarMember, BundleError> {
-    let bytes = header.size().map_err(|_| BundleError::NotTar { at })?;
+    let bytes = header
+        .entry_size()
+        .map_err(|_| BundleError::NotTar { at })?;
     let name = String::from_utf8_lossy(&header.path_bytes()).into_owned();
     let offset = at + BLOCK as u64;
     // The size may be any number of 64 bits.

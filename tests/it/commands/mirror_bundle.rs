@@ -286,7 +286,7 @@ fn what_is_no_bundle_is_refused_before_anything_is_fetched() {
         refused(&["--from", "notes.txt"]),
         str![[r#"
 error: notes.txt cannot be used as a bundle
-  cause: it is cut off: it has no end of an archive
+  cause: it is no tar archive: there is no sound header at byte 0
   help: name with --from a file that `lockctl mirror --bundle` wrote; if it is one, it was damaged on its way: copy it again
 
 "#]]
