@@ -5,6 +5,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use super::listed::listed_platforms;
+use super::outcome::Detour;
+use super::places::other_registries;
 use super::stages::{Form, HashedPackage, HashedProvider, PackageContent, Proven};
 use super::work::{RootWork, answers};
 use super::{FlavorSource, LockError, LockSettings, TrustedFacts};
@@ -13,6 +15,7 @@ use crate::archive::zip::{self, ZipHashes};
 use crate::archive::{ArchiveError, Limits, dir, has_executable};
 use crate::authenticate;
 use crate::contents::ProgramContents;
+use crate::diag::causes;
 use crate::hash::{self, Digest, Hash};
 use crate::package::{Blob, Fact, Local, Location, PackageId, PackageMeta, PackedFile};
 use crate::parallel::{self, Gate};
@@ -317,15 +320,15 @@ impl Hasher<'_> {
                 if let Some(fact) = self.known_fact(wanted, *check) {
                     return Ok(PackageContent::by_fact(fact));
                 }
-                let mut net = self.sources[*source].net.clone();
-                net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
+                let source = self.sources[*source];
                 let request = PackageRequest {
                     bytes: *bytes,
                     ..PackageRequest::of_provider(url, *check)
                 };
-                let package = download(&net, self.disk, request).map_err(ContentError::Download)?;
-                let zh = checked_zh(&package, *check, *size)?;
-                self.hash_download(wanted, meta, zh, package)
+                match self.downloaded(source, request, *retries, *size) {
+                    Ok((zh, package)) => self.hash_download(wanted, meta, zh, package),
+                    Err(error) => self.from_elsewhere(source, wanted, meta, *check, error),
+                }
             }
             WantedLocation::Local(Local::Archive(path)) => {
                 let _turn = self.gate.enter();
@@ -346,9 +349,70 @@ impl Hasher<'_> {
                     form: Form::Directory,
                     oddities: Vec::new(),
                     fact: None,
+                    detour: None,
                 })
             }
         }
+    }
+
+    fn downloaded(
+        &self,
+        source: &FlavorSource<'_>,
+        request: PackageRequest<'_>,
+        retries: Option<usize>,
+        size: Option<u64>,
+    ) -> Result<(Hash, Downloaded), ContentError> {
+        let mut net = source.net.clone();
+        net.policy.package_retries = retries.unwrap_or(net.policy.package_retries);
+        let package = download(&net, self.disk, request).map_err(ContentError::Download)?;
+        let zh = checked_zh(&package, request.check, size)?;
+        Ok((zh, package))
+    }
+
+    /// Takes a package from another public registry after its own place has failed; the same failure if there is
+    /// none with the same zip.
+    fn from_elsewhere(
+        &self,
+        source: &FlavorSource<'_>,
+        wanted: &WantedPackage,
+        meta: &PackageMeta,
+        check: Check,
+        failure: ContentError,
+    ) -> Result<PackageContent, ContentError> {
+        // Only bytes may come from elsewhere: a signed list has named their hash, and nothing else counts of the place.
+        let (Some(_), Check::Digest(digest)) = (wanted.trusted, check) else {
+            return Err(failure);
+        };
+        for id in other_registries(&meta.id) {
+            let Ok(other) = source.source.package(&id) else {
+                continue;
+            };
+            let has_same_zip = other
+                .evidence
+                .as_ref()
+                .is_some_and(|evidence| evidence.shasum == digest);
+            let Location::Remote(url) = &other.location else {
+                continue;
+            };
+            if !has_same_zip {
+                continue;
+            }
+            let request = PackageRequest::of_provider(url, check);
+            let arrived = self.downloaded(source, request, other.download_retries, None);
+            if let Ok((zh, package)) = arrived {
+                // The fact names the provider whose signed list has the zip, wherever its bytes came from.
+                let content = self.hash_download(wanted, meta, zh, package)?;
+                let detour = Detour {
+                    host: id.provider.hostname().clone(),
+                    reason: in_words(&failure.of(meta)),
+                };
+                return Ok(PackageContent {
+                    detour: Some(detour),
+                    ..content
+                });
+            }
+        }
+        Err(failure)
     }
 
     /// Hashes what is in a zip that has arrived, and keeps facts about it.
@@ -399,6 +463,16 @@ impl Hasher<'_> {
             self.facts.keep(&fact);
             self.facts.keep_contents(&zip.zh, contents);
         }
+    }
+}
+
+/// Returns the causes of a failure, without its title, which names the package.
+fn in_words(failure: &LockError) -> String {
+    let causes = causes(failure);
+    if causes.is_empty() {
+        failure.to_string()
+    } else {
+        causes.join(": ")
     }
 }
 
@@ -465,5 +539,6 @@ fn of_zip(zip: ZipHashes) -> PackageContent {
         },
         oddities: zip.oddities,
         fact: None,
+        detour: None,
     }
 }

@@ -27,6 +27,7 @@ mod offline;
 mod outcome;
 mod outdated;
 mod packages;
+mod places;
 mod prove;
 mod release;
 mod request;
@@ -48,10 +49,11 @@ pub use self::error::{Alarm, LockError, Remedy, UnattributedH1};
 pub use self::fetch::{DOWNLOADS, fact_about};
 pub use self::offline::complete;
 pub use self::outcome::{
-    Against, ContradictedHash, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked,
+    Against, ContradictedHash, Detour, Dropped, EvidenceByHash, HashEvidence, ListedFile, Locked,
     ProviderOutcome,
 };
 pub use self::outdated::{ComparedVersions, OutdatedRequest, VersionComparison, outdated};
+pub use self::places::other_registries;
 pub use self::release::{Release, ReleaseList, Vouched, releases};
 pub use self::request::{
     Contradicted, FlavorSource, LockSettings, RootRequest, SignatureDemands, TrustedFacts,

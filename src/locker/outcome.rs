@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{AgeSearch, LockError, Unanswered};
-use crate::addr::ProviderAddr;
+use crate::addr::{Hostname, ProviderAddr};
 use crate::archive::zip::Oddity;
 use crate::authenticate::Signer;
 use crate::hash::{Hash, Hashes, Match};
@@ -93,6 +93,17 @@ pub struct ProviderOutcome {
     pub misnamed: Vec<(Platform, String)>,
     /// Properties of packages about whose hash programs disagree.
     pub oddities: Vec<(Platform, Oddity)>,
+    /// Packages that came from another place, because their own one failed.
+    pub detours: BTreeMap<Platform, Detour>,
+}
+
+/// Another place that a package came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detour {
+    /// The registry that has the same zip.
+    pub host: Hostname,
+    /// The failure of the place of its own registry, in words.
+    pub reason: String,
 }
 
 /// Recorded `h1:` of platforms that were to be dropped (rules 3.5).

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::claims::{ClaimedZip, CountedClaims};
 use super::lists::ReleaseLists;
+use super::outcome::Detour;
 use super::{AgeSearch, Release};
 use crate::addr::ProviderAddr;
 use crate::archive::zip::Oddity;
@@ -165,6 +166,8 @@ pub(super) struct PackageContent {
     pub(super) oddities: Vec<Oddity>,
     /// The fact that says so, if the package was not hashed in this run.
     pub(super) fact: Option<Arc<StoredFact>>,
+    /// The place that it came from, if its own one failed.
+    pub(super) detour: Option<Detour>,
 }
 
 /// The form of a package, with the hashes that only this form has.
@@ -190,6 +193,7 @@ impl PackageContent {
             },
             oddities: Vec::new(),
             fact: Some(fact),
+            detour: None,
         }
     }
 

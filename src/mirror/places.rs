@@ -18,7 +18,6 @@ use crate::archive::zip::{ZipHashes, hash_members_and_contents};
 use crate::archive::{Limits, UnpackError, has_executable};
 use crate::contents::ProgramContents;
 use crate::diag::causes;
-use crate::flavor::Flavor;
 use crate::hash::{self, Digest, Hash, Hashes, Scheme};
 use crate::locker::{self, FlavorSource, TrustedFacts};
 use crate::package::{Blob, Local, Location, PackageId, PackageMeta};
@@ -203,9 +202,8 @@ impl<'a> Fetcher<'a> {
                 let own = std::iter::once_with(move || {
                     (name, self.offered_by(source, &wanted.id, dirs, wanted))
                 });
-                // Both public registries hand out the same zips of most providers, and `zh:` shows if they do.
                 let is_registry = matches!(place, Place::Source(None, _));
-                let elsewhere = elsewhere(&wanted.id)
+                let elsewhere = locker::other_registries(&wanted.id)
                     .filter(move |_| is_registry && !wanted.zips.is_empty())
                     .map(move |id| {
                         let name = id.provider.hostname().unicode().to_owned();
@@ -426,20 +424,6 @@ fn named(zh: &Hash, wanted: &SoughtPackage<'_>) -> Result<(), PlaceFailure> {
     Err(PlaceFailure::Failed(format!(
         "it offers {zh}, which is not that of the release"
     )))
-}
-
-/// Returns the same package on the other public registries.
-fn elsewhere(id: &PackageId) -> impl Iterator<Item = PackageId> {
-    let hosts: BTreeSet<_> = Flavor::ALL
-        .iter()
-        .filter_map(|flavor| id.provider.on_registry_of(*flavor))
-        .filter(|provider| *provider != id.provider)
-        .collect();
-    let id = id.clone();
-    hosts.into_iter().map(move |provider| PackageId {
-        provider,
-        ..id.clone()
-    })
 }
 
 fn in_words(error: &dyn std::error::Error) -> String {

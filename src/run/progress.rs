@@ -161,11 +161,14 @@ impl Bar {
 
 /// Returns the layout of the line while bytes arrive, for the width of the terminal.
 fn style(columns: Option<usize>) -> &'static str {
-    // With five-digit counts and sizes of GiB the words alone have 72 columns, and the terminal would break them.
-    if columns.is_some_and(|columns| columns < 80) {
-        "{msg}, {binary_bytes} of {binary_total_bytes}"
-    } else {
-        "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec} {wide_bar}"
+    // With five-digit counts and sizes of GiB the words alone have 58 columns and with the time left 70, with the rate
+    // as well 84, and the terminal would break them.
+    match columns {
+        Some(..60) => "{msg}, {binary_bytes} of {binary_total_bytes}",
+        Some(60..96) => "{msg}, {binary_bytes} of {binary_total_bytes}, {eta} left {wide_bar}",
+        None | Some(96..) => {
+            "{msg}, {binary_bytes} of {binary_total_bytes}, {binary_bytes_per_sec}, {eta} left {wide_bar}"
+        }
     }
 }
 

@@ -77,7 +77,7 @@ pub(in crate::cli) struct MirrorArgs {
     /// Also place the packages into an OCI image layout for each provider, below this directory
     ///
     /// OUT/HOST/NAMESPACE/TYPE has a tag for each version, as `oci_mirror` of OpenTofu reads it from a
-    /// registry; `skopeo copy` and `oras cp` push it. Versions of earlier runs stay, unless --prune is
+    /// registry; `oras cp --from-oci-layout` pushes it. Versions of earlier runs stay, unless --prune is
     /// given.
     #[arg(long, value_name = "OUT")]
     oci_layout: Option<PathBuf>,

@@ -121,7 +121,7 @@ fn oci_layout(
             "wrote {count} of the OCI layout {shown}; `lockctl explain mirror` shows how to push it"
         ))),
         MirrorExtent::DryRun => Some(Sentence::note(format!(
-            "would write {count} of the OCI layout {shown}, beside those of packages that are missing"
+            "would write {count} of the OCI layout {shown} about packages that are in the mirror"
         ))),
         MirrorExtent::Check => Some(Sentence::warning(format!(
             "{count} of the OCI layout would change: {}",

@@ -20,7 +20,7 @@
 mod forms;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
@@ -121,6 +121,36 @@ impl OciRegistry {
         let mut state = self.shop.lock();
         let repository = state.repositories.entry(name.to_owned()).or_default();
         forms::publish(repository, tag, packages, form);
+    }
+
+    /// Publishes the image layout in a directory, as whoever copies it to a registry does: each tag with what it
+    /// leads to, and every blob under its name.
+    pub(crate) fn publish_layout(&self, name: &str, layout: &Path) {
+        let mut state = self.shop.lock();
+        let repository = state.repositories.entry(name.to_owned()).or_default();
+        let document = |path: PathBuf| -> Value {
+            serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap_or_default()
+        };
+        let blobs = layout.join("blobs/sha256");
+        for entry in std::fs::read_dir(&blobs).unwrap() {
+            let path = entry.unwrap().path();
+            let digest = format!("sha256:{}", path.file_name().unwrap().to_str().unwrap());
+            let bytes = std::fs::read(&path).unwrap();
+            if let Some(kind) = document(path)["mediaType"].as_str() {
+                let manifest = (kind.to_owned(), bytes.clone());
+                repository.manifests.insert(digest.clone(), manifest);
+            }
+            repository.blobs.insert(digest, Some(bytes));
+        }
+        let index = document(layout.join("index.json"));
+        for descriptor in index["manifests"].as_array().unwrap() {
+            let tag = &descriptor["annotations"]["org.opencontainers.image.ref.name"];
+            let (tag, digest) = (
+                tag.as_str().unwrap(),
+                descriptor["digest"].as_str().unwrap(),
+            );
+            repository.tags.insert(tag.to_owned(), digest.to_owned());
+        }
     }
 
     /// All requests since the last reset.
