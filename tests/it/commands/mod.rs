@@ -54,6 +54,7 @@ mod mirror;
 mod mirror_bundle;
 mod mirror_disturbed;
 mod mirror_faults;
+mod mirror_many;
 mod mirror_oci;
 mod mirror_recorded;
 mod mirror_unpacked;
