@@ -303,7 +303,7 @@ warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the c
     );
     let outcome = run(&lab, &["diff", "old.hcl", LOCK, "--format", "json"]);
     let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
-    let builds = &document["files"][0]["providers"][0]["builds"];
+    let builds = &document["files"][0]["changes"][0]["builds"];
     assert_eq!(builds[0]["kind"], "older-commit", "{document}");
     // Where the contents of one side are not known, nothing is said.
     let outcome = run(&lab, &["diff", "old.hcl", LOCK, "--no-cache"]);
