@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockctl::os::RealDisk;
-use lockctl::world::{Disk, Exclusive, Replaced, Replacement};
+use lockctl::world::{Disk, DraftFile, Exclusive, Replaced, Replacement};
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
@@ -390,8 +390,9 @@ impl FullDisk {
 }
 
 impl Changes for FullDisk {
-    fn draft(&self, _dir: &Path) -> io::Result<()> {
-        self.take()
+    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
+        self.take()?;
+        RealDisk.draft(dir)
     }
 
     fn replace_held(&self, held: &Exclusive, file: Replacement<'_>) -> io::Result<Replaced> {
