@@ -58,7 +58,7 @@ fn links(dir: &Path) -> usize {
 /// A locked root, and its mirror in a layout with the CLI configuration that uses it.
 fn mirrored(layout: &[&str]) -> Option<MirrorSetting> {
     let setting = MirrorSetting::new()?;
-    setting.write_root("root", &mut Seed::new(8));
+    setting.write_root("root", &mut Seed::new(7));
     setting.lock("root");
     let platforms = PLATFORMS.join(",");
     let more = [
