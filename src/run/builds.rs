@@ -17,7 +17,7 @@ use crate::requirement::Requirements;
 use crate::resolve::Goals;
 use crate::run::facts::{UserFacts, trusted};
 use crate::run::platforms;
-use crate::run::root::{LockText, Root};
+use crate::run::root::{self, LockText, Root};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
@@ -97,7 +97,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
     /// Of packages without contents only those are listed whose `h1:` is recorded: the lock file is for their platforms.
     ///
     /// # Errors
-    /// If the mirror that the project file names cannot be used.
+    /// If a place with packages, or the mirror that the project file names, cannot be used.
     pub(crate) fn of_root(
         &mut self,
         root: &Root,
@@ -107,7 +107,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
     ) -> Result<ReadBuilds, Failure> {
         let locked = &lock.document.lock;
         let mut errors = Vec::new();
-        let on_machine = self.on_machine(root, lock, texts, result);
+        let on_machine = self.on_machine(root, lock, texts, result)?;
         let mut builds = self.facts.builds(root, locked);
         self.add(&mut builds, &on_machine);
         // Packages at hand are read first, since each of them spares a download.
@@ -133,13 +133,16 @@ impl<'r, 'a> BuildReader<'r, 'a> {
     }
 
     /// Finds the packages on this machine that have a recorded hash.
+    ///
+    /// # Errors
+    /// If a place with packages cannot be looked into.
     fn on_machine(
         &mut self,
         root: &Root,
         lock: &LockText,
         texts: &mut Texts,
         result: &mut RootResult,
-    ) -> Vec<MatchedPackage> {
+    ) -> Result<Vec<MatchedPackage>, Failure> {
         let user = self.user.of(root.flavor);
         result.faults(&user.errors_once(texts));
         let mut places = user.package_places(root, &self.named, texts);
@@ -155,7 +158,11 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             sources: &|_| Vec::new(),
             cache_may_break: false,
         };
-        packages::check(&mut self.packages, root.subject(lock, None), search).matched
+        let checked = packages::check(&mut self.packages, root.subject(lock, None), search);
+        match checked.failures.first() {
+            None => Ok(checked.matched),
+            Some(unscanned) => Err(root::unreadable_packages(unscanned)),
+        }
     }
 
     /// Adds what packages on this machine hold, where facts do not know it.
