@@ -13,8 +13,6 @@ pub mod snapshot;
 pub mod spdx;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod tests;
 
 use std::time::SystemTime;
 

@@ -1,7 +1,7 @@
 //! Bills as SPDX 2.3, in JSON.
 //!
 //! The document describes roots; a root depends on releases, a release contains its packages, and a package the modules
-//! in its program. SpdxElements are numbered, because their IDs may not hold the characters of paths.
+//! in its program. Elements are numbered, because their IDs may not hold the characters of paths.
 
 use std::collections::BTreeMap;
 use std::time::UNIX_EPOCH;

@@ -499,7 +499,7 @@ fn an_audit_is_asked_about_the_roots_of_the_action() {
     let audit = |vars: &[(&str, &str)]| {
         pull.script(
             "verify/audit.sh",
-            &[&[("LOCKCTL", &*program)], vars].concat(),
+            &[&[("LOCKCTL", &*program)][..], vars].concat(),
         )
     };
     let run = audit(&[("LOCKCTL_ROOTS", "\nlive\nother dir\n")]);

@@ -44,8 +44,8 @@ fn document(outcome: &Outcome) -> Value {
 
 /// Finds a component by name, here or below.
 fn component<'v>(of: &'v Value, name: &str) -> Option<&'v Value> {
-    let components = of["components"].as_array().into_iter().flatten();
-    components.into_iter().find_map(|part| {
+    let mut components = of["components"].as_array()?.iter();
+    components.find_map(|part| {
         if part["name"] == name {
             Some(part)
         } else {
@@ -119,7 +119,8 @@ fn known_contents_are_listed_below_their_package() {
     let info = BuildInfo::parse("go1.22.3", text).expect("sound");
     // What was read is not replaced, and the packages of the double hold no program of Go.
     std::fs::remove_dir_all(lab.path(STORE).join("contents-1")).unwrap();
-    let store = Store::new(RealDisk.objects(&lab.path(STORE)), &lab.clock);
+    let disk = RealDisk;
+    let store = Store::new(disk.objects(&lab.path(STORE)), &lab.clock);
     let hashes: Vec<String> = lab
         .read(LOCK)
         .split('"')
