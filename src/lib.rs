@@ -116,6 +116,8 @@ pub mod sources;
 pub mod store;
 
 #[doc(hidden)]
+pub mod audit;
+#[doc(hidden)]
 pub mod coverage;
 #[doc(hidden)]
 pub mod resolve;

@@ -25,6 +25,7 @@ const ROOMS: &[(&str, &str)] = &[
     ("world", "addr"),
     ("package", "addr version platform hash"),
     ("requirement", "flavor addr version diag"),
+    ("audit", "addr version contents"),
     ("remote_module", "flavor addr version world"),
     ("parallel", ""),
     ("hcl", "diag"),

@@ -1,0 +1,102 @@
+//! Advisories by the modules that they name.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Advisory, GoModulePath};
+
+/// Advisories that were read, found by module.
+#[derive(Clone, Debug, Default)]
+pub struct AdvisoryDatabase {
+    /// By the path of a module in lower case, without its major suffix.
+    by_base: BTreeMap<Box<str>, Vec<Arc<Advisory>>>,
+    /// By the type of a provider, as its module is named.
+    by_type: BTreeMap<Box<str>, Vec<Arc<Advisory>>>,
+    count: usize,
+}
+
+/// The modules about which advisories are needed.
+#[derive(Clone, Debug, Default)]
+pub struct ModuleSelection {
+    /// Paths in lower case, without major suffixes.
+    bases: BTreeSet<Box<str>>,
+    /// Types of providers whose namespace on GitHub is not known.
+    types: BTreeSet<Box<str>>,
+}
+
+impl ModuleSelection {
+    pub(super) fn add_base(&mut self, base: &str) {
+        if !self.bases.contains(base) {
+            self.bases.insert(base.into());
+        }
+    }
+
+    pub(super) fn add_type(&mut self, type_name: &str) {
+        self.types.insert(type_name.to_lowercase().into());
+    }
+
+    /// Returns true if advisories about a module are needed.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        let path = GoModulePath::new(path);
+        self.bases.contains(path.base())
+            || path
+                .provider_type()
+                .is_some_and(|type_name| self.types.contains(type_name))
+    }
+
+    /// Returns true if some module of an advisory is needed.
+    #[must_use]
+    pub fn has_any_of(&self, advisory: &Advisory) -> bool {
+        advisory
+            .modules
+            .iter()
+            .any(|module| self.has(module.path.as_str()))
+    }
+}
+
+impl AdvisoryDatabase {
+    /// Takes advisories in any order; those that were withdrawn are left out.
+    pub fn new(advisories: impl IntoIterator<Item = Advisory>) -> Self {
+        let mut database = Self::default();
+        for advisory in advisories {
+            if !advisory.is_withdrawn {
+                database.add(Arc::new(advisory));
+            }
+        }
+        // By identifier, so that the order of files or requests changes no output.
+        let lists = database.by_base.values_mut();
+        for list in lists.chain(database.by_type.values_mut()) {
+            list.sort_by(|left, right| left.id.cmp(&right.id));
+        }
+        database
+    }
+
+    fn add(&mut self, advisory: Arc<Advisory>) {
+        self.count += 1;
+        let paths = || advisory.modules.iter().map(|module| &module.path);
+        let bases: BTreeSet<&str> = paths().map(GoModulePath::base).collect();
+        let types: BTreeSet<&str> = paths().filter_map(GoModulePath::provider_type).collect();
+        for (names, lists) in [(bases, &mut self.by_base), (types, &mut self.by_type)] {
+            for name in names {
+                lists.entry(name.into()).or_default().push(Arc::clone(&advisory));
+            }
+        }
+    }
+
+    /// Returns the number of advisories that count.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the advisories about a module, by its path in lower case without a major suffix.
+    pub(super) fn about(&self, base: &str) -> &[Arc<Advisory>] {
+        self.by_base.get(base).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the advisories about modules that are named like providers of a type.
+    pub(super) fn about_type(&self, type_name: &str) -> &[Arc<Advisory>] {
+        self.by_type.get(type_name).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,130 @@
+//! A version against one module of an advisory.
+
+use super::range::{RangePlace, VersionRange, place_in};
+use super::{Advisory, AffectedModule, GoModulePath, GoVersion};
+use crate::contents::BuildInfo;
+
+/// A release of a provider as one of its builds shows it.
+#[derive(Clone, Copy)]
+pub(super) struct ReleaseBuild<'a> {
+    /// The version that is locked.
+    pub(super) version: &'a GoVersion,
+    /// The build information of a package, if it is known.
+    pub(super) build: Option<&'a BuildInfo>,
+}
+
+impl AffectedModule {
+    /// Returns true if all versions are affected as far as Go's versions go.
+    fn has_no_limit(&self) -> bool {
+        !self.ranges.iter().any(VersionRange::is_limited) && self.versions.is_empty()
+    }
+
+    /// Returns true if it covers a major version of a provider (rules 3.2).
+    pub(super) fn covers(
+        &self,
+        advisory: &Advisory,
+        version: &GoVersion,
+        built: Option<&GoModulePath>,
+    ) -> bool {
+        // The path in a build is certain, whatever the release is called.
+        if built.is_some_and(|built| built.is_same(&self.path)) {
+            return true;
+        }
+        match self.path.major() {
+            Some(major) => major == version.major(),
+            None if version.major() <= 1 => true,
+            // Many providers have no suffix in their path although they are at version 5. Where the advisory lists
+            // suffixes, this provider has them.
+            None => !advisory
+                .modules
+                .iter()
+                .any(|other| other.path.base() == self.path.base() && other.path.major().is_some()),
+        }
+    }
+
+    /// Judges a version of a module in a program.
+    pub(super) fn judge_module(&self, version: &GoVersion) -> RangePlace {
+        let ranges = if self.custom_count(version) {
+            &self.custom_ranges
+        } else {
+            &self.ranges
+        };
+        self.judge_in(ranges, version)
+    }
+
+    /// Judges a release of a provider.
+    pub(super) fn judge_release(&self, release: ReleaseBuild<'_>) -> RangePlace {
+        let ReleaseBuild { version, build } = release;
+        if self.custom_count(version) {
+            return self.judge_in(&self.custom_ranges, version);
+        }
+        // Go has no version 7.1.0 of a path without suffix: there, limits are pseudo-versions, which name a commit
+        // and sort before every such release (rules 4.4).
+        let is_beyond = self.path.major().is_none() && version.major() >= 2;
+        if is_beyond && let Some(fix) = self.commit_limit() {
+            return self.judge_by_commit(build, fix);
+        }
+        self.judge_in(&self.ranges, version)
+    }
+
+    /// Returns true if the custom ranges decide (rules 4.3).
+    fn custom_count(&self, version: &GoVersion) -> bool {
+        let is_release = version.commit().is_none();
+        !self.custom_ranges.is_empty()
+            && (self.has_no_limit() || is_release && self.commit_limit().is_some())
+    }
+
+    /// Returns the last limit if all limits are pseudo-versions.
+    fn commit_limit(&self) -> Option<&GoVersion> {
+        let limits = || self.ranges.iter().flat_map(VersionRange::limits);
+        let are_commits = limits().all(|limit| limit.commit().is_some());
+        limits().max().filter(|_| are_commits)
+    }
+
+    fn judge_in(&self, ranges: &[VersionRange], version: &GoVersion) -> RangePlace {
+        if self.versions.contains(version) {
+            return RangePlace::Inside(None);
+        }
+        if ranges.is_empty() && self.versions.is_empty() {
+            return if self.is_not_comparable {
+                RangePlace::Unknown
+            } else {
+                RangePlace::Inside(None)
+            };
+        }
+        place_in(ranges, version)
+    }
+
+    /// Judges a build by the commit that it was made of.
+    fn judge_by_commit(&self, build: Option<&BuildInfo>, fix: &GoVersion) -> RangePlace {
+        let Some(build) = build else {
+            return RangePlace::Unknown;
+        };
+        let built = build
+            .main
+            .as_ref()
+            .and_then(|main| GoVersion::parse(&main.version));
+        if let Some(built) = built.filter(|built| built.major() <= 1) {
+            return place_in(&self.ranges, &built);
+        }
+        let Some((moment, commit)) = fix.commit() else {
+            return RangePlace::Unknown;
+        };
+        if build.commit().is_some_and(|built| built.starts_with(commit)) {
+            return RangePlace::Outside;
+        }
+        match build.time().and_then(digits) {
+            Some(time) if *time < *moment => RangePlace::Inside(Some(fix.clone())),
+            // Go compares pseudo-versions by their moments, too.
+            Some(_) => RangePlace::Outside,
+            None => RangePlace::Unknown,
+        }
+    }
+}
+
+/// Returns the digits of a moment in UTC, as pseudo-versions have them.
+fn digits(time: &str) -> Option<String> {
+    let time = time.strip_suffix('Z')?;
+    let digits: String = time.chars().filter(char::is_ascii_digit).take(14).collect();
+    (digits.len() == 14).then_some(digits)
+}

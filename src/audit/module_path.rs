@@ -1,0 +1,79 @@
+//! Paths of Go modules, compared without case.
+
+/// The name that the repository of a provider begins with.
+const PROVIDER_PREFIX: &str = "terraform-provider-";
+
+/// The path of a Go module, with its major suffix apart (rules 3).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GoModulePath {
+    /// The path in lower case, without a suffix.
+    base: Box<str>,
+    /// The number of the suffix `/vN`.
+    major: Option<u64>,
+    /// The path as it is written.
+    text: Box<str>,
+}
+
+impl GoModulePath {
+    /// Takes any text for a path.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let suffix = text.rsplit_once("/v").and_then(|(base, number)| {
+            let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+            Some((base, number.parse().ok().filter(|_| is_number)?))
+        });
+        let (base, major) = match suffix {
+            Some((base, major)) => (base, Some(major)),
+            None => (text, None),
+        };
+        Self {
+            // Hosts and GitHub know no case, and publishers write their own names in several ways.
+            base: base.to_lowercase().into(),
+            major,
+            text: text.into(),
+        }
+    }
+
+    /// Returns the path in lower case, without its major suffix.
+    #[must_use]
+    pub fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// Returns the number of the suffix `/vN`, if there is one.
+    #[must_use]
+    pub fn major(&self) -> Option<u64> {
+        self.major
+    }
+
+    /// Returns the path as it is written.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the type of the provider that a module with such a name is, in lower case.
+    #[must_use]
+    pub fn provider_type(&self) -> Option<&str> {
+        let (_, name) = self.base.rsplit_once('/')?;
+        name.strip_prefix(PROVIDER_PREFIX)
+    }
+
+    /// Returns true if both are the same module, by their suffixes too.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.base == other.base && self.major == other.major
+    }
+
+    /// Returns true if the path can be that of a module that others know: it begins with a host.
+    #[must_use]
+    pub fn has_host(&self) -> bool {
+        let host = self.base.split('/').next().unwrap_or_default();
+        host.contains('.') && !host.starts_with('.')
+    }
+}
+
+/// Returns the base of the path of a provider's module on GitHub.
+pub(super) fn on_github(namespace: &str, type_name: &str) -> String {
+    format!("github.com/{namespace}/{PROVIDER_PREFIX}{type_name}").to_lowercase()
+}
