@@ -104,7 +104,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "run",
-        "flavor addr version platform hash contents diag world package remote_module requirement parallel lockfile \
+        "flavor addr version platform hash contents audit diag world package remote_module requirement parallel lockfile \
          config project cliconfig authenticate git sources modules store resolve coverage locker mirror verify sbom workspace \
          report",
     ),
@@ -122,7 +122,7 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "flavor addr version platform hash contents diag world package remote_module requirement parallel hcl expr \
+        "flavor addr version platform hash contents audit diag world package remote_module requirement parallel hcl expr \
          lockfile config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
          verify sbom workspace report run advice symptom completion verifier",
     ),

@@ -138,7 +138,8 @@ impl Advisory {
         if !is_advisory_id(&entry.id) {
             return Err(AdvisoryError::Id { id: entry.id });
         }
-        let events = |ranges: &[OsvRange]| ranges.iter().map(|range| range.events.len()).sum::<usize>();
+        let events =
+            |ranges: &[OsvRange]| ranges.iter().map(|range| range.events.len()).sum::<usize>();
         let all_events: usize = entry
             .affected
             .iter()
@@ -160,7 +161,9 @@ impl Advisory {
             id: entry.id,
             aliases,
             summary: entry.summary,
-            url: entry.database_specific.map_or_else(String::new, |specific| specific.url),
+            url: entry
+                .database_specific
+                .map_or_else(String::new, |specific| specific.url),
             is_withdrawn: entry.withdrawn.is_some(),
             modules: entry
                 .affected

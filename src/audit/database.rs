@@ -79,7 +79,10 @@ impl AdvisoryDatabase {
         let types: BTreeSet<&str> = paths().filter_map(GoModulePath::provider_type).collect();
         for (names, lists) in [(bases, &mut self.by_base), (types, &mut self.by_type)] {
             for name in names {
-                lists.entry(name.into()).or_default().push(Arc::clone(&advisory));
+                lists
+                    .entry(name.into())
+                    .or_default()
+                    .push(Arc::clone(&advisory));
             }
         }
     }

@@ -53,8 +53,8 @@ impl GoVersion {
             let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
             !part.is_empty() && part.bytes().all(is_allowed)
         };
-        let is_sound =
-            parts.next().is_none() && (prerelease.is_empty() || prerelease.split('.').all(is_identifier));
+        let is_sound = parts.next().is_none()
+            && (prerelease.is_empty() || prerelease.split('.').all(is_identifier));
         is_sound.then(|| Self {
             text: text.into(),
             core,

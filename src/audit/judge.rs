@@ -110,7 +110,10 @@ impl AffectedModule {
         let Some((moment, commit)) = fix.commit() else {
             return RangePlace::Unknown;
         };
-        if build.commit().is_some_and(|built| built.starts_with(commit)) {
+        if build
+            .commit()
+            .is_some_and(|built| built.starts_with(commit))
+        {
             return RangePlace::Outside;
         }
         match build.time().and_then(digits) {

@@ -106,7 +106,10 @@ pub(super) fn place_in(ranges: &[VersionRange], version: &GoVersion) -> RangePla
             (RangePlace::Outside, _) => {}
             // In two ranges at once, only the later fix ends both.
             (RangePlace::Inside(fixed), RangePlace::Inside(before)) => {
-                *before = before.take().zip(fixed).map(|(left, right)| left.max(right));
+                *before = before
+                    .take()
+                    .zip(fixed)
+                    .map(|(left, right)| left.max(right));
             }
             (RangePlace::Unknown, RangePlace::Inside(_)) => {}
             (found, place) => *place = found,

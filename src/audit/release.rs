@@ -6,9 +6,7 @@ use std::sync::Arc;
 use super::judge::ReleaseBuild;
 use super::module_path::on_github;
 use super::range::RangePlace;
-use super::{
-    Advisory, AdvisoryDatabase, AuditLevel, GoModulePath, GoVersion, ModuleSelection,
-};
+use super::{Advisory, AdvisoryDatabase, AuditLevel, GoModulePath, GoVersion, ModuleSelection};
 use crate::addr::ProviderAddr;
 use crate::contents::{BuildInfo, BuiltModule};
 use crate::version::Version;
@@ -27,7 +25,7 @@ pub struct AuditedRelease<'a> {
     /// The version that is locked.
     pub version: &'a Version,
     /// The build information of its packages, as far as it is known.
-    pub builds: &'a [BuildInfo],
+    pub builds: &'a [&'a BuildInfo],
 }
 
 /// An advisory that concerns a release, or may do so.
@@ -99,7 +97,7 @@ impl AuditedRelease<'_> {
         if self.builds.is_empty() {
             return vec![None];
         }
-        self.builds.iter().map(Some).collect()
+        self.builds.iter().copied().map(Some).collect()
     }
 }
 
@@ -163,7 +161,11 @@ fn provider(
                 modules.filter(|path| path.provider_type() == Some(&*type_name))
             });
             let bases: BTreeSet<&str> = paths.map(GoModulePath::base).collect();
-            candidates.extend(bases.into_iter().map(|base| (base, Some(UnknownReason::Module))));
+            candidates.extend(
+                bases
+                    .into_iter()
+                    .map(|base| (base, Some(UnknownReason::Module))),
+            );
         }
     }
     for (base, doubt) in candidates {
@@ -192,7 +194,11 @@ fn standard_library(build: &BuildInfo, database: &AdvisoryDatabase, matches: &mu
                 Some(version) => module.judge_module(version),
                 None => RangePlace::Unknown,
             };
-            let found = (AuditLevel::StandardLibrary, STANDARD_LIBRARY, shown.to_owned());
+            let found = (
+                AuditLevel::StandardLibrary,
+                STANDARD_LIBRARY,
+                shown.to_owned(),
+            );
             matches.add(advisory, found, place, None);
         }
     }
@@ -259,11 +265,15 @@ impl Matches {
         let mut all: Vec<Option<AdvisoryMatch>> = Vec::new();
         let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
         // Identifiers of Go's own database come before those that it was imported from (`CVE-`, `GHSA-`).
-        let (own, foreign): (Vec<_>, Vec<_>) =
-            self.0.into_values().partition(|found| found.advisory.id.starts_with("GO-"));
+        let (own, foreign): (Vec<_>, Vec<_>) = self
+            .0
+            .into_values()
+            .partition(|found| found.advisory.id.starts_with("GO-"));
         for mut found in own.into_iter().chain(foreign) {
             let names = || std::iter::once(&found.advisory.id).chain(&found.aliases);
-            let same: BTreeSet<usize> = names().filter_map(|name| by_name.get(name).copied()).collect();
+            let same: BTreeSet<usize> = names()
+                .filter_map(|name| by_name.get(name).copied())
+                .collect();
             let names: Vec<String> = names().cloned().collect();
             let mut same = same.into_iter();
             let at = match same.next() {
@@ -284,7 +294,9 @@ impl Matches {
                     first
                 }
             };
-            let joined = all[at].iter().flat_map(|found| found.aliases.iter().cloned());
+            let joined = all[at]
+                .iter()
+                .flat_map(|found| found.aliases.iter().cloned());
             for name in names.into_iter().chain(joined) {
                 by_name.insert(name, at);
             }

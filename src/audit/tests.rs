@@ -45,10 +45,11 @@ fn check(database: &AdvisoryDatabase, release: &str, builds: &[BuildInfo], expec
     let flavor = Flavor::newest(Program::Terraform);
     let provider = ProviderAddr::parse(provider, flavor).expect("an address");
     let version: Version = version.parse().expect("a version");
+    let builds: Vec<&BuildInfo> = builds.iter().collect();
     let audited = AuditedRelease {
         provider: &provider,
         version: &version,
-        builds,
+        builds: &builds,
     };
     let found: Vec<String> = audit(audited, database)
         .into_iter()
@@ -79,82 +80,166 @@ fn check(database: &AdvisoryDatabase, release: &str, builds: &[BuildInfo], expec
 #[test]
 fn verdicts_on_releases() {
     const ROWS: &[(&str, &[&str])] = &[
-        ("acme/simple 1.4.1", &["GO-1999-0001 provider affected <1.4.2"]),
+        (
+            "acme/simple 1.4.1",
+            &["GO-1999-0001 provider affected <1.4.2"],
+        ),
         ("acme/simple 1.4.2", &[]),
         ("ACME/simple 1.4.2", &[]),
         ("acme/all 0.0.1", &["GO-1999-0002 provider affected"]),
         ("acme/all 99.0.0", &["GO-1999-0002 provider affected"]),
-        ("acme/custom 5.4.9", &["GO-1999-0003 provider affected <5.5.0"]),
+        (
+            "acme/custom 5.4.9",
+            &["GO-1999-0003 provider affected <5.5.0"],
+        ),
         ("acme/custom 5.5.0", &[]),
-        ("acme/custom 0.1.0", &["GO-1999-0003 provider affected <5.5.0"]),
+        (
+            "acme/custom 0.1.0",
+            &["GO-1999-0003 provider affected <5.5.0"],
+        ),
         (
             "acme/pseudo 1.2.2",
             &["GO-1999-0004 provider affected <1.2.3-0.20260316182343-b3364f3f32e7"],
         ),
         ("acme/pseudo 1.2.3", &[]),
-        ("acme/pseudo 7.14.0", &["GO-1999-0004 provider unknown Version"]),
+        (
+            "acme/pseudo 7.14.0",
+            &["GO-1999-0004 provider unknown Version"],
+        ),
         ("acme/majors 0.9.0", &["GO-1999-0005 provider affected"]),
         ("acme/majors 1.9.0", &["GO-1999-0005 provider affected"]),
         ("acme/majors 2.9.0", &["GO-1999-0005 provider affected"]),
-        ("acme/majors 3.8.9", &["GO-1999-0005 provider affected <3.9.0"]),
+        (
+            "acme/majors 3.8.9",
+            &["GO-1999-0005 provider affected <3.9.0"],
+        ),
         ("acme/majors 3.9.0", &[]),
         ("acme/majors 4.0.0", &[]),
-        ("acme/shout 1.9.9", &["GO-1999-0007 provider affected <2.0.0"]),
-        ("Acme/Shout 1.9.9", &["GO-1999-0007 provider affected <2.0.0"]),
+        (
+            "acme/shout 1.9.9",
+            &["GO-1999-0007 provider affected <2.0.0"],
+        ),
+        (
+            "Acme/Shout 1.9.9",
+            &["GO-1999-0007 provider affected <2.0.0"],
+        ),
         ("acme/shout 2.0.0", &[]),
         ("acme/last 0.9.9", &[]),
         ("acme/last 1.0.0", &["GO-1999-0008 provider affected"]),
         ("acme/last 1.3.0", &["GO-1999-0008 provider affected"]),
         ("acme/last 1.3.1", &[]),
         ("acme/windows 0.9.0", &[]),
-        ("acme/windows 1.0.0", &["GO-1999-0009 provider affected <1.2.0"]),
+        (
+            "acme/windows 1.0.0",
+            &["GO-1999-0009 provider affected <1.2.0"],
+        ),
         ("acme/windows 1.2.0", &[]),
-        ("acme/windows 1.5.0", &["GO-1999-0009 provider affected <1.6.0"]),
+        (
+            "acme/windows 1.5.0",
+            &["GO-1999-0009 provider affected <1.6.0"],
+        ),
         ("acme/windows 1.6.0", &[]),
-        ("acme/order 1.1.0", &["GO-1999-0010 provider affected <1.2.0"]),
+        (
+            "acme/order 1.1.0",
+            &["GO-1999-0010 provider affected <1.2.0"],
+        ),
         ("acme/order 1.3.0", &[]),
-        ("acme/order 1.5.1", &["GO-1999-0010 provider affected <1.6.0"]),
+        (
+            "acme/order 1.5.1",
+            &["GO-1999-0010 provider affected <1.6.0"],
+        ),
         ("acme/listed 1.0.0", &["GO-1999-0011 provider affected"]),
         ("acme/listed 1.0.1", &[]),
         ("acme/listed 1.0.5", &["GO-1999-0011 provider affected"]),
         ("acme/bare 3.0.0", &["GO-1999-0012 provider affected"]),
-        ("acme/commits 1.0.0", &["GO-1999-0013 provider unknown Version"]),
-        ("acme/pre 2.0.0-beta.1", &["GO-1999-0015 provider affected <2.0.0-beta.2"]),
+        (
+            "acme/commits 1.0.0",
+            &["GO-1999-0013 provider unknown Version"],
+        ),
+        (
+            "acme/pre 2.0.0-beta.1",
+            &["GO-1999-0015 provider affected <2.0.0-beta.2"],
+        ),
         ("acme/pre 2.0.0-beta.10", &[]),
         ("acme/pre 2.0.0", &[]),
         ("acme/plus 1.9.0", &[]),
-        ("acme/plus 2.2.9", &["GO-1999-0016 provider affected <2.3.0"]),
+        (
+            "acme/plus 2.2.9",
+            &["GO-1999-0016 provider affected <2.3.0"],
+        ),
         ("acme/plus 2.3.0", &[]),
         ("acme/suffix 1.0.0", &[]),
-        ("acme/suffix 2.4.0", &["GO-1999-0017 provider affected <2.5.0"]),
+        (
+            "acme/suffix 2.4.0",
+            &["GO-1999-0017 provider affected <2.5.0"],
+        ),
         ("acme/suffix 2.5.0", &[]),
         ("acme/suffix 3.0.0", &[]),
-        ("acme/ranges 1.0.9", &["GO-1999-0018 provider affected <1.1.0"]),
+        (
+            "acme/ranges 1.0.9",
+            &["GO-1999-0018 provider affected <1.1.0"],
+        ),
         ("acme/ranges 1.5.0", &[]),
-        ("acme/ranges 2.1.0", &["GO-1999-0018 provider affected <2.2.0"]),
-        ("acme/forked 1.8.0", &["GO-1999-0020 provider affected <1.9.0"]),
+        (
+            "acme/ranges 2.1.0",
+            &["GO-1999-0018 provider affected <2.2.0"],
+        ),
+        (
+            "acme/forked 1.8.0",
+            &["GO-1999-0020 provider affected <1.9.0"],
+        ),
         (
             "private.example.com/team/inhouse 2.9.0",
             &["GO-1999-0021 provider unknown Module <3.0.0"],
         ),
         ("private.example.com/team/inhouse 3.0.0", &[]),
-        ("acme/beside 3.6.0", &["GO-1999-0022 provider affected <3.6.1"]),
+        (
+            "acme/beside 3.6.0",
+            &["GO-1999-0022 provider affected <3.6.1"],
+        ),
         ("acme/beside 3.6.1", &[]),
-        ("acme/both 1.3.9", &["GO-1999-0023 provider affected <1.4.0"]),
+        (
+            "acme/both 1.3.9",
+            &["GO-1999-0023 provider affected <1.4.0"],
+        ),
         ("acme/both 1.4.0", &[]),
         ("acme/odd 0.5.0", &["GO-1999-0024 provider unknown Version"]),
-        ("acme/twice 1.0.0", &["GO-1999-0033 provider affected <1.1.0"]),
-        ("acme/circle 1.1.5", &["GO-1999-0035 provider affected <1.2.0"]),
-        ("acme/circle 1.0.0", &["GO-1999-0034 provider affected <1.2.0"]),
-        ("acme/joined 1.0.0", &["GO-1999-0036 provider affected <1.2.0"]),
-        ("acme/simple-more 1.0.0", &["GO-1999-0039 provider affected"]),
+        (
+            "acme/twice 1.0.0",
+            &["GO-1999-0033 provider affected <1.1.0"],
+        ),
+        (
+            "acme/circle 1.1.5",
+            &["GO-1999-0035 provider affected <1.2.0"],
+        ),
+        (
+            "acme/circle 1.0.0",
+            &["GO-1999-0034 provider affected <1.2.0"],
+        ),
+        (
+            "acme/joined 1.0.0",
+            &["GO-1999-0036 provider affected <1.2.0"],
+        ),
+        (
+            "acme/simple-more 1.0.0",
+            &["GO-1999-0039 provider affected"],
+        ),
         ("acme/open 1.9.9", &[]),
         ("acme/open 2.0.0", &["GO-1999-0041 provider affected"]),
-        ("acme/pair 1.8.0", &["GO-1999-0042 provider affected <1.9.0"]),
+        (
+            "acme/pair 1.8.0",
+            &["GO-1999-0042 provider affected <1.9.0"],
+        ),
         ("acme/pair 1.9.0", &[]),
-        ("acme/pair 2.0.9", &["GO-1999-0042 provider affected <2.1.0"]),
+        (
+            "acme/pair 2.0.9",
+            &["GO-1999-0042 provider affected <2.1.0"],
+        ),
         ("acme/pair 2.1.0", &[]),
-        ("acme/empty 1.0.0", &["GO-1999-0043 provider unknown Version"]),
+        (
+            "acme/empty 1.0.0",
+            &["GO-1999-0043 provider unknown Version"],
+        ),
         ("acme/other 1.0.0", &[]),
     ];
     let database = database();
@@ -203,7 +288,12 @@ fn verdicts_on_builds() {
             "dep golang.org/x/net v0.32.0 ",
             &["GO-1999-0028 dependency affected <0.33.0"],
         ),
-        ("acme/simple 1.4.2", "go1.24", "dep golang.org/x/net v0.33.0 ", &[]),
+        (
+            "acme/simple 1.4.2",
+            "go1.24",
+            "dep golang.org/x/net v0.33.0 ",
+            &[],
+        ),
         (
             "acme/simple 1.2.0",
             "go1.24",
@@ -299,8 +389,7 @@ fn the_build_shows_the_module() {
         );
         build("go1.24", &lines)
     };
-    let affected =
-        &["GO-1999-0004 provider affected <1.2.3-0.20260316182343-b3364f3f32e7"][..];
+    let affected = &["GO-1999-0004 provider affected <1.2.3-0.20260316182343-b3364f3f32e7"][..];
     for (version, settings, expected) in [
         ("v1.2.3-0.20260301000000-0123456789ab", "", affected),
         ("v1.2.3-0.20260316182343-b3364f3f32e7", "", &[]),
@@ -375,7 +464,18 @@ fn versions_have_an_order() {
         }
     }
     let long = format!("1.{}", "9".repeat(300));
-    for text in ["", "v", "1.", "1..2", "1.2.3.4", "+1.2.3", "1.2.3-", "1.2.3-a..b", "a.b", &long] {
+    for text in [
+        "",
+        "v",
+        "1.",
+        "1..2",
+        "1.2.3.4",
+        "+1.2.3",
+        "1.2.3-",
+        "1.2.3-a..b",
+        "a.b",
+        &long,
+    ] {
         assert_eq!(GoVersion::parse(text), None, "{text:?}");
     }
     for (text, expected) in [
@@ -405,7 +505,10 @@ fn hostile_advisories_are_refused_or_harmless() {
         &nested,
         &format!("{{\"id\": \"GO-1\", \"x\": {nested}}}"),
     ] {
-        assert!(matches!(refused(text), AdvisoryError::Syntax(_)), "{text:.20}");
+        assert!(
+            matches!(refused(text), AdvisoryError::Syntax(_)),
+            "{text:.20}"
+        );
     }
     for id in ["", "../../etc/passwd", "GO 1", "GO-1\\n", &"a".repeat(65)] {
         let error = refused(&format!("{{\"id\": \"{id}\"}}"));
@@ -413,7 +516,10 @@ fn hostile_advisories_are_refused_or_harmless() {
     }
     let module = "{\"package\": {\"name\": \"a\", \"ecosystem\": \"Go\"}},";
     let many = module.repeat(MAX_MODULES + 1);
-    let text = format!("{{\"id\": \"GO-1\", \"affected\": [{}]}}", many.trim_end_matches(','));
+    let text = format!(
+        "{{\"id\": \"GO-1\", \"affected\": [{}]}}",
+        many.trim_end_matches(',')
+    );
     assert!(matches!(refused(&text), AdvisoryError::TooLarge));
     let events = "{\"introduced\": \"0\"},".repeat(MAX_EVENTS + 1);
     let text = format!(

@@ -8,6 +8,7 @@ use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcomma
 
 use crate::cli::Command;
 use crate::cli::args::{Common, ModulesArg, examples, one_of};
+use crate::cli::audit::AuditArgs;
 use crate::cli::cache::args::CacheArgs;
 use crate::cli::convert::ConvertArgs;
 use crate::cli::diff::DiffArgs;
@@ -106,6 +107,7 @@ commands! {
     Outdated(OutdatedArgs) = "outdated", [Prose, Events];
     Mirror(MirrorArgs) = "mirror", [Prose, Events];
     Verify(VerifyArgs) = "verify", [Prose, Checks];
+    Audit(AuditArgs) = "audit", [Prose, Checks];
     Sbom(SbomArgs) = "sbom", [Bills];
     Diff(DiffArgs) = "diff", [Prose];
     Show(ShowArgs) = "show", [];

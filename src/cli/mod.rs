@@ -4,6 +4,7 @@
 //! `Command`; the table in `commands` imports the folders, and this file imports the table.
 
 mod args;
+mod audit;
 mod cache;
 mod changed;
 mod commands;

@@ -1,5 +1,7 @@
 //! A fault together with the provider and platform that it is about.
 
+use std::sync::Arc;
+
 use super::Diagnostic;
 use crate::addr::ProviderAddr;
 use crate::platform::Platform;
@@ -15,6 +17,21 @@ pub struct Finding {
     pub platform: Option<Platform>,
     /// The part of several things that is wrong, if it is about a number.
     pub share: Option<Share>,
+    /// The advisory that it is about, if it is one.
+    pub advisory: Option<Arc<NamedAdvisory>>,
+}
+
+/// An advisory, as formats for programs describe it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NamedAdvisory {
+    /// The identifier, of letters, digits and dashes.
+    pub id: String,
+    /// The vulnerability in one sentence; may be empty.
+    pub summary: String,
+    /// Identifiers of the same vulnerability in other databases.
+    pub aliases: Vec<String>,
+    /// Its page; empty if none is known.
+    pub url: String,
 }
 
 /// A part of several things, as in `3 of 5`.
@@ -44,6 +61,7 @@ impl Finding {
             provider: Some(provider.clone()),
             platform: None,
             share: None,
+            advisory: None,
         }
     }
 }
@@ -55,6 +73,7 @@ impl From<Diagnostic> for Finding {
             provider: None,
             platform: None,
             share: None,
+            advisory: None,
         }
     }
 }

@@ -15,7 +15,7 @@ pub mod topics;
 use std::ops::Range;
 
 pub use counts::{Counts, counted, counted_as};
-pub use finding::{Finding, Share, TurnedOff};
+pub use finding::{Finding, NamedAdvisory, Share, TurnedOff};
 pub use help::{Help, RootCommand};
 pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};

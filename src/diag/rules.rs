@@ -246,6 +246,8 @@ rules! {
         "a release is signed by another key than the policy of the project file pins";
     KEY_NOT_COMPARED = "key-not-compared", Policy, Note:
         "a pinned key was not compared, because --upstream was not given";
+    KNOWN_VULNERABILITY = "known-vulnerability", Packages, Error:
+        "an advisory concerns a locked provider, its build or a module in it";
     LABEL_WRONG = "label-wrong", Files, Error:
         "a block has too few or too many labels";
     LOCK_IGNORED = "lock-ignored", LockFile, Warning:

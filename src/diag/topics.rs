@@ -35,6 +35,7 @@ macro_rules! topics {
 }
 
 topics! {
+    "audit", audit: "known vulnerabilities of locked providers";
     "ci", ci: "GitHub Actions, GitLab, pre-commit";
     "configuration", configuration: "what is read of a configuration and its modules";
     "contents", contents: "what programs were built from, as far as known";

@@ -7,6 +7,7 @@
 //! Invariant: names of providers are kept as they are written, because what they mean depends on
 //! the flavor of the root at hand; each of them is an address to at least one flavor.
 
+mod audit;
 mod ignores;
 mod lists;
 mod locate;
@@ -35,6 +36,7 @@ use crate::package::{
 };
 use crate::platform::Platform;
 
+pub use audit::IgnoredAdvisory;
 pub use ignores::{IgnoredScope, IgnoringLine, ignoring_line};
 pub use locate::{ProjectFile, ProjectPlace, Projects, repository};
 pub use packages::{PackageSetting, PackageSource};
@@ -70,6 +72,8 @@ pub struct Project {
     pub policy: Option<Policy>,
     /// The place that packages come from, if the file states any.
     pub packages: Option<PackageSetting>,
+    /// Advisories that `audit` does not count.
+    pub ignored_advisories: Vec<IgnoredAdvisory>,
 }
 
 /// `roots { from = "…" }`
@@ -242,6 +246,7 @@ impl Default for Project {
             trust: Trust::default(),
             policy: None,
             packages: None,
+            ignored_advisories: Vec::new(),
         }
     }
 }

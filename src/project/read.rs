@@ -8,18 +8,20 @@ use crate::hcl::tree::{Block, Body};
 use crate::package::{H1Trust, KeyId, MinAge, Undated, calendar};
 use crate::platform::Platform;
 
-use super::packages;
 use super::patterns::RootPatternError;
 use super::values::{BodySchema, Located, ProjectReader, listed};
 use super::{
     Allow, PinnedKey, PlatformName, Policy, Project, ProviderName, ProviderSetting, RootPatterns,
     RootsFrom, RuleSetting, SettingEnd, SettingPlace, Trust,
 };
+use super::{audit, packages};
 
 const TOP: BodySchema = BodySchema {
     subject: "a project file",
     arguments: &["platforms", "flavor", "roots"],
-    blocks: &["roots", "provider", "rule", "packages", "trust", "policy"],
+    blocks: &[
+        "roots", "provider", "rule", "packages", "trust", "policy", "audit",
+    ],
     elsewhere: &[],
 };
 
@@ -124,6 +126,9 @@ fn project(body: &Body, reader: &mut ProjectReader) -> Project {
     }
     if let Some(block) = only(&reader.blocks(body, "packages"), reader) {
         project.packages = packages::read(block, reader);
+    }
+    if let Some(block) = only(&reader.blocks(body, "audit"), reader) {
+        project.ignored_advisories = audit::read(block, reader);
     }
     project.policy =
         only(&reader.blocks(body, "policy"), reader).map(|block| policy(&block.body, reader));
@@ -326,7 +331,7 @@ fn rule(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
     })
 }
 
-fn end(text: &Located<String>, reader: &mut ProjectReader) -> Option<SettingEnd> {
+pub(super) fn end(text: &Located<String>, reader: &mut ProjectReader) -> Option<SettingEnd> {
     let Some(moment) = calendar::read_day(&text.value) else {
         let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";
         reader.invalid("Invalid day", text.span, "this is no day", help);

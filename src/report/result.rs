@@ -166,6 +166,8 @@ pub enum RootDetail {
     GitSettings(Vec<GitSetting>),
     /// The changes of git's settings and attributes, one line each.
     GitChanges(Vec<String>),
+    /// Findings about advisories that the project file takes out of account.
+    Audit(Vec<TurnedOff>),
 }
 
 /// The results of a check beside its findings.
@@ -368,6 +370,16 @@ impl RootResult {
         match &self.detail {
             RootDetail::Check(check) => Some(check),
             _ => None,
+        }
+    }
+
+    /// Returns the findings that the project file turned off.
+    #[must_use]
+    pub fn turned_off(&self) -> &[TurnedOff] {
+        match &self.detail {
+            RootDetail::Check(check) => &check.turned_off,
+            RootDetail::Audit(turned_off) => turned_off,
+            _ => &[],
         }
     }
 

@@ -85,9 +85,9 @@ impl<'a> RootRow<'a> {
                     _ => None,
                 })
                 .collect(),
-            turned_off: check
-                .into_iter()
-                .flat_map(|check| &check.turned_off)
+            turned_off: root
+                .turned_off()
+                .iter()
                 .map(|off| TurnedOffRow {
                     finding: FindingRow::of(&off.finding, texts, &name),
                     reason: off.reason.clone(),

@@ -6,6 +6,7 @@
 //!
 //! Invariant: results stand in the order of the roots, whatever finished first.
 
+pub(crate) mod audit;
 pub(crate) mod builds;
 mod changed;
 pub(crate) mod commands;

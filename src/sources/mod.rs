@@ -5,6 +5,7 @@
 
 pub mod dates;
 pub mod discovery;
+pub mod documents;
 pub mod download;
 mod failure;
 pub mod filesystem_mirror;

@@ -14,8 +14,9 @@ use crate::diag::Texts;
 use crate::locker::TrustedFacts;
 use crate::lockfile;
 use crate::report::json::RootStatus;
-use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, TextBlock};
+use crate::report::{self, CommandResult, Failure, FileResult, ResultSubject, Sentence, TextBlock};
 use crate::review::{FileComparison, FileReview, LockSide, Risk, verdict};
+use crate::run::audit;
 use crate::run::facts::UserFacts;
 use crate::run::root;
 use crate::workspace::flavor_of;
@@ -58,9 +59,11 @@ impl Command for DiffArgs {
                         facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
                     });
                 }
+                let marks = marks(&all, common, world);
                 let mut result = result(self, all, are_named, texts);
                 result.remarks.extend(facts.remarks());
                 result.remarks.extend(warning);
+                result.remarks.extend(marks);
                 result
             }
             Err(failure) => CommandResult::failed("diff", [failure]),
@@ -70,6 +73,21 @@ impl Command for DiffArgs {
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::blocks(result, look)
     }
+}
+
+/// Marks the versions that a change locks with the advisories that the cache has of them.
+fn marks(files: &[FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
+    let flavor = files.first().map(|file| file.comparison.flavor());
+    let changes = files
+        .iter()
+        .flat_map(|file| &file.comparison.review.providers);
+    let locked = changes
+        .filter_map(|explained| explained.change.now())
+        .map(|side| (&side.addr, &side.lock.version));
+    audit::known_advisories(&common.options(), world, locked, |addr| match flavor {
+        Some(flavor) => addr.short(flavor),
+        None => addr.to_string(),
+    })
 }
 
 /// Returns the two paths that were typed, if there is something at both.

@@ -12,14 +12,17 @@ use crate::addr::ProviderAddr;
 use crate::advice::required::Required;
 use crate::authenticate::Rules;
 use crate::cli::args::{Common, Configuration};
+use crate::cli::session::provider::naming;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::parallel;
 use crate::project::Policy;
+use crate::report::json::Provider;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
+use crate::run::audit;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::progress::Progress;
 use crate::run::root::{self, Root};
@@ -82,6 +85,16 @@ impl Command for OutdatedArgs {
         let all = run::over_roots(&mut job, inputs);
         progress.finish();
         let mut result = all.into_result("outdated");
+        let marks = {
+            let rows = result.roots().iter().flat_map(|root| &root.providers);
+            let locked = rows.filter_map(|row| match row {
+                Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
+                _ => None,
+            });
+            let name = naming(result.roots());
+            audit::known_advisories(options, world, locked, name)
+        };
+        result.remarks.extend(marks);
         // The sentences about single roots, which name the commands, are not shown of several.
         if result.has_many_roots() && !common.verbose {
             let advice = commands::of_all(options, choice);

@@ -1,9 +1,11 @@
 //! Findings: what is wrong, or worth knowing, and where.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::diag::{
-    self, Diagnostic, Help, Label, MAX_TEXT, Rule, Severity, Share, Texts, shortened,
+    self, Diagnostic, Help, Label, MAX_TEXT, NamedAdvisory, Rule, Severity, Share, Texts, shortened,
 };
 
 /// One finding, with its place resolved.
@@ -50,6 +52,9 @@ pub struct FindingRow {
     /// The number of things concerned among those of their kind; the title has it in words.
     #[serde(skip)]
     pub share: Option<Share>,
+    /// The advisory that it is about; the rows of providers have more of it.
+    #[serde(skip)]
+    pub advisory: Option<Arc<NamedAdvisory>>,
     /// A remark on the run says the same of all roots.
     #[serde(skip)]
     pub is_folded: bool,
@@ -94,6 +99,7 @@ impl FindingRow {
             provider: found.provider.as_ref().map(ToString::to_string),
             platform: found.platform.as_ref().map(ToString::to_string),
             share: found.share,
+            advisory: found.advisory.clone(),
             ..Self::new(&found.diagnostic, texts)
         };
         let related = finding.related.iter_mut().map(|place| &mut place.file);
@@ -128,6 +134,7 @@ impl FindingRow {
             help: diagnostic.help.clone(),
             related: related.map(|label| Related::new(label, texts)).collect(),
             share: None,
+            advisory: None,
             is_folded: false,
         }
     }
@@ -150,6 +157,7 @@ impl FindingRow {
             help: None,
             related: Vec::new(),
             share: None,
+            advisory: None,
             is_folded: false,
         }
     }

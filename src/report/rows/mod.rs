@@ -2,6 +2,7 @@
 //!
 //! The schema of the JSON format is made of these types, too: comments on them are for its readers.
 
+mod audited;
 mod build;
 mod change;
 mod convert;
@@ -23,6 +24,7 @@ mod store;
 mod symptom;
 mod text;
 
+pub use audited::{AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, ContentsState};
 pub use build::{
     BuildSetting, ContentsKnowledge, GoBuildRow, ModuleInBuild, PackageBuildRow, ReleaseBuildRow,
     ReplacementInBuild,

@@ -14,7 +14,8 @@ use crate::platform::Platform;
 use crate::version::{Constraints, Version};
 
 use super::{
-    ComparedProvider, ExplainedProvider, MirroredProvider, PastChange, RequiredProviderRow,
+    AuditedProvider, ComparedProvider, ExplainedProvider, MirroredProvider, PastChange,
+    RequiredProviderRow,
 };
 use super::{PassedOverRelease, ReleaseBuildRow, StatedDate};
 
@@ -41,6 +42,8 @@ pub enum Provider {
     Changed(Box<PastChange>),
     /// Of `mirror`: an entry of the lock file.
     Mirrored(MirroredProvider),
+    /// Of `audit`: an entry of the lock file.
+    Audited(AuditedProvider),
 }
 
 /// An entry of the lock file, as `lock` or `update` wrote it or would write it.

@@ -70,7 +70,10 @@ pub(super) struct RuleDescriptor {
     pub(super) default_configuration: RuleConfiguration,
     pub(super) full_description: RuleText,
     pub(super) help: RuleText,
-    pub(super) id: &'static str,
+    /// The page of an advisory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) help_uri: Option<String>,
+    pub(super) id: String,
     pub(super) short_description: RuleText,
 }
 
@@ -102,7 +105,7 @@ pub(super) struct SarifResult {
     pub(super) properties: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) related_locations: Vec<SarifLocation>,
-    pub(super) rule_id: &'static str,
+    pub(super) rule_id: String,
     /// The position in [`SarifDriver::rules`].
     pub(super) rule_index: usize,
     /// Left out where there is none: an empty list says that suppressions were looked for.

@@ -7,13 +7,14 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::Checked;
 use super::RootRow;
 use super::fold::capitalized;
 use super::rows::FindingRow;
 use super::style::harmless_lines;
-use crate::diag::{self, Severity};
+use crate::diag::{self, NamedAdvisory, Severity, rules};
 use crate::hash::Sha256Stream;
 
 mod log;
@@ -69,7 +70,7 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
     };
     let driver = SarifDriver {
         name: "lockctl",
-        rules: results.rules.iter().map(|name| rule(name)).collect(),
+        rules: results.rules.iter().map(SarifRule::describe).collect(),
         version: env!("CARGO_PKG_VERSION"),
     };
     let run = SarifRun {
@@ -97,9 +98,16 @@ pub fn render(out: &mut dyn Write, checked: &Checked<'_>) -> io::Result<()> {
 struct Results {
     all: Vec<log::SarifResult>,
     /// The rules of the results, in the order of their first use.
-    rules: Vec<&'static str>,
+    rules: Vec<SarifRule>,
     /// Number of earlier findings with the same fingerprint but for its count.
     seen: BTreeMap<String, usize>,
+}
+
+/// A kind of result: an advisory is a rule of its own, so that services count and dismiss each by itself.
+#[derive(Clone, PartialEq, Eq)]
+enum SarifRule {
+    Named(&'static str),
+    Advisory(Arc<NamedAdvisory>),
 }
 
 /// Makes the results, as many as may be, and counts those that are left out.
@@ -127,12 +135,16 @@ fn results(checked: &Checked<'_>) -> (Results, usize) {
 
 impl Results {
     fn add(&mut self, root: &RootRow<'_>, finding: &FindingRow, reason: Option<&str>) {
+        let rule = match &finding.advisory {
+            Some(advisory) => SarifRule::Advisory(Arc::clone(advisory)),
+            None => SarifRule::Named(finding.rule),
+        };
         let index = self
             .rules
             .iter()
-            .position(|name| *name == finding.rule)
+            .position(|known| known.id() == rule.id())
             .unwrap_or_else(|| {
-                self.rules.push(finding.rule);
+                self.rules.push(rule.clone());
                 self.rules.len() - 1
             });
         let fingerprint = self.fingerprint(finding);
@@ -167,7 +179,7 @@ impl Results {
                     location(&place.file, Some(region), &place.text)
                 })
                 .collect(),
-            rule_id: finding.rule,
+            rule_id: rule.id().to_owned(),
             rule_index: index,
             suppressions: suppression.into_iter().collect(),
         });
@@ -178,8 +190,9 @@ impl Results {
     fn fingerprint(&mut self, finding: &FindingRow) -> String {
         // Lines and titles are left out: they change with edits elsewhere, and services would report
         // the finding as a new one.
+        let advisory = finding.advisory.as_ref().map(|advisory| &*advisory.id);
         let parts = [
-            Some(finding.rule),
+            advisory.or(Some(finding.rule)),
             finding.provider.as_deref(),
             finding.platform.as_deref(),
             finding.file.as_deref(),
@@ -231,8 +244,50 @@ fn rule(name: &str) -> RuleDescriptor {
             markdown: Some(rule.page),
             text: rule.page.to_owned(),
         },
-        id: rule.name,
+        help_uri: None,
+        id: rule.name.to_owned(),
         short_description: text(format!("{}.", capitalized(rule.meaning))),
+    }
+}
+
+impl SarifRule {
+    fn id(&self) -> &str {
+        match self {
+            Self::Named(name) => name,
+            Self::Advisory(advisory) => &advisory.id,
+        }
+    }
+
+    fn describe(&self) -> RuleDescriptor {
+        let advisory = match self {
+            Self::Named(name) => return rule(name),
+            Self::Advisory(advisory) => advisory,
+        };
+        // The text is foreign: it goes into no field that is read as Markdown.
+        let text = |text: &str| RuleText {
+            markdown: None,
+            text: message(text).text,
+        };
+        let known = rule(rules::KNOWN_VULNERABILITY);
+        let names = advisory.aliases.join(", ");
+        let names = if names.is_empty() {
+            advisory.id.clone()
+        } else {
+            format!("{} ({names})", advisory.id)
+        };
+        let summary = if advisory.summary.is_empty() {
+            &names
+        } else {
+            &advisory.summary
+        };
+        RuleDescriptor {
+            full_description: text(summary),
+            help: text(&format!("{names}: {summary}")),
+            help_uri: Some(advisory.url.clone()).filter(|url| url.starts_with("https://")),
+            id: advisory.id.clone(),
+            short_description: text(summary),
+            ..known
+        }
     }
 }
 

@@ -11,6 +11,7 @@ mod reference;
 mod tree;
 
 pub mod addresses;
+pub mod advisories;
 pub mod build_information;
 pub mod bundle;
 pub mod checksums;
@@ -46,6 +47,7 @@ pub struct Target {
 /// All targets, by name.
 pub const TARGETS: &[Target] = &[
     target("addresses", addresses::run),
+    target("advisories", advisories::run),
     target("build_information", build_information::run),
     target("bundle", bundle::run),
     target("checksums", checksums::run),

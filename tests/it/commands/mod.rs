@@ -2,6 +2,8 @@
 
 mod action_lock;
 mod age;
+mod audit;
+mod audit_server;
 mod builds;
 mod by_hand;
 mod cache;

@@ -1,0 +1,98 @@
+//! `audit { ignore "GO-…" { … } }`: advisories that do not count.
+
+use crate::diag::Span;
+use crate::hcl::tree::Block;
+
+use super::read::end;
+use super::values::{BodySchema, ProjectReader};
+use super::{SettingEnd, SettingPlace};
+
+const AUDIT: BodySchema = BodySchema {
+    subject: "an audit block",
+    arguments: &[],
+    blocks: &["ignore"],
+    elsewhere: &[],
+};
+
+const IGNORE: BodySchema = BodySchema {
+    subject: "an ignore block",
+    arguments: &["reason", "until"],
+    blocks: &[],
+    elsewhere: &[],
+};
+
+/// Maximum length of the name of an advisory, in bytes.
+const MAX_ID_BYTES: usize = 64;
+
+/// An advisory that the project file takes out of account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IgnoredAdvisory {
+    /// The identifier, or one of its aliases.
+    pub id: String,
+    /// The reason, in the words of the project file.
+    pub reason: String,
+    /// The day from which on it counts again, if there is one.
+    pub until: Option<SettingEnd>,
+    /// The place of the identifier in the file.
+    pub place: SettingPlace,
+}
+
+pub(super) fn read(block: &Block, reader: &mut ProjectReader) -> Vec<IgnoredAdvisory> {
+    reader.names(&block.body, &AUDIT);
+    let mut ignored: Vec<(IgnoredAdvisory, Span)> = Vec::new();
+    for block in reader.blocks(&block.body, "ignore") {
+        let Some(setting) = ignore(block, reader) else {
+            continue;
+        };
+        let is_same = |other: &IgnoredAdvisory| other.id.eq_ignore_ascii_case(&setting.id);
+        match ignored.iter().find(|(other, _)| is_same(other)) {
+            Some((_, first)) => reader.twice("Duplicate ignore block", block.header, *first),
+            None => ignored.push((setting, block.header)),
+        }
+    }
+    ignored.into_iter().map(|(setting, _)| setting).collect()
+}
+
+fn ignore(block: &Block, reader: &mut ProjectReader) -> Option<IgnoredAdvisory> {
+    reader.names(&block.body, &IGNORE);
+    let label = reader.label(block, "GO-2025-4152")?;
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let is_id =
+        (1..=MAX_ID_BYTES).contains(&label.text.len()) && label.text.bytes().all(is_allowed);
+    if !is_id {
+        let remark = "this is no name of an advisory";
+        let help = "write a name as `lockctl audit` shows it, as in GO-2025-4152";
+        reader.invalid("Invalid advisory", label.span, remark, help);
+    }
+    let reason = reader.text(&block.body, "reason");
+    let says_nothing = match &reason {
+        Some(text) => text.value.trim().is_empty(),
+        // A reason of another type was reported already.
+        None => block.body.attribute("reason").is_none(),
+    };
+    if says_nothing {
+        let at = reason.as_ref().map_or(block.header, |text| text.span);
+        let remark = "an advisory that is ignored needs a reason";
+        reader.invalid(
+            "Missing reason",
+            at,
+            remark,
+            "say why, as in reason = \"…\"",
+        );
+    }
+    let until = match reader.text(&block.body, "until") {
+        Some(text) => Some(end(&text, reader)?),
+        // Without its end, an exception that was meant to end would count for ever.
+        None if block.body.attribute("until").is_some() => return None,
+        None => None,
+    };
+    is_id.then(|| IgnoredAdvisory {
+        id: label.text.clone(),
+        reason: reason.map_or_else(String::new, |text| text.value),
+        until,
+        place: SettingPlace {
+            file: reader.file,
+            span: label.span,
+        },
+    })
+}

@@ -1,0 +1,454 @@
+//! The advisories of a run, from a directory or a server.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::kept::{KeptDocument, KeptDocuments};
+use crate::addr::Url;
+use crate::audit::{
+    Advisory, AdvisoryDatabase, DatabaseDate, MAX_ADVISORIES, MAX_ADVISORY_BYTES, MAX_INDEX_BYTES,
+    ModuleIndex, ModuleSelection, is_advisory_id,
+};
+use crate::diag::counted_as;
+use crate::flavor::{Flavor, Program};
+use crate::package::calendar;
+use crate::parallel;
+use crate::report::shared::first_names;
+use crate::report::{Failure, Sentence};
+use crate::run::World;
+use crate::run::options::RunOptions;
+use crate::run::user::caches;
+use crate::run::user::config::UserConfigs;
+use crate::sources::documents::{DocumentAnswer, document};
+use crate::sources::net::Net;
+
+/// The public database of Go.
+const PUBLIC: &str = "https://vuln.go.dev";
+
+/// Number of advisories that are fetched at once.
+const FETCHES: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
+
+/// Maximum number of advisories that a failure names.
+const MAX_NAMED: usize = 3;
+
+/// The file that shows the published layout.
+const INDEX: &str = "index/modules.json";
+
+/// The name of the index in the cache.
+const KEPT_INDEX: &str = "index-modules";
+
+/// A place that has advisories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DatabasePlace {
+    /// The published layout, or OSV files.
+    Directory(PathBuf),
+    /// The published layout on a server.
+    Server(Url),
+}
+
+/// Advisories with what is to be said of them.
+pub(super) struct LoadedAdvisories {
+    pub(super) database: AdvisoryDatabase,
+    pub(super) remarks: Vec<Sentence>,
+    /// The advisories that could not be read, in words.
+    pub(super) failure: Option<Failure>,
+}
+
+/// The access of a run to advisories.
+pub(super) struct AdvisorySource<'a> {
+    pub(super) world: World<'a>,
+    pub(super) options: &'a RunOptions,
+    pub(super) user: Arc<UserConfigs<'a>>,
+}
+
+/// How the database of a server may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DatabaseUse {
+    /// It is asked for what changed.
+    Asked,
+    /// What is kept is used, and no request is made.
+    Kept,
+}
+
+/// The names of advisories that could not be read, with the reasons.
+#[derive(Default)]
+struct Unread(Vec<(String, String)>);
+
+impl DatabasePlace {
+    /// Returns the place that was typed: a URL, or a directory as seen from that of the run.
+    pub(crate) fn typed(text: Option<&str>, options: &RunOptions) -> Result<Self, Failure> {
+        let text = text.unwrap_or(PUBLIC);
+        if !text.contains("://") {
+            return Ok(Self::Directory(options.below(Path::new(text))));
+        }
+        match text.parse::<Url>() {
+            Ok(url) => Ok(Self::Server(url.as_directory())),
+            Err(error) => Err(Failure::from_error(&error)
+                .help("name a directory, or an address that begins with https:// with --db")),
+        }
+    }
+}
+
+impl AdvisorySource<'_> {
+    /// Reads the advisories about some modules.
+    ///
+    /// # Errors
+    /// If there is no database.
+    pub(super) fn load(
+        &self,
+        place: &DatabasePlace,
+        selection: &ModuleSelection,
+        usage: DatabaseUse,
+    ) -> Result<LoadedAdvisories, Failure> {
+        match place {
+            DatabasePlace::Directory(dir) => self.directory(dir, selection),
+            DatabasePlace::Server(url) => self.server(url, selection, usage),
+        }
+    }
+
+    fn directory(
+        &self,
+        dir: &Path,
+        selection: &ModuleSelection,
+    ) -> Result<LoadedAdvisories, Failure> {
+        let disk = self.world.disk;
+        let shown = dir.display();
+        let mut unread = Unread::default();
+        let index_path = dir.join(INDEX);
+        let has_index = disk.kind(&index_path).is_ok();
+        let paths: Vec<(String, PathBuf)> = if has_index {
+            let index = disk
+                .read(&index_path, MAX_INDEX_BYTES)
+                .map_err(|error| unreadable(&index_path.display(), &error))?;
+            let index = ModuleIndex::parse(&index)
+                .map_err(|error| unreadable(&index_path.display(), &error))?;
+            wanted(&index, selection, &mut unread)
+                .into_keys()
+                .map(|id| {
+                    let path = dir.join("ID").join(format!("{id}.json"));
+                    (id, path)
+                })
+                .collect()
+        } else {
+            let entries = disk.list(dir).map_err(|error| unreadable(&shown, &error))?;
+            entries
+                .into_iter()
+                .filter_map(|entry| {
+                    let id = entry.name.to_str()?.strip_suffix(".json")?.to_owned();
+                    Some((id, dir.join(entry.name)))
+                })
+                .collect()
+        };
+        if !has_index && paths.is_empty() {
+            return Err(Failure {
+                title: format!("{shown} has no advisories"),
+                causes: Vec::new(),
+                help: Some(
+                    "name with --db a directory with index/modules.json, or with *.json files in OSV format"
+                        .to_owned(),
+                ),
+            });
+        }
+        if paths.len() > MAX_ADVISORIES {
+            let cause = format!("it has more than {MAX_ADVISORIES} files");
+            return Err(unreadable(&shown, &cause));
+        }
+        let read = parallel::map(parallel::cores(), &paths, |(id, path)| {
+            let bytes = disk
+                .read(path, MAX_ADVISORY_BYTES)
+                .map_err(|error| error.to_string())?;
+            let advisory = parsed(&bytes)?;
+            // What the index calls by another name would be listed under a name that nobody finds.
+            if has_index && advisory.id != *id {
+                return Err(format!("it is {}", advisory.id));
+            }
+            // Of a directory without an index most advisories concern nothing here, and are not kept.
+            Ok(selection.has_any_of(&advisory).then_some(advisory))
+        });
+        let mut advisories = Vec::new();
+        for ((id, _), read) in paths.into_iter().zip(read) {
+            match read {
+                Ok(advisory) => advisories.extend(advisory),
+                Err(why) => unread.0.push((id, why)),
+            }
+        }
+        let date = disk
+            .read(&dir.join("index/db.json"), MAX_ADVISORY_BYTES)
+            .ok();
+        let date = date.and_then(|bytes| DatabaseDate::parse(&bytes).ok());
+        let date = date.map(|date| self.dated(&date.modified));
+        Ok(LoadedAdvisories {
+            database: AdvisoryDatabase::new(advisories),
+            remarks: vec![Sentence::note(format!(
+                "advisories of {shown}{}",
+                date.unwrap_or_default()
+            ))],
+            failure: unread.failure(),
+        })
+    }
+
+    fn server(
+        &self,
+        url: &Url,
+        selection: &ModuleSelection,
+        usage: DatabaseUse,
+    ) -> Result<LoadedAdvisories, Failure> {
+        let dir = caches::directory(self.world.env).filter(|_| !self.options.no_cache);
+        let objects = dir.map(|dir| self.world.disk.objects(&dir));
+        let server = DatabaseServer {
+            url,
+            kept: KeptDocuments::new(objects, &url.to_string()),
+            // The rules of a flavor differ in numbers of retries only, and roots of both share the database.
+            net: self.user.net(Flavor::newest(Program::Terraform)),
+            now: self.world.clock.now(),
+            usage,
+        };
+        let (index, warning) = server.index()?;
+        let parsed_index = ModuleIndex::parse(&index.body)
+            .map_err(|error| unreadable(&format!("{url}{INDEX}"), &error))?;
+        let mut unread = Unread::default();
+        let ids: Vec<(String, String)> = wanted(&parsed_index, selection, &mut unread)
+            .into_iter()
+            .collect();
+        drop(parsed_index);
+        let read = parallel::map(FETCHES, &ids, |(id, modified)| {
+            // A host that failed for the index would only make the run wait again.
+            server.advisory(id, modified, warning.is_some())
+        });
+        let mut advisories = Vec::new();
+        for ((id, _), read) in ids.into_iter().zip(read) {
+            match read {
+                Ok(advisory) => advisories.push(advisory),
+                Err(why) => unread.0.push((id, why)),
+            }
+        }
+        let mut about = format!("advisories of {url}{}", self.dated(&index.date));
+        let is_old = usage == DatabaseUse::Kept || warning.is_some();
+        if is_old {
+            let asked = calendar::ago(index.asked, server.now);
+            about += &format!("; as they were kept {asked}");
+        }
+        let failure = unread.failure().map(|failure| match usage {
+            DatabaseUse::Kept => failure.help("run `lockctl audit` once without --offline"),
+            DatabaseUse::Asked => failure,
+        });
+        Ok(LoadedAdvisories {
+            database: AdvisoryDatabase::new(advisories),
+            remarks: warning
+                .into_iter()
+                .chain(server.kept.notes())
+                .map(Sentence::warning)
+                .chain([Sentence::note(about)])
+                .collect(),
+            failure,
+        })
+    }
+
+    /// Says when a database was changed last.
+    fn dated(&self, modified: &str) -> String {
+        match calendar::read_timestamp(modified) {
+            Some(moment) => {
+                let ago = calendar::ago(moment, self.world.clock.now());
+                format!(", changed on {} ({ago})", calendar::day(moment))
+            }
+            None => String::new(),
+        }
+    }
+}
+
+/// The database of a server, with what is kept of it.
+struct DatabaseServer<'a> {
+    url: &'a Url,
+    kept: KeptDocuments<'a>,
+    net: Net<'a>,
+    now: SystemTime,
+    usage: DatabaseUse,
+}
+
+impl DatabaseServer<'_> {
+    /// Returns the index, and a warning if it could not be asked for.
+    fn index(&self) -> Result<(KeptDocument, Option<String>), Failure> {
+        let kept = self.kept.get(KEPT_INDEX, MAX_INDEX_BYTES);
+        if self.usage == DatabaseUse::Kept {
+            return kept.map(|kept| (kept, None)).ok_or_else(|| Failure {
+                title: format!("no advisories of {} are kept", self.url),
+                causes: Vec::new(),
+                help: Some(
+                    "run `lockctl audit` once without --offline, or name a directory with --db"
+                        .to_owned(),
+                ),
+            });
+        }
+        let etag = kept
+            .as_ref()
+            .map(|kept| &*kept.etag)
+            .filter(|etag| !etag.is_empty());
+        let url = self.url.below(["index", "modules.json"]);
+        match (document(&self.net, &url, MAX_INDEX_BYTES, etag), kept) {
+            (Ok(DocumentAnswer::Unchanged), Some(kept)) => {
+                let index = KeptDocument {
+                    asked: self.now,
+                    ..kept
+                };
+                self.kept.put(KEPT_INDEX, &index);
+                Ok((index, None))
+            }
+            (Ok(DocumentAnswer::Document { body, etag }), _) => {
+                let index = KeptDocument {
+                    asked: self.now,
+                    etag: etag.unwrap_or_default(),
+                    date: self.date(),
+                    body,
+                };
+                // Half of a document must not take the place of a whole one.
+                if ModuleIndex::parse(&index.body).is_ok() {
+                    self.kept.put(KEPT_INDEX, &index);
+                }
+                Ok((index, None))
+            }
+            (Err(error), Some(kept)) => {
+                let failure = Failure::from_error(&error);
+                let causes = failure.causes.join(": ");
+                let warning = format!("{}: {causes}; kept advisories are used", failure.title);
+                Ok((kept, Some(warning)))
+            }
+            (Err(error), None) => Err(Failure::from_error(&error)
+                .help("name a copy of the database with --db DIR, or try again")),
+            (Ok(DocumentAnswer::Unchanged), None) => Err(unreadable(
+                &url,
+                &"it is unchanged, but nothing is kept of it",
+            )),
+        }
+    }
+
+    /// Returns the date of the database, as text; empty if the server does not state any.
+    fn date(&self) -> String {
+        let url = self.url.below(["index", "db.json"]);
+        let Ok(DocumentAnswer::Document { body, .. }) =
+            document(&self.net, &url, MAX_ADVISORY_BYTES, None)
+        else {
+            return String::new();
+        };
+        let date = DatabaseDate::parse(&body).ok();
+        let date = date.filter(|date| calendar::read_timestamp(&date.modified).is_some());
+        date.map_or_else(String::new, |date| date.modified)
+    }
+
+    /// Returns an advisory: the kept one if it has the date of the index.
+    fn advisory(&self, id: &str, modified: &str, is_unreachable: bool) -> Result<Advisory, String> {
+        // The date is a line of what is kept.
+        let modified = if modified.contains('\n') {
+            ""
+        } else {
+            modified
+        };
+        let kept = self.kept.get(id, MAX_ADVISORY_BYTES);
+        let is_current = |kept: &KeptDocument| !modified.is_empty() && kept.date == modified;
+        let may_ask = self.usage == DatabaseUse::Asked && !is_unreachable;
+        if let Some(kept) = kept.as_ref().filter(|kept| is_current(kept) || !may_ask) {
+            return named(&kept.body, id);
+        }
+        if !may_ask {
+            return Err("it is not kept".to_owned());
+        }
+        let url = self.url.below(["ID", &format!("{id}.json")]);
+        match document(&self.net, &url, MAX_ADVISORY_BYTES, None) {
+            Ok(DocumentAnswer::Document { body, etag }) => {
+                let advisory = named(&body, id)?;
+                self.kept.put(
+                    id,
+                    &KeptDocument {
+                        asked: self.now,
+                        etag: etag.unwrap_or_default(),
+                        date: modified.to_owned(),
+                        body,
+                    },
+                );
+                Ok(advisory)
+            }
+            Ok(DocumentAnswer::Unchanged) => Err("it is not kept".to_owned()),
+            Err(error) => {
+                let failure = Failure::from_error(&error);
+                Err([vec![failure.title], failure.causes].concat().join(": "))
+            }
+        }
+    }
+}
+
+/// Returns the advisories of an index that are needed, with the dates of their last changes.
+fn wanted(
+    index: &ModuleIndex,
+    selection: &ModuleSelection,
+    unread: &mut Unread,
+) -> BTreeMap<String, String> {
+    let mut ids = BTreeMap::new();
+    for module in &index.modules {
+        if !selection.has(&module.path) {
+            continue;
+        }
+        for advisory in &module.vulns {
+            // The name becomes a part of a path or a URL.
+            if is_advisory_id(&advisory.id) {
+                ids.insert(advisory.id.clone(), advisory.modified.clone());
+            } else {
+                let name: String = advisory.id.chars().take(40).collect();
+                unread
+                    .0
+                    .push((name, "this is no name of an advisory".to_owned()));
+            }
+        }
+    }
+    ids
+}
+
+fn parsed(bytes: &[u8]) -> Result<Advisory, String> {
+    Advisory::parse(bytes).map_err(|error| {
+        let failure = Failure::from_error(&error);
+        [vec![failure.title], failure.causes].concat().join(": ")
+    })
+}
+
+/// Reads an advisory that must have a name.
+fn named(bytes: &[u8], id: &str) -> Result<Advisory, String> {
+    let advisory = parsed(bytes)?;
+    if advisory.id == id {
+        Ok(advisory)
+    } else {
+        Err(format!("it is {}", advisory.id))
+    }
+}
+
+fn unreadable(shown: &dyn Display, why: &dyn Display) -> Failure {
+    Failure {
+        title: format!("advisories could not be read from {shown}"),
+        causes: vec![why.to_string()],
+        help: Some(
+            "name with --db a directory or a server with the Go vulnerability database".to_owned(),
+        ),
+    }
+}
+
+impl Unread {
+    /// Makes one failure of all: without an advisory the answer would be incomplete.
+    fn failure(self) -> Option<Failure> {
+        let mut unread = self.0;
+        unread.sort();
+        unread.dedup();
+        if unread.is_empty() {
+            return None;
+        }
+        let names = unread.iter().map(|(id, why)| format!("{id}: {why}"));
+        Some(Failure {
+            title: format!(
+                "{} could not be read",
+                counted_as(unread.len(), "advisory", "advisories")
+            ),
+            causes: first_names(names, MAX_NAMED),
+            help: None,
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! The job that audits roots: releases gathered, each judged once, then reported for each root.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::database::LoadedAdvisories;
+use super::fixes::FixSearch;
+use super::ignores::ProjectIgnores;
+use super::{AuditOptions, result};
+use crate::addr::ProviderAddr;
+use crate::audit::{self, AdvisoryMatch, AuditedRelease, ModuleSelection};
+use crate::config::Loaded;
+use crate::contents::{BuildInfo, ReleaseBuilds};
+use crate::diag::Texts;
+use crate::hash::Hashes;
+use crate::locker::TrustedFacts;
+use crate::report::json::AdvisoryRow;
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::run::facts::{self, UserFacts};
+use crate::run::options::{RootChoice, RunOptions};
+use crate::run::root::Root;
+use crate::run::{Job, OpenResult, World};
+use crate::version::Version;
+
+/// Reads the advisories about some modules.
+type Load<'a> = Box<dyn Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure> + 'a>;
+
+/// The job that audits roots.
+pub(super) struct AuditJob<'a> {
+    pub(super) audit: &'a AuditOptions,
+    choice: &'a RootChoice,
+    facts: UserFacts<'a>,
+    load: Option<Load<'a>>,
+    fixes: Option<FixSearch<'a>>,
+    releases: Releases,
+    ignores: ProjectIgnores,
+    remarks: Vec<Sentence>,
+}
+
+/// The locked releases of all roots, each once.
+#[derive(Default)]
+struct Releases {
+    numbers: BTreeMap<(ProviderAddr, Version, bool, Hashes), usize>,
+    all: Vec<JudgedRelease>,
+}
+
+/// A release with what is known of it.
+pub(super) struct JudgedRelease {
+    pub(super) provider: ProviderAddr,
+    pub(super) version: Version,
+    builds: ReleaseBuilds,
+    /// The verdicts on it, with their rows.
+    pub(super) matches: Vec<(AdvisoryMatch, Arc<AdvisoryRow>)>,
+}
+
+/// A root with the numbers of its releases, in the order of its lock file.
+pub(super) struct OpenAuditRoot {
+    pub(super) root: Root,
+    pub(super) releases: Vec<usize>,
+}
+
+impl<'a> AuditJob<'a> {
+    pub(super) fn new(
+        audit: &'a AuditOptions,
+        choice: &'a RootChoice,
+        world: World<'a>,
+        options: &RunOptions,
+    ) -> Self {
+        Self {
+            audit,
+            choice,
+            facts: UserFacts::new(options, world),
+            load: None,
+            fixes: None,
+            releases: Releases::default(),
+            ignores: ProjectIgnores::new(world.clock.now()),
+            remarks: Vec::new(),
+        }
+    }
+
+    /// Sets the way to advisories; none are read before the modules of all roots are known.
+    pub(super) fn load_with(
+        &mut self,
+        load: impl Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure> + 'a,
+    ) {
+        self.load = Some(Box::new(load));
+    }
+
+    /// Sets the search for constraints that exclude fixed versions.
+    pub(super) fn search_with(&mut self, fixes: FixSearch<'a>) {
+        self.fixes = Some(fixes);
+    }
+
+    /// Adds what is about the run as a whole.
+    pub(super) fn complete(self, result: &mut CommandResult) {
+        result.remarks.extend(self.remarks);
+        result.remarks.extend(self.ignores.remarks());
+        result.remarks.extend(self.facts.remarks());
+    }
+
+    /// Reads the advisories and judges each release once.
+    fn judge(&mut self) -> Result<Option<Failure>, Failure> {
+        let mut selection = ModuleSelection::default();
+        for release in &self.releases.all {
+            release
+                .audited(&release.distinct_builds())
+                .select(&mut selection);
+        }
+        let Some(load) = &self.load else {
+            return Ok(None);
+        };
+        let loaded = load(&selection)?;
+        self.remarks.extend(loaded.remarks);
+        for release in &mut self.releases.all {
+            let builds = release.distinct_builds();
+            let matches = audit::audit(release.audited(&builds), &loaded.database);
+            release.matches = matches
+                .into_iter()
+                .map(|found| {
+                    let row = Arc::new(result::row(&found));
+                    (found, row)
+                })
+                .collect();
+        }
+        Ok(loaded.failure)
+    }
+}
+
+impl Releases {
+    fn number(
+        &mut self,
+        key: (ProviderAddr, Version, bool, Hashes),
+        builds: impl FnOnce() -> ReleaseBuilds,
+    ) -> usize {
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        self.all.push(JudgedRelease {
+            provider: key.0.clone(),
+            version: key.1.clone(),
+            builds: builds(),
+            matches: Vec::new(),
+        });
+        let number = self.all.len() - 1;
+        self.numbers.insert(key, number);
+        number
+    }
+}
+
+impl JudgedRelease {
+    /// Returns true if the build of some package is known.
+    pub(super) fn has_known_builds(&self) -> bool {
+        self.builds.known().next().is_some()
+    }
+
+    /// Returns the builds that differ in what advisories are about: usually all platforms have the same modules.
+    fn distinct_builds(&self) -> Vec<&BuildInfo> {
+        let mut builds: Vec<&BuildInfo> = Vec::new();
+        for (_, build) in self.builds.known() {
+            let is_same = |other: &&BuildInfo| {
+                other.go_version == build.go_version
+                    && other.main == build.main
+                    && other.deps == build.deps
+                    && other.commit() == build.commit()
+            };
+            if !builds.iter().any(is_same) {
+                builds.push(build);
+            }
+        }
+        builds
+    }
+
+    fn audited<'r>(&'r self, builds: &'r [&'r BuildInfo]) -> AuditedRelease<'r> {
+        AuditedRelease {
+            provider: &self.provider,
+            version: &self.version,
+            builds,
+        }
+    }
+}
+
+impl Job for AuditJob<'_> {
+    type Opened = OpenAuditRoot;
+    type Done = ();
+
+    fn open(
+        &mut self,
+        root: Root,
+        _: Option<Loaded>,
+        _: &mut Texts,
+        result: &mut RootResult,
+    ) -> Result<OpenResult<OpenAuditRoot>, Failure> {
+        if root.sound_lock_of(self.choice, result)?.is_none() {
+            return Ok(OpenResult::Finished);
+        }
+        let trusted = facts::trusted(&root);
+        let mut releases = Vec::new();
+        for (provider, entry) in &root.document().lock.providers {
+            let (version, hashes) = (&entry.version, &entry.hashes);
+            let accepts_imports = trusted == TrustedFacts::Imported;
+            let key = (
+                provider.clone(),
+                version.clone(),
+                accepts_imports,
+                hashes.clone(),
+            );
+            let facts = &self.facts;
+            releases.push(
+                self.releases
+                    .number(key, || facts.builds_of(trusted, provider, version, hashes)),
+            );
+        }
+        Ok(OpenResult::Ready(OpenAuditRoot { root, releases }))
+    }
+
+    fn work(&mut self, roots: Vec<(OpenAuditRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
+        let failure = match self.judge() {
+            Ok(failure) => failure,
+            Err(failure) => {
+                for (_, result) in roots {
+                    result.fail(failure.clone());
+                }
+                return Vec::new();
+            }
+        };
+        for (opened, result) in roots {
+            let project = self.ignores.of_root(&opened.root, texts);
+            let mut report = result::RootReport {
+                audit: self.audit,
+                project,
+                ignores: &mut self.ignores,
+                fixes: self.fixes.as_ref(),
+            };
+            report.report(&opened, &self.releases.all, result);
+            // Without every advisory the answer is incomplete, for each root.
+            if let Some(failure) = &failure {
+                result.fail(failure.clone());
+            }
+        }
+        self.remarks
+            .extend(result::unknown_contents(&self.releases.all));
+        Vec::new()
+    }
+}

@@ -1,0 +1,247 @@
+//! The result of an audit: rows and findings of each root.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::fixes::{FixRoute, FixSearch, RootConstraints};
+use super::ignores::ProjectIgnores;
+use super::job::{JudgedRelease, OpenAuditRoot};
+use super::{AuditDetail, AuditOptions};
+use crate::audit::{AdvisoryMatch, AuditLevel, MatchVerdict, UnknownReason};
+use crate::diag::{
+    Diagnostic, FileId, Finding, Help, NamedAdvisory, Severity, TurnedOff, counted, rules,
+};
+use crate::report::json::{
+    AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, ContentsState, Provider,
+    RootStatus,
+};
+use crate::report::{FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence};
+use crate::run::root::Root;
+use crate::version::Version;
+
+/// The command that reads the contents of packages.
+const READ_CONTENTS: &str = "lockctl show --build --contents";
+
+/// What the result of a root depends on.
+pub(super) struct RootReport<'r> {
+    pub(super) audit: &'r AuditOptions,
+    /// The project file with the exceptions of the root, if it has any.
+    pub(super) project: Option<FileId>,
+    pub(super) ignores: &'r mut ProjectIgnores,
+    pub(super) fixes: Option<&'r FixSearch<'r>>,
+}
+
+/// Makes the row of a match.
+pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
+    let (status, reason) = match found.verdict {
+        MatchVerdict::Affected => (AdvisoryStatus::Affected, None),
+        MatchVerdict::Unknown(why) => (
+            AdvisoryStatus::Unknown,
+            Some(match why {
+                UnknownReason::OtherModule => "the program is built of another module",
+                UnknownReason::Module => "the address does not show which module it is",
+                UnknownReason::Version => "its version cannot be compared",
+            }),
+        ),
+    };
+    AdvisoryRow {
+        level: found.level.name(),
+        id: found.advisory.id.clone(),
+        aliases: found.aliases.clone(),
+        status,
+        reason,
+        module: found.module.clone(),
+        module_version: found.version.clone(),
+        fixed: found.fixed.as_ref().map(ToString::to_string),
+        summary: found.advisory.summary.clone(),
+        url: found.advisory.url.clone(),
+    }
+}
+
+/// Says of how many versions the contents are not known, and what would read them.
+pub(super) fn unknown_contents(releases: &[JudgedRelease]) -> Option<Sentence> {
+    let unknown = releases
+        .iter()
+        .filter(|release| !release.has_known_builds())
+        .count();
+    (unknown > 0).then(|| {
+        let versions = counted(unknown, "provider version");
+        Sentence::note(format!(
+            "the contents of {versions} of {} are unknown, so their Go version and modules were not compared; \
+             `{READ_CONTENTS}` reads them",
+            releases.len()
+        ))
+    })
+}
+
+impl RootReport<'_> {
+    /// Reports the releases of a root.
+    pub(super) fn report(
+        &mut self,
+        opened: &OpenAuditRoot,
+        releases: &[JudgedRelease],
+        result: &mut RootResult,
+    ) {
+        let root = &opened.root;
+        let mut constraints = self.fixes.map(|fixes| RootConstraints::new(fixes, root));
+        let mut turned_off = Vec::new();
+        for (number, entry) in opened
+            .releases
+            .iter()
+            .zip(root.document().lock.providers.values())
+        {
+            let release = &releases[*number];
+            let mut routes: BTreeMap<Version, FixRoute> = BTreeMap::new();
+            let mut advisories = Vec::new();
+            for (found, row) in &release.matches {
+                let ignored = self
+                    .project
+                    .and_then(|file| self.ignores.reason(file, found));
+                let counts = ignored.is_none() && self.counts(found);
+                let fixed = fixed_release(found);
+                let route = fixed.zip(constraints.as_mut()).map(|(fixed, constraints)| {
+                    let search =
+                        || constraints.route(&release.provider, &entry.constraints, &fixed);
+                    routes.entry(fixed.clone()).or_insert_with(search).clone()
+                });
+                if counts {
+                    result.status = result.status.max(RootStatus::Findings);
+                }
+                if self.audit.detail == AuditDetail::Findings {
+                    let finding = finding(root, release, (found, row), route.as_ref(), counts);
+                    match &ignored {
+                        Some(reason) => turned_off.push(TurnedOff {
+                            finding,
+                            reason: reason.clone(),
+                        }),
+                        None => result.entries.push(ResultEntry::Finding(
+                            Box::new(finding),
+                            FindingDisplay::Result,
+                        )),
+                    }
+                }
+                let (command, excluded_by) = match route {
+                    Some(FixRoute::Command(command)) => (Some(command), None),
+                    Some(FixRoute::Excluded(by)) => (None, Some(by)),
+                    None => (None, None),
+                };
+                let (command, command_for_all) = command
+                    .map(|command| (command.for_root, command.for_all))
+                    .unzip();
+                advisories.push(AuditedAdvisory {
+                    advisory: Arc::clone(row),
+                    counts,
+                    ignored,
+                    command,
+                    command_for_all,
+                    excluded_by,
+                });
+            }
+            result.providers.push(Provider::Audited(AuditedProvider {
+                provider: release.provider.clone(),
+                version: release.version.clone(),
+                contents: if release.has_known_builds() {
+                    ContentsState::Known
+                } else {
+                    ContentsState::Unknown
+                },
+                advisories,
+            }));
+        }
+        result.detail = RootDetail::Audit(turned_off);
+    }
+
+    /// Returns true if a match makes the exit code 1, unless the project file ignores it.
+    fn counts(&self, found: &AdvisoryMatch) -> bool {
+        let is_high = self
+            .audit
+            .fail_on
+            .is_some_and(|lowest| found.level >= lowest);
+        is_high && found.verdict == MatchVerdict::Affected
+    }
+}
+
+/// Returns the release that fixes what concerns the provider itself; a commit is none.
+fn fixed_release(found: &AdvisoryMatch) -> Option<Version> {
+    let fixed = found.fixed.as_ref()?;
+    if found.level != AuditLevel::Provider
+        || found.verdict != MatchVerdict::Affected
+        || fixed.commit().is_some()
+    {
+        return None;
+    }
+    fixed.to_string().parse().ok()
+}
+
+fn finding(
+    root: &Root,
+    release: &JudgedRelease,
+    (found, row): (&AdvisoryMatch, &AdvisoryRow),
+    route: Option<&FixRoute>,
+    counts: bool,
+) -> Finding {
+    let advisory = &found.advisory;
+    let provider = release.provider.short(root.flavor);
+    let version = &release.version;
+    let title = match (found.level, row.reason) {
+        (_, Some(reason)) => {
+            format!(
+                "{} may concern {provider} {version}: unknown, because {reason}",
+                advisory.id
+            )
+        }
+        (AuditLevel::Provider, None) => format!("{} concerns {provider} {version}", advisory.id),
+        (AuditLevel::StandardLibrary, None) => format!(
+            "{} concerns the standard library in {provider} {version}, which was built by {}",
+            advisory.id, found.version
+        ),
+        (AuditLevel::Dependency, None) => format!(
+            "{} concerns {} {} in {provider} {version}",
+            advisory.id, found.module, found.version
+        ),
+    };
+    let severity = match (counts, found.level) {
+        (true, AuditLevel::Provider) => Severity::Error,
+        (true, _) => Severity::Warning,
+        (false, _) => Severity::Note,
+    };
+    let mut diagnostic = Diagnostic {
+        severity,
+        ..Diagnostic::error(rules::KNOWN_VULNERABILITY, title)
+    };
+    let places = root.document().places.get(&release.provider);
+    if let (Some(lock), Some(places)) = (&root.lock, places) {
+        diagnostic = diagnostic.at(lock.file, places.version, advisory.summary.clone());
+    }
+    diagnostic.help = help(row, route);
+    Finding {
+        advisory: Some(Arc::new(NamedAdvisory {
+            id: advisory.id.clone(),
+            summary: advisory.summary.clone(),
+            aliases: found.aliases.clone(),
+            url: advisory.url.clone(),
+        })),
+        ..Finding::about(&release.provider, diagnostic)
+    }
+}
+
+/// Says what to do about an advisory.
+fn help(row: &AdvisoryRow, route: Option<&FixRoute>) -> Option<Help> {
+    if row.status == AdvisoryStatus::Unknown {
+        return Some(format!("`{READ_CONTENTS}` reads what is in the package").into());
+    }
+    let fixed = row.fixed.as_ref();
+    match route {
+        Some(FixRoute::Command(command)) => Some(command.run(&format!(
+            " to move to the fixed version {}",
+            fixed.map_or("", String::as_str)
+        ))),
+        Some(FixRoute::Excluded(by)) => {
+            let fixed = fixed.map_or("", String::as_str);
+            Some(Help::by_hand(format!(
+                "it is fixed in {fixed}, which {by} excludes"
+            )))
+        }
+        None => fixed.map(|fixed| format!("{} {fixed} fixes it", row.module).into()),
+    }
+}

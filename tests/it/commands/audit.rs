@@ -1,0 +1,293 @@
+//! `audit`: advisories against lock files, ignores, formats, and databases that are not in order.
+
+use serde_json::Value;
+use snapbox::{assert_data_eq, str};
+
+use super::{LOCK, assert_exit};
+use crate::lab::{Lab, Outcome};
+
+/// The advisories of the unit tests.
+const ADVISORIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/advisories");
+
+pub(super) fn lock_of(entries: &[(&str, &str, &str)]) -> String {
+    let mut text = String::new();
+    for (addr, version, constraints) in entries {
+        let constraints = match *constraints {
+            "" => String::new(),
+            text => format!("  constraints = \"{text}\"\n"),
+        };
+        text += &format!(
+            "provider \"registry.terraform.io/{addr}\" {{\n  version     = \"{version}\"\n{constraints}  \
+             hashes = [\n    \"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\",\n  ]\n}}\n\n"
+        );
+    }
+    text
+}
+
+fn audit(lab: &Lab, more: &[&str]) -> Outcome {
+    let args = [
+        &["audit", "--flavor", "terraform@1.11", "--db", ADVISORIES],
+        more,
+    ]
+    .concat();
+    lab.run(&args)
+}
+
+fn json(outcome: &Outcome) -> Value {
+    serde_json::from_str(&outcome.stdout).unwrap()
+}
+
+#[test]
+fn roots_fold_to_one_advisory() {
+    let lab = Lab::new();
+    for (root, version, constraints) in [
+        ("a", "5.4.0", "~> 5.0"),
+        ("b", "5.3.0", "~> 5.0"),
+        ("c", "5.4.0", "~> 5.4.0"),
+        ("d", "5.5.0", "~> 5.0"),
+    ] {
+        lab.write(
+            &format!("{root}/{LOCK}"),
+            lock_of(&[
+                ("acme/custom", version, constraints),
+                ("acme/quiet", "1.0.0", ">= 1.0.0"),
+            ]),
+        );
+    }
+    let outcome = audit(&lab, &["-r"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+GO-1999-0003 CVE-1999-0003: Custom range below an open main range
+  acme/custom 5.3.0, 5.4.0 in 2 roots: a, b
+    fixed in 5.5.0: `lockctl update -r . --flavor terraform@1.11 acme/custom@5.5.0`
+  acme/custom 5.4.0 in 1 root: c
+    fixed in 5.5.0, which the recorded constraint ~> 5.4.0 excludes
+
+1 advisory about providers concerns 2 of 4 provider versions
+
+"#]]
+    );
+}
+
+#[test]
+fn the_configuration_decides_before_the_recorded_constraints() {
+    let lab = Lab::new();
+    lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "~> 5.0")]));
+    lab.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    custom = {\n      source  = \"acme/custom\"\n      \
+         version = \"< 5.5.0\"\n    }\n  }\n}\n",
+    );
+    let outcome = audit(&lab, &["--format", "json"]);
+    assert_exit(&outcome, 1);
+    let advisory = &json(&outcome)["roots"][0]["providers"][0]["advisories"][0];
+    assert_eq!(advisory["excluded_by"], "< 5.5.0 (main.tf:3)", "{advisory}");
+    assert_eq!(advisory["command"], Value::Null);
+    assert_eq!(advisory["fixed"], "5.5.0");
+    assert_eq!(advisory["level"], "provider");
+    assert_eq!(advisory["status"], "affected");
+    assert_eq!(advisory["counts"], true);
+}
+
+/// The level that counts decides the exit code; nothing is called safe, and what is unknown is said.
+#[test]
+fn what_counts_can_be_chosen() {
+    let lab = Lab::new();
+    lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
+    for (level, code) in [
+        ("provider", 1),
+        ("stdlib", 1),
+        ("dependency", 1),
+        ("never", 0),
+    ] {
+        assert_exit(&audit(&lab, &["--fail-on", level]), code);
+    }
+    lab.write(LOCK, lock_of(&[("acme/quiet", "1.0.0", "")]));
+    let outcome = audit(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+no advisory is known to concern 1 provider version
+
+"#]]
+    );
+    let unknown = "the contents of 1 provider version of 1 are unknown, so their Go version and modules were \
+                   not compared; `lockctl show --build --contents` reads them";
+    assert!(outcome.stderr.contains(unknown), "{}", outcome.stderr);
+    assert!(!format!("{outcome:?}").contains("safe"));
+}
+
+#[test]
+fn an_unknown_verdict_is_mentioned_and_does_not_count() {
+    let lab = Lab::new();
+    lab.write(LOCK, lock_of(&[("acme/pseudo", "7.14.0", "")]));
+    let outcome = audit(&lab, &[]);
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        &outcome.stdout,
+        str![[r#"
+GO-1999-0004: Pseudo-version as the limit
+  acme/pseudo 7.14.0: unknown, because its version cannot be compared
+
+no advisory is known to concern 1 provider version; 1 advisory unknown
+
+"#]]
+    );
+}
+
+#[test]
+fn exceptions_are_those_of_the_project_file() {
+    let lab = Lab::new();
+    lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
+    let ignore = |id: &str, more: &str| {
+        lab.write(
+            ".lockctl.hcl",
+            format!("audit {{\n  ignore \"{id}\" {{\n    reason = \"no matter\"\n{more}  }}\n}}\n"),
+        );
+        audit(&lab, &[])
+    };
+    // Any of its names will do, in any case.
+    for id in ["GO-1999-0003", "cve-1999-0003"] {
+        let outcome = ignore(id, "    until = \"2099-01-01\"\n");
+        assert_exit(&outcome, 0);
+        assert!(
+            outcome
+                .stdout
+                .contains("1 advisory ignored by the project file"),
+            "{outcome:?}"
+        );
+    }
+    let ended = ignore("GO-1999-0003", "    until = \"2020-01-01\"\n");
+    assert_exit(&ended, 1);
+    let text = ".lockctl.hcl ignored GO-1999-0003 until 2020-01-01 (UTC); it counts again";
+    assert!(ended.stderr.contains(text), "{}", ended.stderr);
+    let other = ignore("GO-1999-0099", "");
+    assert_exit(&other, 1);
+    let text = ".lockctl.hcl ignores GO-1999-0099, which concerns no locked version here";
+    assert!(other.stderr.contains(text), "{}", other.stderr);
+    for (text, error) in [
+        ("audit {\n  ignores \"X\" {}\n}\n", "did you mean ignore?"),
+        (
+            "audit {\n  ignore \"GO-1\" {}\n}\n",
+            "an advisory that is ignored needs a reason",
+        ),
+        (
+            "audit {\n  ignore \"a b\" { reason = \"x\" }\n}\n",
+            "this is no name of an advisory",
+        ),
+        (
+            "audit {\n  ignore \"GO-1\" {\n    reason = \"x\"\n    util = \"2030-01-01\"\n  }\n}\n",
+            "did you mean until?",
+        ),
+        (
+            "audit {\n  ignore \"GO-1\" { reason = \"x\" }\n  ignore \"go-1\" { reason = \"x\" }\n}\n",
+            "delete one of the two blocks",
+        ),
+    ] {
+        lab.write(".lockctl.hcl", text);
+        let outcome = audit(&lab, &[]);
+        assert_exit(&outcome, 2);
+        let output = format!("{}{}", outcome.stdout, outcome.stderr);
+        assert!(output.contains(error), "{text}: {output}");
+    }
+}
+
+#[test]
+fn sarif_has_each_advisory_as_a_rule() {
+    let lab = Lab::new();
+    lab.write(
+        LOCK,
+        lock_of(&[("acme/custom", "5.4.0", ""), ("acme/all", "1.0.0", "")]),
+    );
+    let outcome = audit(&lab, &["--format", "sarif"]);
+    assert_exit(&outcome, 1);
+    let log = json(&outcome);
+    let run = &log["runs"][0];
+    let rules: Vec<&Value> = run["tool"]["driver"]["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    let ids: Vec<&str> = rules
+        .iter()
+        .map(|rule| rule["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["GO-1999-0002", "GO-1999-0003"]);
+    assert_eq!(rules[1]["helpUri"], "https://vuln.example/GO-1999-0003");
+    let results = run["results"].as_array().unwrap();
+    assert_eq!(results.len(), 2);
+    for (at, result) in results.iter().enumerate() {
+        assert_eq!(result["ruleIndex"], at);
+        assert_eq!(result["ruleId"], ids[at]);
+        assert_eq!(result["level"], "error");
+    }
+    let prints: Vec<&Value> = results
+        .iter()
+        .map(|result| &result["partialFingerprints"])
+        .collect();
+    assert_ne!(prints[0], prints[1]);
+}
+
+#[test]
+fn formats_of_ci_have_each_finding() {
+    let lab = Lab::new();
+    lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
+    let outcome = audit(&lab, &["--format", "github"]);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome
+            .stdout
+            .contains("::error file=.terraform.lock.hcl,line=2"),
+        "{outcome:?}"
+    );
+    for format in ["markdown", "junit"] {
+        let outcome = audit(&lab, &["--format", format]);
+        assert_exit(&outcome, 1);
+        assert!(outcome.stdout.contains("GO-1999-0003"), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_database_that_is_not_in_order_is_no_clean_answer() {
+    let lab = Lab::new();
+    lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
+    let run = |db: &str| lab.run(&["audit", "--db", db]);
+    let missing = run("nothing");
+    assert_exit(&missing, 2);
+    lab.write("empty/x.txt", "");
+    let empty = run("empty");
+    assert_exit(&empty, 2);
+    assert!(
+        empty.stderr.contains("empty has no advisories"),
+        "{empty:?}"
+    );
+    let broken = "broken/GO-1.json";
+    lab.write(broken, "{");
+    let outcome = run("broken");
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("1 advisory could not be read"),
+        "{outcome:?}"
+    );
+    // An index may name what is not there, by another name, or outside of the directory.
+    let path = "github.com/acme/terraform-provider-custom";
+    for (id, text) in [
+        ("../../../main", "this is no name of an advisory"),
+        ("GO-2", "GO-2: "),
+        ("GO-3", "GO-3: it is GO-4"),
+    ] {
+        lab.write(
+            "db/index/modules.json",
+            format!("[{{\"path\": \"{path}\", \"vulns\": [{{\"id\": \"{id}\"}}]}}]"),
+        );
+        lab.write("db/ID/GO-3.json", "{\"id\": \"GO-4\"}");
+        let outcome = run("db");
+        assert_exit(&outcome, 2);
+        assert!(outcome.stderr.contains(text), "{id}: {outcome:?}");
+    }
+    lab.write("db/index/modules.json", "{}");
+    assert_exit(&run("db"), 2);
+}
