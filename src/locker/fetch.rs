@@ -327,7 +327,7 @@ impl Hasher<'_> {
                 };
                 match self.downloaded(source, request, *retries, *size) {
                     Ok((zh, package)) => self.hash_download(wanted, meta, zh, package),
-                    Err(error) => self.from_elsewhere(source, wanted, meta, *check, error),
+                    Err(error) => self.hash_elsewhere(source, wanted, meta, *check, error),
                 }
             }
             WantedLocation::Local(Local::Archive(path)) => {
@@ -371,7 +371,7 @@ impl Hasher<'_> {
 
     /// Takes a package from another public registry after its own place has failed; the same failure if there is
     /// none with the same zip.
-    fn from_elsewhere(
+    fn hash_elsewhere(
         &self,
         source: &FlavorSource<'_>,
         wanted: &WantedPackage,

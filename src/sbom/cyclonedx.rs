@@ -67,7 +67,7 @@ struct BomComponent {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     external_references: Vec<BomReference>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    components: Vec<BomComponent>,
+    components: Vec<Self>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     properties: Vec<BomProperty>,
 }

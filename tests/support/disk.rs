@@ -56,10 +56,6 @@ pub(crate) trait Changes: Sync {
         RealDisk.make_directory(path)
     }
 
-    fn draft(&self, dir: &Path) -> io::Result<Box<dyn DraftFile + '_>> {
-        RealDisk.draft(dir)
-    }
-
     fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
         RealDisk.draft_directory(dir)
     }

@@ -78,7 +78,7 @@ pub fn write_bundle(
         cause,
     };
     let manifest_bytes = manifest.to_bytes().map_err(unusable)?;
-    let (dir, mirror) = opened(disk, settings)?;
+    let (dir, mirror) = opened(disk, settings.dir, settings)?;
     let content = Content {
         mirror,
         dir: &dir,
