@@ -215,11 +215,7 @@ fn outcome(
         missing: platforms.missing(),
         misnamed: hashed.packages.iter().filter_map(misnamed).collect(),
         oddities: oddities(&hashed.packages),
-        detours: hashed
-            .packages
-            .iter()
-            .filter_map(|package| Some((package.platform.clone(), package.content.detour.clone()?)))
-            .collect(),
+        detours: hashed.detours(),
         confirmed: confirmed(hashed),
         unsigned: unsigned_platforms(hashed),
         evidence: evidence(hashed, new),

@@ -384,6 +384,7 @@ impl Hasher<'_> {
             return Err(failure);
         };
         for id in other_registries(&meta.id) {
+            // The first failure is the one to report: whoever locked never named the other registry.
             let Ok(other) = source.source.package(&id) else {
                 continue;
             };

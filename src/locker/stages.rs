@@ -132,6 +132,16 @@ pub(super) struct HashedProvider {
     pub(super) packages: Vec<HashedPackage>,
 }
 
+impl HashedProvider {
+    /// Returns the packages that came from another place than their own.
+    pub(super) fn detours(&self) -> BTreeMap<Platform, Detour> {
+        self.packages
+            .iter()
+            .filter_map(|package| Some((package.platform.clone(), package.content.detour.clone()?)))
+            .collect()
+    }
+}
+
 /// One package with its hashes.
 pub(super) struct HashedPackage {
     pub(super) platform: Platform,

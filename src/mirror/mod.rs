@@ -43,7 +43,6 @@ pub use self::usage::{MirrorUse, cli_config};
 
 use self::documents::DocumentRun;
 use self::layout::{INDEX, provider_dir, version_dir};
-use self::oci::OciLayouts;
 use self::present::PresentCheck;
 use self::prune::Pruning;
 use self::release::ReleaseRun;
@@ -66,18 +65,13 @@ pub fn run(
 ) -> MirrorOutcome {
     let wanted = union::unite(roots);
     let mut outcome = MirrorOutcome {
-        releases: Vec::new(),
-        superfluous: Vec::new(),
         wanted: wanted
             .iter()
             .map(|wanted| (wanted.release.clone(), wanted.platforms.clone()))
             .collect(),
-        documents: Vec::new(),
-        oci_files: BTreeSet::new(),
-        errors: Vec::new(),
+        ..MirrorOutcome::default()
     };
-    let opened = apart(disk, settings).and_then(|()| opened(disk, settings.dir, settings));
-    let (dir, written) = match opened {
+    let (dir, written) = match opened(disk, settings.dir, settings) {
         Ok(opened) => opened,
         Err(error) => {
             outcome.errors.push(error);
@@ -115,18 +109,9 @@ pub fn run(
             Err(error) => outcome.errors.push(error),
         }
     }
-    match oci_layouts(disk, settings, &dir) {
-        Ok(None) => {}
-        Ok(Some(layouts)) => {
-            for (provider, releases) in &by_provider {
-                match layouts.write(provider, releases) {
-                    Ok(differing) => outcome.oci_files.extend(differing),
-                    Err(error) => outcome.errors.push(error),
-                }
-            }
-        }
-        Err(error) => outcome.errors.push(error),
-    }
+    let (files, errors) = oci::write(disk, settings, &dir, &by_provider);
+    outcome.oci_files = files;
+    outcome.errors.extend(errors);
     outcome
 }
 
@@ -160,7 +145,7 @@ pub fn prune(
         }
     };
     outcome.superfluous = removed;
-    let pruned = oci_layouts(disk, settings, &dir).and_then(|layouts| {
+    let pruned = oci::layouts(disk, settings, &dir).and_then(|layouts| {
         layouts.map_or(Ok(Vec::new()), |layouts| layouts.prune(&outcome.wanted))
     });
     match pruned {
@@ -231,6 +216,8 @@ fn opened<'d>(
     dir: &Path,
     settings: &MirrorSettings<'_>,
 ) -> Result<(PathBuf, &'d dyn Disk), MirroringError> {
+    // Before either is made: a refused run leaves no empty directory.
+    apart(disk, settings)?;
     if settings.extent == MirrorExtent::Place {
         disk.make_directory(dir)
             .map_err(|cause| MirroringError::io(disk, dir, "written", cause))?;
@@ -241,25 +228,6 @@ fn opened<'d>(
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((clean(dir), disk)),
         Err(cause) => Err(MirroringError::io(disk, dir, "read", cause)),
     }
-}
-
-/// Opens the directory of the OCI image layouts; `None` if none are wanted.
-fn oci_layouts<'a>(
-    disk: &'a dyn Disk,
-    settings: &'a MirrorSettings<'a>,
-    mirror: &'a Path,
-) -> Result<Option<OciLayouts<'a>>, MirroringError> {
-    let Some(dir) = settings.oci_layout else {
-        return Ok(None);
-    };
-    let (dir, written) = opened(disk, dir, settings)?;
-    Ok(Some(OciLayouts {
-        files: disk,
-        disk: written,
-        dir,
-        mirror,
-        settings,
-    }))
 }
 
 /// Refuses an OCI layout in the mirror, or a mirror in the layout: both have an `index.json` for each provider.

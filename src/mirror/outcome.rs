@@ -12,7 +12,7 @@ use crate::package::WantedSet;
 use crate::platform::Platform;
 
 /// The outcome of a run.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct MirrorOutcome {
     /// The releases that lock files name, sorted.
     pub releases: Vec<MirroredRelease>,

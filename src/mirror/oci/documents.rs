@@ -190,13 +190,15 @@ impl TagList {
 /// Returns every blob that a descriptor or a document refers to, at any depth; a document of another tool may
 /// have fields that are not known here.
 pub(super) fn references(value: &Value) -> Vec<BlobName> {
-    let mut blobs: Vec<BlobName> = blob(value).into_iter().collect();
-    match value {
-        Value::Array(items) => blobs.extend(items.iter().flat_map(references)),
-        Value::Object(fields) => blobs.extend(fields.values().flat_map(references)),
-        _ => {}
-    }
-    blobs
+    let below: Vec<&Value> = match value {
+        Value::Array(items) => items.iter().collect(),
+        Value::Object(fields) => fields.values().collect(),
+        _ => Vec::new(),
+    };
+    blob(value)
+        .into_iter()
+        .chain(below.into_iter().flat_map(references))
+        .collect()
 }
 
 /// Returns the blob that a descriptor refers to; `None` for what is no descriptor, or names its blob by another hash.

@@ -8,7 +8,7 @@
 mod documents;
 mod prune;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::io::{self, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use super::layout::{INDEX, provider_dir, zip_name};
 use super::present::MAX_DOCUMENT_BYTES;
 use super::{
     ExistingCheck, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroringError,
-    PackageState,
+    PackageState, opened,
 };
 use crate::addr::ProviderAddr;
 use crate::hash;
@@ -57,6 +57,49 @@ struct LayoutPackage<'a> {
     platform: &'a Platform,
     file_name: String,
     zip: BlobName,
+}
+
+/// Opens the directory of the layouts; `None` if none are wanted.
+pub(super) fn layouts<'a>(
+    disk: &'a dyn Disk,
+    settings: &'a MirrorSettings<'a>,
+    mirror: &'a Path,
+) -> Result<Option<OciLayouts<'a>>, MirroringError> {
+    let Some(dir) = settings.oci_layout else {
+        return Ok(None);
+    };
+    let (dir, written) = opened(disk, dir, settings)?;
+    Ok(Some(OciLayouts {
+        files: disk,
+        disk: written,
+        dir,
+        mirror,
+        settings,
+    }))
+}
+
+/// Writes the layouts of all providers, if any are wanted; returns the files that differed, and what went wrong.
+pub(super) fn write(
+    disk: &dyn Disk,
+    settings: &MirrorSettings<'_>,
+    mirror: &Path,
+    by_provider: &BTreeMap<&ProviderAddr, Vec<&MirroredRelease>>,
+) -> (BTreeSet<PathBuf>, Vec<MirroringError>) {
+    let (mut files, mut errors) = (BTreeSet::new(), Vec::new());
+    match layouts(disk, settings, mirror) {
+        Ok(None) => {}
+        Ok(Some(layouts)) => {
+            for (provider, releases) in by_provider {
+                // The layout of each provider stands alone, so that one that fails stops no other.
+                match layouts.write(provider, releases) {
+                    Ok(differing) => files.extend(differing),
+                    Err(error) => errors.push(error),
+                }
+            }
+        }
+        Err(error) => errors.push(error),
+    }
+    (files, errors)
 }
 
 impl OciLayouts<'_> {
@@ -104,6 +147,7 @@ impl OciLayouts<'_> {
         }
         differing.extend(self.place_document(&blobs, &configuration())?);
         let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
+        // Versions that this run does not name keep their tags unseen: another run has placed them.
         let versions: BTreeSet<&Version> = packages.iter().map(|package| package.version).collect();
         for version in versions {
             let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
@@ -141,6 +185,7 @@ impl OciLayouts<'_> {
     /// Refuses a directory with an `index.json` that is not that of a layout: a network mirror has such a file too.
     fn refuse_other_use(&self, dir: &Path) -> Result<(), MirroringError> {
         let is_there = |name: &str| self.disk.kind(&dir.join(name)).is_ok();
+        // The marker is written first, so that only an index of something else is alone.
         if is_there(INDEX) && !is_there(MARKER_NAME) {
             return Err(MirroringError::NoLayout {
                 path: dir.to_owned(),
@@ -168,6 +213,7 @@ impl OciLayouts<'_> {
 
     /// Returns the entries of the index that a tag leads to, without packages of which a blob is wrong.
     fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> IndexEntries {
+        // A wrong index counts for nothing: its packages would be pushed under the right tag.
         let index = tag
             .and_then(blob)
             .and_then(|name| self.document(blobs, &name));
@@ -220,6 +266,7 @@ impl OciLayouts<'_> {
             return Ok(None);
         }
         if self.writes() {
+            // From the mirror, whose zips were hashed in this run; the copy is hashed again, since that was earlier.
             let zip = zips.join(&package.file_name);
             let copied =
                 copy::copy(self.disk.open(&zip), self.disk, blobs).map_err(

@@ -114,6 +114,7 @@ impl OciLayouts<'_> {
         for descriptor in tags.descriptors() {
             self.follow(&blobs, descriptor, &mut kept);
         }
+        // The right to write is one to the directory, which is about to go.
         if tags.is_empty() {
             drop(held);
             return self.remove_layout(dir);
@@ -125,11 +126,8 @@ impl OciLayouts<'_> {
         }
         let names: BTreeSet<&str> = kept.iter().map(|blob| blob.name.value()).collect();
         let mut removed = Vec::new();
-        for entry in self
-            .disk
-            .list(&blobs)
-            .map_err(|cause| MirroringError::io(self.files, &blobs, "read", cause))?
-        {
+        let unreadable = |cause| MirroringError::io(self.files, &blobs, "read", cause);
+        for entry in self.disk.list(&blobs).map_err(unreadable)? {
             // Other names are not those of blobs, and not ours.
             let name = entry.name.to_str().filter(|name| {
                 digest_of_hex(name).is_some_and(|digest| zh_of_digest(&digest).value() == *name)

@@ -113,10 +113,9 @@ fn oci_layout(
     options: &MirrorOptions,
 ) -> impl Iterator<Item = Sentence> {
     let shown = dir.display();
-    let differing: Vec<PathBuf> = outcome.oci_files.iter().cloned().collect();
-    let count = counted(differing.len(), "file");
+    let count = counted(outcome.oci_files.len(), "file");
     let said = match options.extent {
-        _ if differing.is_empty() => None,
+        _ if outcome.oci_files.is_empty() => None,
         MirrorExtent::Place => Some(Sentence::note(format!(
             "wrote {count} of the OCI layout {shown}; `lockctl explain mirror` shows how to push it"
         ))),
@@ -125,7 +124,7 @@ fn oci_layout(
         ))),
         MirrorExtent::Check => Some(Sentence::warning(format!(
             "{count} of the OCI layout would change: {}",
-            names(&differing)
+            names(&Vec::from_iter(outcome.oci_files.clone()))
         ))),
     };
     said.into_iter()
