@@ -383,6 +383,10 @@ impl Hasher<'_> {
         let (Some(_), Check::Digest(digest)) = (wanted.trusted, check) else {
             return Err(failure);
         };
+        // Another length than the registry states contradicts its evidence, not its bytes, and OpenTofu refuses it.
+        if matches!(failure, ContentError::Size { .. }) {
+            return Err(failure);
+        }
         for id in other_registries(&meta.id) {
             // The first failure is the one to report: whoever locked never named the other registry.
             let Ok(other) = source.source.package(&id) else {
