@@ -20,7 +20,7 @@ const MAX_ALIASES: usize = 20;
 /// The ecosystem whose packages are Go modules.
 const ECOSYSTEM: &str = "Go";
 
-/// What is known about a vulnerability.
+/// A known vulnerability with the modules that it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advisory {
     /// The identifier, e.g. `GO-2025-4152`.
@@ -31,7 +31,7 @@ pub struct Advisory {
     pub summary: String,
     /// The page of the advisory; empty if none is stated.
     pub url: String,
-    /// It was taken back, and counts for nothing.
+    /// The advisory was withdrawn, and counts for nothing.
     pub is_withdrawn: bool,
     /// The Go modules that it is about, as the advisory lists them.
     pub modules: Vec<AffectedModule>,
@@ -40,7 +40,7 @@ pub struct Advisory {
 /// A module that is affected, with the versions that are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AffectedModule {
-    /// The module.
+    /// The path of the module, with its major suffix apart.
     pub path: GoModulePath,
     /// The ranges by the versions of Go; all versions if there are neither ranges nor versions.
     pub ranges: Vec<VersionRange>,
@@ -48,7 +48,7 @@ pub struct AffectedModule {
     pub custom_ranges: Vec<VersionRange>,
     /// Single versions that are affected.
     pub versions: Vec<GoVersion>,
-    /// It has ranges, but none of a kind that can be compared.
+    /// The module has ranges, but none of a kind that can be compared.
     pub is_not_comparable: bool,
 }
 
@@ -138,6 +138,7 @@ impl Advisory {
         if !is_advisory_id(&entry.id) {
             return Err(AdvisoryError::Id { id: entry.id });
         }
+        // 1 MiB has room for some 70,000 events, and each version that is judged is compared with all of them.
         let events =
             |ranges: &[OsvRange]| ranges.iter().map(|range| range.events.len()).sum::<usize>();
         let all_events: usize = entry
@@ -153,6 +154,7 @@ impl Advisory {
             return Err(AdvisoryError::TooLarge);
         }
         let mut aliases = entry.aliases;
+        // Aliases join advisories (rules 5.2): an empty text would join those that have nothing in common.
         aliases.retain(|alias| is_advisory_id(alias) && *alias != entry.id);
         aliases.sort();
         aliases.dedup();

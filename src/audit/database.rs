@@ -75,6 +75,7 @@ impl AdvisoryDatabase {
     fn add(&mut self, advisory: Arc<Advisory>) {
         self.count += 1;
         let paths = || advisory.modules.iter().map(|module| &module.path);
+        // As sets: an advisory lists a module once for each major version, and all of them have one base.
         let bases: BTreeSet<&str> = paths().map(GoModulePath::base).collect();
         let types: BTreeSet<&str> = paths().filter_map(GoModulePath::provider_type).collect();
         for (names, lists) in [(bases, &mut self.by_base), (types, &mut self.by_type)] {

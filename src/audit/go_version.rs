@@ -34,6 +34,7 @@ impl GoVersion {
             return None;
         }
         let text = text.strip_prefix('v').unwrap_or(text);
+        // Build metadata may have dashes, so it is cut off before the first dash is taken for that of a pre-release.
         let text = text.split_once('+').map_or(text, |(version, _)| version);
         let (numbers, prerelease) = match text.split_once('-') {
             Some((_, "")) => return None,
@@ -117,6 +118,7 @@ impl Ord for GoVersion {
         self.core.cmp(&other.core).then_with(|| {
             match (self.prerelease.is_empty(), other.prerelease.is_empty()) {
                 (true, true) => Ordering::Equal,
+                // A release sorts after its pre-releases, and so after the pseudo-versions below it (rules 2.3).
                 (true, false) => Ordering::Greater,
                 (false, true) => Ordering::Less,
                 (false, false) => compare_prereleases(&self.prerelease, &other.prerelease),
@@ -159,6 +161,7 @@ impl PartialOrd for GoVersion {
 
 impl PartialEq for GoVersion {
     fn eq(&self, other: &Self) -> bool {
+        // `v1.2` and `1.2.0` are the same version (rules 2.2), although their texts differ.
         self.cmp(other) == Ordering::Equal
     }
 }

@@ -11,7 +11,7 @@ pub const MAX_ADVISORIES: usize = 200_000;
 /// Maximum length of an identifier, in bytes.
 const MAX_ID_BYTES: usize = 64;
 
-/// `index/modules.json`
+/// The list of modules with advisories, `index/modules.json`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub struct ModuleIndex {
@@ -24,7 +24,7 @@ pub struct ModuleIndex {
 pub struct IndexedModule {
     /// The path of the module.
     pub path: String,
-    /// The advisories.
+    /// The advisories about the module.
     #[serde(default)]
     pub vulns: Vec<IndexedAdvisory>,
 }
@@ -39,7 +39,7 @@ pub struct IndexedAdvisory {
     pub modified: String,
 }
 
-/// `index/db.json`
+/// The state of the whole database, `index/db.json`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct DatabaseDate {
     /// The time of the last change of any advisory, as RFC 3339 text.
@@ -47,7 +47,7 @@ pub struct DatabaseDate {
 }
 
 impl ModuleIndex {
-    /// Reads the document.
+    /// Reads the list of modules.
     ///
     /// # Errors
     /// If it is another document.
@@ -57,7 +57,7 @@ impl ModuleIndex {
 }
 
 impl DatabaseDate {
-    /// Reads the document.
+    /// Reads the state of the database.
     ///
     /// # Errors
     /// If it is another document.

@@ -82,6 +82,7 @@ impl AffectedModule {
     }
 
     fn judge_in(&self, ranges: &[VersionRange], version: &GoVersion) -> RangePlace {
+        // A listed version is affected whatever the ranges say (rules 4.1), and the list states no fix of it.
         if self.versions.contains(version) {
             return RangePlace::Inside(None);
         }
@@ -104,6 +105,7 @@ impl AffectedModule {
             .main
             .as_ref()
             .and_then(|main| GoVersion::parse(&main.version));
+        // `v7.1.0+incompatible` sorts after all pseudo-versions of majors 0 and 1, and would always pass for fixed.
         if let Some(built) = built.filter(|built| built.major() <= 1) {
             return place_in(&self.ranges, &built);
         }

@@ -19,6 +19,7 @@ impl GoModulePath {
     #[must_use]
     pub fn new(text: &str) -> Self {
         let suffix = text.rsplit_once("/v").and_then(|(base, number)| {
+            // `parse` alone would also accept a sign, as in `/v+2`.
             let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
             Some((base, number.parse().ok().filter(|_| is_number)?))
         });

@@ -111,6 +111,7 @@ pub(super) fn place_in(ranges: &[VersionRange], version: &GoVersion) -> RangePla
                     .zip(fixed)
                     .map(|(left, right)| left.max(right));
             }
+            // One range has the version, and a faulty one cannot take it out of that (rules 4.1).
             (RangePlace::Unknown, RangePlace::Inside(_)) => {}
             (found, place) => *place = found,
         }

@@ -50,7 +50,7 @@ pub struct AdvisoryMatch {
 /// The verdict on a release by an advisory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchVerdict {
-    /// It cannot be known whether the release is affected.
+    /// Nobody can say whether the release is affected.
     Unknown(UnknownReason),
     /// The release is affected.
     Affected,
@@ -72,8 +72,10 @@ impl AuditedRelease<'_> {
     pub fn select(&self, selection: &mut ModuleSelection) {
         match self.suggested() {
             Some(base) => selection.add_base(&base),
+            // Another registry suggests no module, so all that are named like the type are needed (rules 3.1).
             None => selection.add_type(self.provider.type_name()),
         }
+        // Without a build there is no version of Go to compare, and the advisories would be fetched for nothing.
         if !self.builds.is_empty() {
             selection.add_base(STANDARD_LIBRARY);
         }
@@ -211,6 +213,7 @@ fn dependency(built: &BuiltModule, database: &AdvisoryDatabase, matches: &mut Ma
         let modules = advisory.modules.iter();
         // Go tells modules apart by their suffixes, so here the whole path has to be the same.
         for module in modules.filter(|module| module.path.is_same(&path)) {
+            // A replacement by a directory has no version, and `(devel)` is none either (rules 3.4).
             let place = match GoVersion::parse(version) {
                 Some(version) => module.judge_module(&version),
                 None => RangePlace::Unknown,
@@ -238,6 +241,7 @@ impl Matches {
             (RangePlace::Outside, _) => return,
             (RangePlace::Inside(fixed), None) => (MatchVerdict::Affected, fixed),
             (RangePlace::Inside(fixed), Some(why)) => (MatchVerdict::Unknown(why), fixed),
+            // The doubt about the module goes first: a version that can be compared would not remove it.
             (RangePlace::Unknown, doubt) => {
                 let why = doubt.unwrap_or(UnknownReason::Version);
                 (MatchVerdict::Unknown(why), None)
@@ -297,6 +301,7 @@ impl Matches {
             let joined = all[at]
                 .iter()
                 .flat_map(|found| found.aliases.iter().cloned());
+            // With the names of absorbed advisories: a later advisory with one of them would be listed again.
             for name in names.into_iter().chain(joined) {
                 by_name.insert(name, at);
             }
@@ -314,6 +319,7 @@ impl AdvisoryMatch {
     /// Keeps what is more important of two matches of one advisory: certainty, then the level, then the later fix.
     fn take_better(&mut self, other: Self) {
         let rank = |found: &Self| (found.verdict == MatchVerdict::Affected, found.level);
+        // Aliases belong to the vulnerability and not to a match, so they stay whichever match is kept.
         let aliases = std::mem::take(&mut self.aliases);
         if rank(&other) > rank(self) {
             *self = Self { aliases, ..other };
@@ -327,6 +333,7 @@ impl AdvisoryMatch {
 
     /// Takes the names of another advisory about the same vulnerability, and its verdict where that is clearer.
     fn absorb(&mut self, other: Self) {
+        // `take_better` may replace the whole match, but the advisory that came first is the one to show (rules 5.2).
         let advisory = Arc::clone(&self.advisory);
         self.aliases.push(other.advisory.id.clone());
         self.aliases.extend(other.aliases.iter().cloned());

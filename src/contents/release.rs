@@ -90,6 +90,7 @@ impl ReleaseBuilds {
     #[must_use]
     pub fn disagreements(&self) -> Vec<BuildDisagreement> {
         let mut disagreements = Vec::new();
+        // A package whose commit is unknown contradicts no other one, and is not among them.
         let commits = self.commits();
         if commits.len() > 1 {
             disagreements.push(BuildDisagreement::Commits(commits));
@@ -111,6 +112,7 @@ pub fn without_major(path: &str) -> &str {
             !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
         })
     };
+    // Modules of gopkg.in have the version behind a dot (`yaml.v3`), which is a part of their name and stays.
     match path.rsplit_once('/') {
         Some((start, end)) if is_major(end) => start,
         _ => path,

@@ -3,7 +3,6 @@
 use crate::diag::Span;
 use crate::hcl::tree::Block;
 
-use super::read::end;
 use super::values::{BodySchema, ProjectReader};
 use super::{SettingEnd, SettingPlace};
 
@@ -81,7 +80,7 @@ fn ignore(block: &Block, reader: &mut ProjectReader) -> Option<IgnoredAdvisory> 
         );
     }
     let until = match reader.text(&block.body, "until") {
-        Some(text) => Some(end(&text, reader)?),
+        Some(text) => Some(reader.day(&text)?),
         // Without its end, an exception that was meant to end would count for ever.
         None if block.body.attribute("until").is_some() => return None,
         None => None,

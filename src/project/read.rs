@@ -5,14 +5,14 @@ use crate::diag::{self, Diagnostic, FileId, Level, RULES, Severity, Span, did_yo
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::hcl;
 use crate::hcl::tree::{Block, Body};
-use crate::package::{H1Trust, KeyId, MinAge, Undated, calendar};
+use crate::package::{H1Trust, KeyId, MinAge, Undated};
 use crate::platform::Platform;
 
 use super::patterns::RootPatternError;
 use super::values::{BodySchema, Located, ProjectReader, listed};
 use super::{
     Allow, PinnedKey, PlatformName, Policy, Project, ProviderName, ProviderSetting, RootPatterns,
-    RootsFrom, RuleSetting, SettingEnd, SettingPlace, Trust,
+    RootsFrom, RuleSetting, SettingPlace, Trust,
 };
 use super::{audit, packages};
 
@@ -317,7 +317,7 @@ fn rule(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
         None => None,
     };
     let until = match reader.text(&block.body, "until") {
-        Some(text) => Some(end(&text, reader)?),
+        Some(text) => Some(reader.day(&text)?),
         // Without its end, a setting that was meant to end would count for ever.
         None if block.body.attribute("until").is_some() => return None,
         None => None,
@@ -328,21 +328,6 @@ fn rule(block: &Block, reader: &mut ProjectReader) -> Option<RuleSetting> {
         reason: reason.map(|text| text.value),
         provider,
         until,
-    })
-}
-
-pub(super) fn end(text: &Located<String>, reader: &mut ProjectReader) -> Option<SettingEnd> {
-    let Some(moment) = calendar::read_day(&text.value) else {
-        let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";
-        reader.invalid("Invalid day", text.span, "this is no day", help);
-        return None;
-    };
-    Some(SettingEnd {
-        moment,
-        place: SettingPlace {
-            file: reader.file,
-            span: text.span,
-        },
     })
 }
 

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use super::{SettingEnd, SettingPlace};
 use crate::diag::{Diagnostic, FileId, Span, did_you_mean, rules};
 use crate::expr::{self, Value};
 use crate::hcl::tree::{Block, Body, Expr, ExprKind, Word};
+use crate::package::calendar;
 
 /// The attributes and blocks that a body may have.
 pub(super) struct BodySchema {
@@ -236,6 +238,22 @@ impl ProjectReader {
         let error = Diagnostic::error(rules::WRONG_TYPE, format!("Unsuitable value for {name}"));
         self.push(error.at(self.file, at, remark));
         None
+    }
+
+    /// Reads the day on which a setting ends.
+    pub(super) fn day(&mut self, text: &Located<String>) -> Option<SettingEnd> {
+        let Some(moment) = calendar::read_day(&text.value) else {
+            let help = "write a day as YEAR-MONTH-DAY, as in 2027-03-01; it begins at 00:00 UTC";
+            self.invalid("Invalid day", text.span, "this is no day", help);
+            return None;
+        };
+        Some(SettingEnd {
+            moment,
+            place: SettingPlace {
+                file: self.file,
+                span: text.span,
+            },
+        })
     }
 }
 

@@ -112,6 +112,18 @@ pub enum Tone {
     Bad,
 }
 
+impl Tone {
+    /// Returns the tone of a verdict on a whole run, by its exit code.
+    #[must_use]
+    pub fn of_exit(exit: u8) -> Self {
+        match exit {
+            0 => Self::Good,
+            1 => Self::Warning,
+            _ => Self::Bad,
+        }
+    }
+}
+
 /// An operation that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -98,6 +98,7 @@ impl fmt::Display for BuildChange {
             Self::SeveralCommits { commits } => {
                 let commits: Vec<&str> = commits
                     .iter()
+                    // A build may state any text: a shorter one, or one with a character across this place.
                     .map(|commit| commit.get(..COMMIT_DIGITS).unwrap_or(commit))
                     .collect();
                 write!(

@@ -169,6 +169,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
     fn add(&mut self, builds: &mut LockedBuilds, on_machine: &[MatchedPackage]) {
         for package in on_machine {
             let release = builds.entry(package.id.provider.clone()).or_default();
+            // `None` equals `None`, so without the test for a `zh:` two unpacked packages would be taken for one.
             let known = release.packages.iter_mut().find(|build| {
                 build.platform == package.id.platform
                     && (build.h1.as_ref() == Some(&package.h1)

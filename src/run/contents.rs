@@ -97,6 +97,7 @@ impl UserFacts<'_> {
 
 impl ContentsMemo {
     fn get(&self, facts: &dyn Facts, zh: &Hash) -> Option<(Arc<ProgramContents>, FactOrigin)> {
+        // After a panic in another thread, only the count of modules may be too high: the map has whole entries.
         let lock = || {
             self.remembered
                 .lock()

@@ -48,6 +48,7 @@ impl LockedRoots {
                 hashes: Hashes::default(),
                 trusted,
             });
+            // Lock files may name other platforms of the same release, and the bill lists a release once.
             release.hashes = release.hashes.union(&entry.hashes);
             // What only some of the roots trust must not stand in what all of them share.
             if trusted == TrustedFacts::Own {

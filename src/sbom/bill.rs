@@ -67,7 +67,7 @@ pub struct BilledPackage {
 pub enum BilledContents {
     /// Nobody read it, or no fact that counts says so.
     NotRead,
-    /// It was read, and it says nothing about itself.
+    /// The program was read, and it says nothing about itself.
     Silent,
     /// A program of Go.
     Go {
@@ -187,6 +187,7 @@ impl BilledRelease {
     #[must_use]
     pub fn is_read(&self) -> bool {
         let unread = |package: &BilledPackage| package.contents == BilledContents::NotRead;
+        // Without the first condition, a release of which no package is known would count as read completely.
         !self.packages.is_empty() && !self.packages.iter().any(unread)
     }
 

@@ -189,6 +189,7 @@ impl BomGraph {
             });
         }
         // A document is about one component: the root, or all of them.
+        // Where others were left out, the only root that could be read must not pass for the whole.
         if bill.left_out.is_empty()
             && components.len() == 1
             && let Some(only) = components.pop()

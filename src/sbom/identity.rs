@@ -7,6 +7,7 @@ pub(super) fn uuid(document: &impl serde::Serialize) -> String {
     let mut stream = Sha256Stream::default();
     stream.update(super::printed(document).as_bytes());
     let digest = stream.finish();
+    // Version 8 leaves the other 122 bits to the program; version 5 would have to be made with SHA-1.
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&digest[..16]);
     bytes[6] = bytes[6] & 0x0f | 0x80; // version 8

@@ -102,6 +102,7 @@ pub(super) fn names(modules: &BTreeSet<BilledModule>) -> BTreeMap<&BilledModule,
             // The same version with two checksums is two modules, and so is one that was replaced in one program only.
             let count = uses.entry(name.clone()).or_default();
             *count += 1;
+            // The set is sorted, so that a number goes to the same module in each run.
             let name = if *count == 1 {
                 name
             } else {

@@ -70,6 +70,7 @@ pub fn of_module(path: &str, version: Option<&str>) -> String {
 fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
+        // `+` is not among them: readers that decode it as in a form would see a space in `v2.0.0+incompatible`.
         if byte.is_ascii_alphanumeric() || b".-_~:".contains(&byte) {
             out.push(char::from(byte));
         } else {

@@ -111,6 +111,7 @@ fn resolved(bill: &Bill, root: &BilledRoot) -> BTreeMap<String, SnapshotPackage>
             .into_iter()
             .flat_map(|release| &release.packages)
             .flat_map(BilledPackage::modules)
+            // A snapshot names everything by purls, and a module out of a directory has none.
             .filter_map(BilledModule::purl)
             .collect();
         for module in &modules {

@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn groups_are_chosen_and_left_out() {
-        use CheckGroup::{Configuration, File, Packages, Platforms, Policy, Upstream};
-        let offline = [File, Configuration, Platforms, Packages, Policy];
+        use CheckGroup::{Build, Configuration, File, Packages, Platforms, Policy, Upstream};
+        let offline = [File, Configuration, Platforms, Packages, Build, Policy];
         check(&Groups::offline(), &offline, true);
         check(&Groups::offline().with(Upstream), &CheckGroup::ALL, true);
         check(&Groups::only([Upstream]), &[Upstream], true);

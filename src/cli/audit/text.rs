@@ -10,7 +10,7 @@ use crate::report::json::{
     AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, Provider,
 };
 use crate::report::shared::{MAX_ROOTS, first_names};
-use crate::report::{CommandResult, TextBlock, Tone};
+use crate::report::{CommandResult, RootResult, TextBlock, Tone};
 
 /// The heads of the table of the lower levels.
 const TITLES: [&str; 6] = ["LEVEL", "MODULE", "VERSION", "FIXED", "ADVISORIES", "IN"];
@@ -27,14 +27,7 @@ type Located<'r> = (&'r str, &'r AuditedProvider, &'r AuditedAdvisory);
 /// Shows advisories about providers, then the lower levels, then how it came out.
 pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let rows = || {
-        roots.iter().flat_map(|root| {
-            root.providers.iter().filter_map(|row| match row {
-                Provider::Audited(row) => Some((root.path.as_str(), row)),
-                _ => None,
-            })
-        })
-    };
+    let rows = || audited(roots);
     // The failures say all that there is to say.
     if rows().next().is_none() && result.exit > 1 {
         return Vec::new();
@@ -82,15 +75,21 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         rows().flat_map(|(_, row)| &row.advisories),
         releases.len(),
     );
-    let tone = match result.exit {
-        0 => Tone::Good,
-        1 => Tone::Warning,
-        _ => Tone::Bad,
-    };
+    let tone = Tone::of_exit(result.exit);
     if !(is_quiet && roots.len() > 1) {
         blocks.push(TextBlock::Verdict(tone, verdict));
     }
     blocks
+}
+
+/// Iterates over the providers of all roots, each with the path of its root.
+fn audited(roots: &[RootResult]) -> impl Iterator<Item = (&str, &AuditedProvider)> {
+    roots.iter().flat_map(|root| {
+        root.providers.iter().filter_map(|row| match row {
+            Provider::Audited(row) => Some((root.path.as_str(), row)),
+            _ => None,
+        })
+    })
 }
 
 /// Shows an advisory about providers, with the providers, the roots and the way to a fixed version.
@@ -156,6 +155,7 @@ fn place(members: &[Located<'_>], of: usize, look: Look) -> String {
     if of <= 1 {
         return String::new();
     }
+    // `first_names` adds 1 to the number, which would overflow.
     let most = if look.verbose {
         usize::MAX - 1
     } else {
@@ -247,10 +247,7 @@ fn sentence<'r>(
                 found.advisory.level == level && found.advisory.status == AdvisoryStatus::Affected
             })
             .collect();
-        let ids: BTreeSet<&str> = affected
-            .iter()
-            .map(|(_, _, found)| &*found.advisory.id)
-            .collect();
+        let ids = identifiers(affected.iter().map(|(_, _, found)| *found));
         let concerned: BTreeSet<_> = affected
             .iter()
             .map(|(_, row, _)| (&row.provider, &row.version))
@@ -271,18 +268,15 @@ fn sentence<'r>(
     if parts.is_empty() {
         parts.push(format!("no advisory is known to concern {versions}"));
     }
-    let unknown: BTreeSet<&str> = all
-        .iter()
-        .filter(|(_, _, found)| found.advisory.status == AdvisoryStatus::Unknown)
-        .map(|(_, _, found)| &*found.advisory.id)
-        .collect();
+    let unknown = identifiers(
+        all.iter()
+            .map(|(_, _, found)| *found)
+            .filter(|found| found.advisory.status == AdvisoryStatus::Unknown),
+    );
     if !unknown.is_empty() {
         parts.push(format!("{} unknown", counted_advisories(unknown.len())));
     }
-    let ignored: BTreeSet<&str> = every
-        .filter(|found| found.ignored.is_some())
-        .map(|found| &*found.advisory.id)
-        .collect();
+    let ignored = identifiers(every.filter(|found| found.ignored.is_some()));
     if !ignored.is_empty() {
         parts.push(format!(
             "{} ignored by the project file",
@@ -290,6 +284,11 @@ fn sentence<'r>(
         ));
     }
     parts.join("; ")
+}
+
+/// Returns the advisories of some rows, each once, however many roots and providers they concern.
+fn identifiers<'r>(found: impl Iterator<Item = &'r AuditedAdvisory>) -> BTreeSet<&'r str> {
+    found.map(|found| &*found.advisory.id).collect()
 }
 
 fn counted_advisories(count: usize) -> String {

@@ -37,7 +37,7 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         return Vec::new();
     }
     let mut blocks = Vec::new();
-    let verdict = TextBlock::Verdict(tone(result), sentence(&rows, extent));
+    let verdict = TextBlock::Verdict(Tone::of_exit(result.exit), sentence(&rows, extent));
     if look.quiet && roots.len() > 1 && !look.markdown {
         return if result.exit == 0 {
             Vec::new()
@@ -99,14 +99,6 @@ fn bundled(bundle: &MirrorBundle) -> String {
         text.push_str(&format!("; {left_out} left out since {base}"));
     }
     text
-}
-
-fn tone(result: &CommandResult) -> Tone {
-    match result.exit {
-        0 => Tone::Good,
-        1 => Tone::Warning,
-        _ => Tone::Bad,
-    }
 }
 
 /// Counts the packages of a release, each of which may be there in two layouts.

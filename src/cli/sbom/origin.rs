@@ -27,6 +27,7 @@ pub(super) fn stated_time(env: &dyn Env) -> Result<Option<SystemTime>, Failure> 
     let Some(text) = stated(env, TIME) else {
         return Ok(None);
     };
+    // `parse` alone would also accept a sign, as in `+5`.
     let seconds: Option<u64> = text
         .bytes()
         .all(|byte| byte.is_ascii_digit())
@@ -87,6 +88,7 @@ pub(super) fn snapshot(
         Some(created) => created,
         None => repository()
             .and_then(|repository| repository.commit_time(&sha))
+            // Whoever makes a commit chooses its time, and it may be after the last year that can be written.
             .map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND)))
             .map_err(|error| unknown("time of the commit", TIME, git::failure(&error)))?,
     };

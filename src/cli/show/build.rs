@@ -208,6 +208,7 @@ pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
                 lines.extend(
                     info.to_string()
                         .lines()
+                        // Tabs separate columns (`contents` rules 3.1); terminals differ in their widths.
                         .map(|line| format!("  {}", line.replace('\t', "  ").trim_end()))
                         .filter(|line| !line.trim().is_empty()),
                 );

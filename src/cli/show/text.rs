@@ -156,6 +156,7 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
     shared_table(shape, facts, |(provider, Reverse(version), counts)| {
         let mut cells = vec![name(provider), version.to_string()];
         cells.extend(counts.iter().cloned());
+        // A root whose registries were not asked has no cell for dates, and another root may have filled that column.
         cells.resize(columns, "-".to_owned());
         cells
     })

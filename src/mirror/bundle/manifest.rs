@@ -92,7 +92,7 @@ impl BundledPackage {
 }
 
 impl Manifest {
-    /// Spells the manifest.
+    /// Returns the manifest as JSON text.
     ///
     /// # Errors
     /// If a reader would refuse it, or a package, for its size.
@@ -183,6 +183,7 @@ impl Manifest {
             .collect();
         let (left_out, new) = packages
             .into_iter()
+            // A manifest is no evidence: where its size of a zip differs, the zip is packed again.
             .partition(|package| earlier.get(&package.zh) == Some(&package.bytes));
         [new, left_out]
     }
@@ -249,6 +250,7 @@ fn package_of(row: &PackageText) -> Result<BundledPackage, BundleError> {
     let provider = Flavor::ALL
         .iter()
         .filter_map(|flavor| ProviderAddr::parse(&row.provider, *flavor).ok())
+        // The short form `acme/demo` means another host in each program.
         .find(|provider| provider.to_string() == row.provider)
         .ok_or_else(|| wrong(&row.provider, "the full address of a provider"))?;
     let id = PackageId {

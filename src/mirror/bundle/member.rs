@@ -83,6 +83,7 @@ fn plain_header(bytes: u64) -> Header {
 pub(super) fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
     let mut length = rest.len();
+    // The digits may add one more: 98 bytes with two digits are 100, so that it takes three, and the length is 101.
     while length != rest.len() + length.to_string().len() {
         length = rest.len() + length.to_string().len();
     }
@@ -130,6 +131,7 @@ fn read_header(
     at: u64,
     length: u64,
 ) -> Result<Option<Header>, BundleError> {
+    // `at` is never behind the end: `member` refuses a size that leads out of the file.
     if length - at < BLOCK as u64 {
         // So short a file is another one, and no part of an archive.
         return Err(if at == 0 {
@@ -145,6 +147,7 @@ fn read_header(
         return check_end(tar, length - at).map(|()| None);
     }
     let header = Header::from_byte_slice(&block).clone();
+    // The crate `tar` reads the checksum, and does not compare it.
     let is_sound = header
         .cksum()
         .is_ok_and(|stated| stated == checksum(&block))

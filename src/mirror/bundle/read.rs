@@ -47,6 +47,7 @@ impl Bundle {
             let found = first.map(|first| first.name);
             return Err(BundleError::ManifestNotFirst { found });
         };
+        // Before it is read: the size in a header is whatever the author of the file wrote there.
         if first.bytes > MAX_MANIFEST_BYTES {
             return Err(BundleError::ManifestTooLarge { bytes: first.bytes });
         }
@@ -166,6 +167,7 @@ fn offsets(
         if offsets[*number].replace(member.offset).is_some() {
             return Err(BundleError::Twice { name });
         }
+        // `packages` makes its ranges of the stated size, so a wrong one would lead into the next member.
         let (found, stated) = (member.bytes, manifest.packages[*number].bytes);
         if found != stated {
             return Err(BundleError::SizeDiffers {

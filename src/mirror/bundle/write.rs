@@ -126,6 +126,7 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
             release
                 .packages
                 .iter()
+                // An unpacked package has no bytes that its `zh:` is the hash of.
                 .filter(|package| package.form == MirroredForm::Zip)
                 .filter_map(|package| {
                     Some(BundledPackage {
@@ -141,6 +142,7 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
                 })
         })
         .collect();
+    // Readers refuse any other order, by which they find that no package is there twice.
     packages.sort_by(|a, b| a.id.cmp(&b.id));
     packages
 }
@@ -176,6 +178,7 @@ impl Content<'_> {
             self.begin(&mut out, &package.name(), package.bytes)?;
             self.copy(&mut out, package, &mut buffer)?;
         }
+        // Flushed here, because a `BufWriter` that is dropped hides the error of its last bytes.
         out.write_all(&member::END)
             .and_then(|()| out.flush())
             .map_err(|cause| self.unwritable(cause))?;

@@ -190,6 +190,7 @@ impl TagList {
 /// Returns every blob that a descriptor or a document refers to, at any depth; a document of another tool may
 /// have fields that are not known here.
 pub(super) fn references(value: &Value) -> Vec<BlobName> {
+    // `serde_json` refuses text with 128 levels and more, which bounds the recursion.
     let below: Vec<&Value> = match value {
         Value::Array(items) => items.iter().collect(),
         Value::Object(fields) => fields.values().collect(),

@@ -223,6 +223,7 @@ impl OciLayouts<'_> {
             let manifest: Value =
                 serde_json::from_slice(&manifest.unwrap_or_default()).unwrap_or_default();
             let needed = references(&manifest);
+            // `all` is true of an empty list, which a manifest that is missing or damaged has.
             !needed.is_empty()
                 && needed
                     .iter()
@@ -296,6 +297,7 @@ impl OciLayouts<'_> {
         blobs: &Path,
         document: &LayoutDocument,
     ) -> Result<Option<PathBuf>, MirroringError> {
+        // The setting spares reading gigabytes of zips; a document is small, so it is hashed in any case.
         if self.has(blobs, &document.blob(), ExistingCheck::Hashes) {
             return Ok(None);
         }

@@ -54,6 +54,7 @@ impl OciLayouts<'_> {
                 let dir = self.dir.join(&name);
                 let entries = match self.disk.list(&dir) {
                     Ok(entries) => entries,
+                    // No layout may be there yet, and another run may remove one after its parent was listed.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                     Err(cause) => return Err(MirroringError::io(self.files, &dir, "read", cause)),
                 };
@@ -165,6 +166,7 @@ impl OciLayouts<'_> {
                 removed.push(self.delete(path)?);
             }
         }
+        // The directory of all layouts was named by the user, and stays even if it is empty.
         for path in dir.ancestors().take_while(|path| *path != self.dir) {
             if self.disk.list(path).is_ok_and(|entries| entries.is_empty()) {
                 self.delete(path.to_owned())?;

@@ -183,7 +183,7 @@ fn the_end_of_a_setting_is_a_day() {
 
 #[test]
 fn unknown_names_are_errors() {
-    const TOP: &str = "platforms, flavor, roots, provider, rule, packages, trust and policy";
+    const TOP: &str = "platforms, flavor, roots, provider, rule, packages, trust, policy and audit";
     check(
         "\nplatfroms = []\n",
         &["2 Unsupported argument: did you mean platforms?"],

@@ -15,7 +15,7 @@ pub struct AuditedProvider {
     pub provider: ProviderAddr,
     /// The version that is locked.
     pub version: Version,
-    /// What is known of the programs in its packages; if nothing is, only the provider level was looked at.
+    /// The state of knowledge of the programs in its packages; if nothing is known, only the provider level was looked at.
     pub contents: ContentsState,
     /// The advisories: the provider level first, then by identifier. That there is none proves nothing.
     pub advisories: Vec<AuditedAdvisory>,
@@ -62,11 +62,11 @@ pub struct AuditedAdvisory {
 pub struct AdvisoryRow {
     /// The level: `provider`, `stdlib` or `dependency`.
     pub level: &'static str,
-    /// The identifier.
+    /// The identifier of the advisory, e.g. `GO-2025-4152`.
     pub id: String,
     /// Identifiers of the same vulnerability in other databases.
     pub aliases: Vec<String>,
-    /// The verdict.
+    /// The verdict on this version.
     pub status: AdvisoryStatus,
     /// The reason why the verdict is unknown; absent if it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +91,6 @@ pub struct AdvisoryRow {
 pub enum AdvisoryStatus {
     /// The version is affected.
     Affected,
-    /// It cannot be known.
+    /// Neither answer can be given from what is known.
     Unknown,
 }

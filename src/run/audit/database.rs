@@ -65,12 +65,12 @@ pub(super) struct AdvisorySource<'a> {
     pub(super) user: Arc<UserConfigs<'a>>,
 }
 
-/// How the database of a server may be used.
+/// The use of a server: whether it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatabaseUse {
-    /// It is asked for what changed.
+    /// The server is asked for what changed.
     Asked,
-    /// What is kept is used, and no request is made.
+    /// No request is made, and what is kept is used.
     Kept,
 }
 
@@ -118,41 +118,12 @@ impl AdvisorySource<'_> {
         let disk = self.world.disk;
         let shown = dir.display();
         let mut unread = Unread::default();
-        let index_path = dir.join(INDEX);
-        let has_index = disk.kind(&index_path).is_ok();
-        let paths: Vec<(String, PathBuf)> = if has_index {
-            let index = disk
-                .read(&index_path, MAX_INDEX_BYTES)
-                .map_err(|error| unreadable(&index_path.display(), &error))?;
-            let index = ModuleIndex::parse(&index)
-                .map_err(|error| unreadable(&index_path.display(), &error))?;
-            wanted(&index, selection, &mut unread)
-                .into_keys()
-                .map(|id| {
-                    let path = dir.join("ID").join(format!("{id}.json"));
-                    (id, path)
-                })
-                .collect()
+        let has_index = disk.kind(&dir.join(INDEX)).is_ok();
+        let paths = if has_index {
+            self.indexed_files(dir, selection, &mut unread)?
         } else {
-            let entries = disk.list(dir).map_err(|error| unreadable(&shown, &error))?;
-            entries
-                .into_iter()
-                .filter_map(|entry| {
-                    let id = entry.name.to_str()?.strip_suffix(".json")?.to_owned();
-                    Some((id, dir.join(entry.name)))
-                })
-                .collect()
+            self.osv_files(dir)?
         };
-        if !has_index && paths.is_empty() {
-            return Err(Failure {
-                title: format!("{shown} has no advisories"),
-                causes: Vec::new(),
-                help: Some(
-                    "name with --db a directory with index/modules.json, or with *.json files in OSV format"
-                        .to_owned(),
-                ),
-            });
-        }
         if paths.len() > MAX_ADVISORIES {
             let cause = format!("it has more than {MAX_ADVISORIES} files");
             return Err(unreadable(&shown, &cause));
@@ -178,9 +149,9 @@ impl AdvisorySource<'_> {
         }
         let date = disk
             .read(&dir.join("index/db.json"), MAX_ADVISORY_BYTES)
-            .ok();
-        let date = date.and_then(|bytes| DatabaseDate::parse(&bytes).ok());
-        let date = date.map(|date| self.dated(&date.modified));
+            .ok()
+            .and_then(|bytes| DatabaseDate::parse(&bytes).ok())
+            .map(|date| self.dated(&date.modified));
         Ok(LoadedAdvisories {
             database: AdvisoryDatabase::new(advisories),
             remarks: vec![Sentence::note(format!(
@@ -189,6 +160,53 @@ impl AdvisorySource<'_> {
             ))],
             failure: unread.failure(),
         })
+    }
+
+    /// Lists the files of the advisories that an index names about some modules.
+    fn indexed_files(
+        &self,
+        dir: &Path,
+        selection: &ModuleSelection,
+        unread: &mut Unread,
+    ) -> Result<Vec<(String, PathBuf)>, Failure> {
+        let path = dir.join(INDEX);
+        let index = self
+            .world
+            .disk
+            .read(&path, MAX_INDEX_BYTES)
+            .map_err(|error| unreadable(&path.display(), &error))?;
+        let index =
+            ModuleIndex::parse(&index).map_err(|error| unreadable(&path.display(), &error))?;
+        let files = wanted(&index, selection, unread).into_keys().map(|id| {
+            let path = dir.join("ID").join(format!("{id}.json"));
+            (id, path)
+        });
+        Ok(files.collect())
+    }
+
+    /// Lists all files of a directory without an index that may be advisories.
+    fn osv_files(&self, dir: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
+        let shown = dir.display();
+        let entries = self.world.disk.list(dir);
+        let files: Vec<(String, PathBuf)> = entries
+            .map_err(|error| unreadable(&shown, &error))?
+            .into_iter()
+            .filter_map(|entry| {
+                let id = entry.name.to_str()?.strip_suffix(".json")?.to_owned();
+                Some((id, dir.join(entry.name)))
+            })
+            .collect();
+        if files.is_empty() {
+            return Err(Failure {
+                title: format!("{shown} has no advisories"),
+                causes: Vec::new(),
+                help: Some(
+                    "name with --db a directory with index/modules.json, or with *.json files in OSV format"
+                        .to_owned(),
+                ),
+            });
+        }
+        Ok(files)
     }
 
     fn server(
@@ -334,6 +352,7 @@ impl DatabaseServer<'_> {
             return String::new();
         };
         let date = DatabaseDate::parse(&body).ok();
+        // The date becomes one line of what is kept: a text that is no time could hold a line feed, and split it.
         let date = date.filter(|date| calendar::read_timestamp(&date.modified).is_some());
         date.map_or_else(String::new, |date| date.modified)
     }
@@ -347,6 +366,7 @@ impl DatabaseServer<'_> {
             modified
         };
         let kept = self.kept.get(id, MAX_ADVISORY_BYTES);
+        // Where the index states no date, nothing shows that the kept advisory is current.
         let is_current = |kept: &KeptDocument| !modified.is_empty() && kept.date == modified;
         let may_ask = self.usage == DatabaseUse::Asked && !is_unreachable;
         if let Some(kept) = kept.as_ref().filter(|kept| is_current(kept) || !may_ask) {
@@ -358,6 +378,7 @@ impl DatabaseServer<'_> {
         let url = self.url.below(["ID", &format!("{id}.json")]);
         match document(&self.net, &url, MAX_ADVISORY_BYTES, None) {
             Ok(DocumentAnswer::Document { body, etag }) => {
+                // Before it is kept: a wrong document would stay in use until its date in the index changes.
                 let advisory = named(&body, id)?;
                 self.kept.put(
                     id,
@@ -414,6 +435,7 @@ fn parsed(bytes: &[u8]) -> Result<Advisory, String> {
 
 /// Reads an advisory that must have a name.
 fn named(bytes: &[u8], id: &str) -> Result<Advisory, String> {
+    // Identifiers that differ in case share one document of the cache, and a server may answer with any advisory.
     let advisory = parsed(bytes)?;
     if advisory.id == id {
         Ok(advisory)
@@ -437,6 +459,7 @@ impl Unread {
     fn failure(self) -> Option<Failure> {
         let mut unread = self.0;
         unread.sort();
+        // The index lists an advisory below each of its modules, so that one wrong identifier comes up several times.
         unread.dedup();
         if unread.is_empty() {
             return None;

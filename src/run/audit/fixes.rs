@@ -60,6 +60,7 @@ impl<'a> RootConstraints<'a> {
         let found = self.read.get_or_insert_with(|| {
             let mut texts = Texts::default();
             let loaded = self.root.load(&self.search.reading, &mut texts);
+            // A configuration with errors may lack the constraint that excludes the version; the lock file decides.
             let is_sound = loaded.found && !self.root.is_alone && !has_errors(&loaded.diagnostics);
             is_sound.then_some((loaded, texts))
         });

@@ -54,6 +54,7 @@ impl ProjectIgnores {
         let (setting, took_effect) = settings
             .iter_mut()
             .find(|(setting, _)| names().any(|name| name.eq_ignore_ascii_case(&setting.id)))?;
+        // Also of an exception that has ended: the remark must not say that it concerns no locked version.
         *took_effect = true;
         let has_ended = setting.until.is_some_and(|until| until.moment <= now);
         (!has_ended).then(|| setting.reason.clone())

@@ -14,7 +14,7 @@ use crate::contents::{BuildInfo, ReleaseBuilds};
 use crate::diag::Texts;
 use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
-use crate::report::json::AdvisoryRow;
+use crate::report::json::{AdvisoryRow, ContentsState};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::{RootChoice, RunOptions};
@@ -148,9 +148,12 @@ impl Releases {
 }
 
 impl JudgedRelease {
-    /// Returns true if the build of some package is known.
-    pub(super) fn has_known_builds(&self) -> bool {
-        self.builds.known().next().is_some()
+    /// Returns the state of knowledge: the build of one package is enough, since platforms mostly agree.
+    pub(super) fn contents(&self) -> ContentsState {
+        self.builds
+            .known()
+            .next()
+            .map_or(ContentsState::Unknown, |_| ContentsState::Known)
     }
 
     /// Returns the builds that differ in what advisories are about: usually all platforms have the same modules.
@@ -161,6 +164,7 @@ impl JudgedRelease {
                 other.go_version == build.go_version
                     && other.main == build.main
                     && other.deps == build.deps
+                    // The commit stands for its time as well: both decide where versions cannot (`audit` rules 4.4).
                     && other.commit() == build.commit()
             };
             if !builds.iter().any(is_same) {
@@ -197,6 +201,7 @@ impl Job for AuditJob<'_> {
         let mut releases = Vec::new();
         for (provider, entry) in &root.document().lock.providers {
             let (version, hashes) = (&entry.version, &entry.hashes);
+            // A root that accepts imported facts may know builds of a release that other roots must not see.
             let accepts_imports = trusted == TrustedFacts::Imported;
             let key = (
                 provider.clone(),

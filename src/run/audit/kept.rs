@@ -113,6 +113,7 @@ fn written(document: &KeptDocument) -> Vec<u8> {
         etag, date, body, ..
     } = document;
     let about = format!("{asked}\n{etag}\n{date}\n");
+    // The check covers these lines, too: with a damaged date an old advisory could pass for the current one.
     let check = zh(&[about.as_bytes(), body].concat());
     [format!("{HEADER}\n{about}{check}\n").as_bytes(), body].concat()
 }

@@ -25,6 +25,7 @@ pub(crate) fn known_advisories<'r>(
         .map(|(provider, version)| AuditedRelease {
             provider,
             version,
+            // Builds would add the two lower levels (`audit` rules 1.1), and these mark no version.
             builds: &[],
         })
         .collect();

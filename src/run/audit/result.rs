@@ -22,7 +22,7 @@ use crate::version::Version;
 /// The command that reads the contents of packages.
 const READ_CONTENTS: &str = "lockctl show --build --contents";
 
-/// What the result of a root depends on.
+/// The inputs of the result of a root.
 pub(super) struct RootReport<'r> {
     pub(super) audit: &'r AuditOptions,
     /// The project file with the exceptions of the root, if it has any.
@@ -62,7 +62,7 @@ pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
 pub(super) fn unknown_contents(releases: &[JudgedRelease]) -> Option<Sentence> {
     let unknown = releases
         .iter()
-        .filter(|release| !release.has_known_builds())
+        .filter(|release| release.contents() == ContentsState::Unknown)
         .count();
     (unknown > 0).then(|| {
         let versions = counted(unknown, "provider version");
@@ -109,42 +109,36 @@ impl RootReport<'_> {
                 }
                 if self.audit.detail == AuditDetail::Findings {
                     let finding = finding(root, release, (found, row), route.as_ref(), counts);
-                    match &ignored {
-                        Some(reason) => turned_off.push(TurnedOff {
-                            finding,
-                            reason: reason.clone(),
-                        }),
+                    match ignored.clone() {
+                        Some(reason) => turned_off.push(TurnedOff { finding, reason }),
                         None => result.entries.push(ResultEntry::Finding(
                             Box::new(finding),
                             FindingDisplay::Result,
                         )),
                     }
                 }
-                let (command, excluded_by) = match route {
-                    Some(FixRoute::Command(command)) => (Some(command), None),
-                    Some(FixRoute::Excluded(by)) => (None, Some(by)),
-                    None => (None, None),
-                };
-                let (command, command_for_all) = command
-                    .map(|command| (command.for_root, command.for_all))
-                    .unzip();
-                advisories.push(AuditedAdvisory {
+                let mut audited = AuditedAdvisory {
                     advisory: Arc::clone(row),
                     counts,
                     ignored,
-                    command,
-                    command_for_all,
-                    excluded_by,
-                });
+                    command: None,
+                    command_for_all: None,
+                    excluded_by: None,
+                };
+                match route {
+                    Some(FixRoute::Command(command)) => {
+                        audited.command = Some(command.for_root);
+                        audited.command_for_all = Some(command.for_all);
+                    }
+                    Some(FixRoute::Excluded(by)) => audited.excluded_by = Some(by),
+                    None => {}
+                }
+                advisories.push(audited);
             }
             result.providers.push(Provider::Audited(AuditedProvider {
                 provider: release.provider.clone(),
                 version: release.version.clone(),
-                contents: if release.has_known_builds() {
-                    ContentsState::Known
-                } else {
-                    ContentsState::Unknown
-                },
+                contents: release.contents(),
                 advisories,
             }));
         }
@@ -157,6 +151,7 @@ impl RootReport<'_> {
             .audit
             .fail_on
             .is_some_and(|lowest| found.level >= lowest);
+        // An unknown verdict fails no run: other registries yield no other without builds (`audit` rules 3.1).
         is_high && found.verdict == MatchVerdict::Affected
     }
 }

@@ -211,8 +211,12 @@ pub(super) fn write_cli_config(
     let shown = world.disk.resolve(path).unwrap_or_else(|_| path.clone());
     let path = commands::quoted(&shown.display().to_string());
     // One line serves all roots of a pipeline, so that of Terraform is shown where they differ.
-    let flavors = result.roots().iter().filter_map(|root| root.flavor);
-    let programs: BTreeSet<&str> = flavors.map(Flavor::command).collect();
+    let programs: BTreeSet<&str> = result
+        .roots()
+        .iter()
+        .filter_map(|root| root.flavor)
+        .map(Flavor::command)
+        .collect();
     let program = match programs.first() {
         Some(program) if programs.len() == 1 => program,
         _ => Flavor::newest(Program::Terraform).command(),
