@@ -14,11 +14,6 @@ pub(super) struct ReleaseBuild<'a> {
 }
 
 impl AffectedModule {
-    /// Returns true if all versions are affected as far as Go's versions go.
-    fn has_no_limit(&self) -> bool {
-        !self.ranges.iter().any(VersionRange::is_limited) && self.versions.is_empty()
-    }
-
     /// Returns true if it covers a major version of a provider (rules 3.2).
     pub(super) fn covers(
         &self,
@@ -70,8 +65,11 @@ impl AffectedModule {
     /// Returns true if the custom ranges decide (rules 4.3).
     fn custom_count(&self, version: &GoVersion) -> bool {
         let is_release = version.commit().is_none();
+        // All versions are affected, as far as the versions of Go go.
+        let has_no_limit =
+            !self.ranges.iter().any(VersionRange::is_limited) && self.versions.is_empty();
         !self.custom_ranges.is_empty()
-            && (self.has_no_limit() || is_release && self.commit_limit().is_some())
+            && (has_no_limit || is_release && self.commit_limit().is_some())
     }
 
     /// Returns the last limit if all limits are pseudo-versions.

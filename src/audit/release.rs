@@ -93,14 +93,6 @@ impl AuditedRelease<'_> {
             .contains(&host)
             .then(|| on_github(self.provider.namespace(), self.provider.type_name()))
     }
-
-    /// Returns each build that differs in something, or nothing once if no build is known.
-    fn each_build(&self) -> Vec<Option<&BuildInfo>> {
-        if self.builds.is_empty() {
-            return vec![None];
-        }
-        self.builds.iter().copied().map(Some).collect()
-    }
 }
 
 /// Returns the path and the version of what was built for a module.
@@ -120,8 +112,12 @@ pub fn audit(release: AuditedRelease<'_>, database: &AdvisoryDatabase) -> Vec<Ad
     let mut matches = Matches::default();
     // The version of a lock file is a semantic version, as those of Go are.
     if let Some(version) = GoVersion::parse(&release.version.to_string()) {
-        for build in release.each_build() {
-            provider(release, &version, build, database, &mut matches);
+        for build in release.builds {
+            provider(release, &version, Some(build), database, &mut matches);
+        }
+        // The address alone names a module, too.
+        if release.builds.is_empty() {
+            provider(release, &version, None, database, &mut matches);
         }
     }
     for build in release.builds {
@@ -172,9 +168,9 @@ fn provider(
     }
     for (base, doubt) in candidates {
         for advisory in database.about(base) {
-            let modules = advisory.modules.iter();
-            for module in modules.filter(|module| module.path.base() == base) {
-                if !module.covers(advisory, version, main.as_ref()) {
+            for module in &advisory.modules {
+                let is_about = module.path.base() == base;
+                if !is_about || !module.covers(advisory, version, main.as_ref()) {
                     continue;
                 }
                 let place = module.judge_release(ReleaseBuild { version, build });
@@ -190,8 +186,10 @@ fn standard_library(build: &BuildInfo, database: &AdvisoryDatabase, matches: &mu
     let version = GoVersion::of_go(&build.go_version);
     let shown = build.go_version.split(' ').next().unwrap_or_default();
     for advisory in database.about(STANDARD_LIBRARY) {
-        let modules = advisory.modules.iter();
-        for module in modules.filter(|module| module.path.base() == STANDARD_LIBRARY) {
+        for module in &advisory.modules {
+            if module.path.base() != STANDARD_LIBRARY {
+                continue;
+            }
             let place = match &version {
                 Some(version) => module.judge_module(version),
                 None => RangePlace::Unknown,
@@ -210,9 +208,11 @@ fn dependency(built: &BuiltModule, database: &AdvisoryDatabase, matches: &mut Ma
     let (path, version) = built_as(built);
     let path = GoModulePath::new(path);
     for advisory in database.about(path.base()) {
-        let modules = advisory.modules.iter();
-        // Go tells modules apart by their suffixes, so here the whole path has to be the same.
-        for module in modules.filter(|module| module.path.is_same(&path)) {
+        for module in &advisory.modules {
+            // Go tells modules apart by their suffixes, so here the whole path has to be the same.
+            if !module.path.is_same(&path) {
+                continue;
+            }
             // A replacement by a directory has no version, and `(devel)` is none either (rules 3.4).
             let place = match GoVersion::parse(version) {
                 Some(version) => module.judge_module(&version),

@@ -151,11 +151,6 @@ impl LeftPlace {
     pub(super) fn is_unpacked(&self) -> bool {
         self.reason == ONLY_UNPACKED
     }
-
-    /// Returns true for a bundle that leaves the package to the one that it builds on.
-    fn is_cut(&self) -> bool {
-        self.reason.starts_with(LEFT_OUT)
-    }
 }
 
 impl MirroringError {
@@ -193,7 +188,7 @@ impl MirroringError {
             Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_unpacked) => Some(
                 "--unpacked makes a mirror of unpacked packages, which `init` installs from as well".to_owned(),
             ),
-            Self::NoPlace { places, .. } if places.iter().any(LeftPlace::is_cut) => Some(
+            Self::NoPlace { places, .. } if places.iter().any(|place| place.reason.starts_with(LEFT_OUT)) => Some(
                 "mirror the earlier bundle into the same directory first, or name it with --from as well".to_owned(),
             ),
             Self::NoPlace { .. } => Some(

@@ -146,8 +146,7 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
             row.sentence(),
         ]
     });
-    let lines = aligned(&rows.collect::<Vec<_>>());
-    for (row, line) in all.rows.iter().zip(lines) {
+    for (row, line) in all.rows.iter().zip(aligned(&rows.collect::<Vec<_>>())) {
         let grade = row.remark.grade;
         // The columns were counted without the marks of colour.
         let rest = line.strip_prefix(grade).unwrap_or_default();
@@ -170,11 +169,10 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
             writeln!(out, "    {grade}: {}", harmless(&remark.text))?;
         }
         for line in row.details.iter().flat_map(|details| &details.lines) {
-            let line = harmless(line);
-            let shown = match line.get(..2) {
-                Some("+ ") => styled(colors, style::plain(Tone::Good), &line),
-                Some("- ") => styled(colors, style::plain(Tone::Bad), &line),
-                _ => line,
+            let shown = match (line.get(..2), harmless(line)) {
+                (Some("+ "), line) => styled(colors, style::plain(Tone::Good), &line),
+                (Some("- "), line) => styled(colors, style::plain(Tone::Bad), &line),
+                (_, line) => line,
             };
             writeln!(out, "    {shown}")?;
         }

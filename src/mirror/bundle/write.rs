@@ -104,17 +104,15 @@ pub fn write_bundle(
         let cause = io::Error::from(io::ErrorKind::InvalidInput);
         unwritable(cause)
     })?;
-    let mut draft = disk.draft(directory_of(path)).map_err(unwritable)?;
+    // A bare name has an empty parent, which is no path of a directory.
+    let dir = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut draft = disk.draft(dir).map_err(unwritable)?;
     let bytes = content.write(&mut draft)?;
     draft.place(name).map_err(unwritable)?;
     Ok(written(bytes, true))
-}
-
-/// Returns the directory in which a path is.
-fn directory_of(path: &Path) -> &Path {
-    path.parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."))
 }
 
 /// Returns the packages of an outcome, in the order of a bundle.

@@ -3,7 +3,6 @@
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
 use crate::diag::{RootCommand, Texts, has_errors};
-use crate::requirement::Requirement;
 use crate::run::root::Root;
 use crate::version::{Constraints, Version};
 use crate::workspace::Reading;
@@ -72,7 +71,11 @@ impl<'a> RootConstraints<'a> {
                 .iter()
                 .find(|stated| !stated.constraints.allows(fixed))
             {
-                Some(stated) => FixRoute::Excluded(place(stated, texts)),
+                Some(stated) => {
+                    let name = texts.name(stated.file);
+                    let line = texts.position(stated.file, stated.span.start).line;
+                    FixRoute::Excluded(format!("{} ({name}:{line})", stated.constraints))
+                }
                 None => FixRoute::Command(command(self.root)),
             };
         }
@@ -82,11 +85,4 @@ impl<'a> RootConstraints<'a> {
             FixRoute::Excluded(format!("the recorded constraint {recorded}"))
         }
     }
-}
-
-/// Names a constraint with its place.
-fn place(stated: &Requirement, texts: &Texts) -> String {
-    let name = texts.name(stated.file);
-    let line = texts.position(stated.file, stated.span.start).line;
-    format!("{} ({name}:{line})", stated.constraints)
 }

@@ -19,8 +19,9 @@ pub(crate) fn known_advisories<'r>(
     releases: impl IntoIterator<Item = (&'r ProviderAddr, &'r Version)>,
     name: impl Fn(&ProviderAddr) -> String,
 ) -> Vec<Sentence> {
-    let releases: BTreeSet<(&ProviderAddr, &Version)> = releases.into_iter().collect();
     let releases: Vec<AuditedRelease<'r>> = releases
+        .into_iter()
+        .collect::<BTreeSet<_>>()
         .into_iter()
         .map(|(provider, version)| AuditedRelease {
             provider,
