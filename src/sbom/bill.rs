@@ -160,12 +160,7 @@ impl BilledRelease {
             });
         }
         for hash in hashes.iter() {
-            let is_of_package = billed
-                .packages
-                .iter()
-                .flat_map(|package| std::iter::once(&package.zh).chain(&package.h1))
-                .any(|(known, _)| known == hash);
-            if is_of_package {
+            if billed.explains(hash) {
                 continue;
             }
             // No list has an `h1:`: that of a listed package whose zip the lock file does not name was computed.
@@ -177,6 +172,14 @@ impl BilledRelease {
             billed.other_hashes.insert(hash.clone(), evidence);
         }
         billed
+    }
+
+    /// Returns true if a hash is that of a known package.
+    fn explains(&self, hash: &Hash) -> bool {
+        self.packages
+            .iter()
+            .flat_map(|package| std::iter::once(&package.zh).chain(&package.h1))
+            .any(|(known, _)| known == hash)
     }
 
     /// Returns true if there are packages, and the contents of all of them were read.

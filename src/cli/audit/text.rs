@@ -27,12 +27,11 @@ type Located<'r> = (&'r str, &'r AuditedProvider, &'r AuditedAdvisory);
 /// Shows advisories about providers, then the lower levels, then how it came out.
 pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    let rows = || audited(roots);
     // The failures say all that there is to say.
-    if rows().next().is_none() && result.exit > 1 {
+    if audited(roots).next().is_none() && result.exit > 1 {
         return Vec::new();
     }
-    let all: Vec<Located<'_>> = rows()
+    let all: Vec<Located<'_>> = audited(roots)
         .flat_map(|(path, row)| row.advisories.iter().map(move |found| (path, row, found)))
         .filter(|(_, _, found)| found.ignored.is_none())
         .collect();
@@ -67,12 +66,12 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         }
         blocks.extend(lower_levels(lower, look, &name));
     }
-    let releases: BTreeSet<_> = rows()
+    let releases: BTreeSet<_> = audited(roots)
         .map(|(_, row)| (&row.provider, &row.version))
         .collect();
     let verdict = sentence(
         &all,
-        rows().flat_map(|(_, row)| &row.advisories),
+        audited(roots).flat_map(|(_, row)| &row.advisories),
         releases.len(),
     );
     let tone = Tone::of_exit(result.exit);

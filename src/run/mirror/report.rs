@@ -39,7 +39,13 @@ pub(super) fn roots(
             }
         }
         for error in &release.errors {
-            for root in concerned(error, release) {
+            let concerned = match error {
+                // A contradiction is about the roots whose lock file it contradicts; other roots of the release are fine.
+                MirroringError::H1Differs { roots, .. }
+                | MirroringError::ZipNotLocked { roots, .. } => roots,
+                _ => &release.roots,
+            };
+            for root in concerned {
                 report(error, results[*root]);
             }
         }
@@ -226,17 +232,6 @@ pub(super) fn write_cli_config(
         format!("`{program} init -lockfile=readonly` then installs from it, and leaves the lock file as it is"),
     ]
     .map(Sentence::note))
-}
-
-/// Returns the numbers of the roots that an error is about.
-fn concerned<'e>(error: &'e MirroringError, release: &'e MirroredRelease) -> &'e [usize] {
-    match error {
-        // A contradiction is about the roots whose lock file it contradicts; other roots of the release are fine.
-        MirroringError::H1Differs { roots, .. } | MirroringError::ZipNotLocked { roots, .. } => {
-            roots
-        }
-        _ => &release.roots,
-    }
 }
 
 fn report(error: &MirroringError, result: &mut RootResult) {

@@ -304,14 +304,17 @@ fn the_action_hands_its_inputs_to_the_scripts() {
         "cache.sh",
         "lock.sh",
         "push.sh",
+        "../verify/audit.sh",
         "../verify/install.sh",
         "../verify/project.sh",
+        "../verify/roots.sh",
+        "../verify/snapshot.sh",
     ];
     let scripts = scripts.map(read).concat();
     let vars = ACTION.lines();
     let vars = vars.filter_map(|line| Some(line.trim().split_once(": ${{ ")?.0));
     let vars: Vec<&str> = vars.filter(|name| name.starts_with("LOCKCTL")).collect();
-    assert_eq!(vars.len(), 22, "{vars:?}");
+    assert_eq!(vars.len(), 36, "{vars:?}");
     for name in vars.into_iter().filter(|name| *name != "LOCKCTL_CACHE_DIR") {
         assert!(scripts.contains(&format!("${name}")), "{name}");
     }

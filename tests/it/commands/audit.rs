@@ -83,7 +83,7 @@ fn the_configuration_decides_before_the_recorded_constraints() {
     let outcome = audit(&lab, &["--format", "json"]);
     assert_exit(&outcome, 1);
     let advisory = &json(&outcome)["roots"][0]["providers"][0]["advisories"][0];
-    assert_eq!(advisory["excluded_by"], "< 5.5.0 (main.tf:3)", "{advisory}");
+    assert_eq!(advisory["excluded_by"], "< 5.5.0 (main.tf:5)", "{advisory}");
     assert_eq!(advisory["command"], Value::Null);
     assert_eq!(advisory["fixed"], "5.5.0");
     assert_eq!(advisory["level"], "provider");
