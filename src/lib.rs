@@ -115,6 +115,7 @@ pub mod sources;
 #[doc(hidden)]
 pub mod store;
 
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod audit;
 #[doc(hidden)]
