@@ -14,13 +14,13 @@ pub const MAX_MODULES: usize = 1000;
 /// Maximum number of events and versions in an advisory.
 pub const MAX_EVENTS: usize = 10_000;
 
-/// Maximum number of aliases that are kept of an advisory.
+/// Maximum number of aliases that are kept for an advisory.
 const MAX_ALIASES: usize = 20;
 
 /// The ecosystem whose packages are Go modules.
 const ECOSYSTEM: &str = "Go";
 
-/// A known vulnerability with the modules that it is in.
+/// A known vulnerability, with the modules that it affects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advisory {
     /// The identifier, e.g. `GO-2025-4152`.
@@ -31,24 +31,24 @@ pub struct Advisory {
     pub summary: String,
     /// The page of the advisory; empty if none is stated.
     pub url: String,
-    /// The advisory was withdrawn, and counts for nothing.
+    /// The advisory was withdrawn, so no version is affected.
     pub is_withdrawn: bool,
-    /// The Go modules that it is about, as the advisory lists them.
+    /// The affected Go modules, in the order of the advisory.
     pub modules: Vec<AffectedModule>,
 }
 
-/// A module that is affected, with the versions that are.
+/// An affected module, with its affected versions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AffectedModule {
-    /// The path of the module, with its major suffix apart.
+    /// The path of the module.
     pub path: GoModulePath,
-    /// The ranges by the versions of Go; all versions if there are neither ranges nor versions.
+    /// Ranges of Go module versions; without ranges and versions, every version is affected.
     pub ranges: Vec<VersionRange>,
-    /// The ranges by versions that are none for Go, as the releases of providers often are.
+    /// Ranges of versions that are not Go module versions, as those of many provider releases.
     pub custom_ranges: Vec<VersionRange>,
     /// Single versions that are affected.
     pub versions: Vec<GoVersion>,
-    /// The module has ranges, but none of a kind that can be compared.
+    /// The module states ranges or versions, but none that can be compared.
     pub is_not_comparable: bool,
 }
 
@@ -58,13 +58,13 @@ pub enum AdvisoryError {
     /// The text is not an advisory.
     #[error("it is no advisory in OSV format")]
     Syntax(#[source] serde_json::Error),
-    /// The identifier would make no file name.
+    /// The identifier is not safe as a file name.
     #[error("its id {id:?} is not of letters, digits and dashes")]
     Id {
         /// The identifier, as it is written.
         id: String,
     },
-    /// No real advisory is as long.
+    /// The advisory has more modules or versions than any real one.
     #[error("it has more than {MAX_MODULES} modules, or more than {MAX_EVENTS} versions")]
     TooLarge,
 }
@@ -138,7 +138,7 @@ impl Advisory {
         if !is_advisory_id(&entry.id) {
             return Err(AdvisoryError::Id { id: entry.id });
         }
-        // 1 MiB has room for some 70,000 events, and each version that is judged is compared with all of them.
+        // 1 MiB holds some 70,000 events, and every judged version is compared with all of them.
         let events =
             |ranges: &[OsvRange]| ranges.iter().map(|range| range.events.len()).sum::<usize>();
         let all_events: usize = entry
@@ -189,8 +189,8 @@ fn affected_module(affected: OsvAffected) -> AffectedModule {
         .collect();
     AffectedModule {
         path: GoModulePath::new(&affected.package.name),
-        // A module with nothing but commits of git, or with versions that are none, cannot be compared: it must not
-        // pass for one of which all versions are affected.
+        // A module with only git commits, or only unreadable versions, cannot be compared. Without this flag, all its
+        // versions would count as affected.
         is_not_comparable: ranges.is_empty()
             && versions.is_empty()
             && !(affected.ranges.is_empty() && affected.versions.is_empty()),
@@ -200,7 +200,7 @@ fn affected_module(affected: OsvAffected) -> AffectedModule {
     }
 }
 
-/// Reads the ranges whose events are versions; the others name commits.
+/// Reads the ranges whose events are versions; skips those of commits.
 fn ranges(stated: &[OsvRange]) -> Vec<VersionRange> {
     stated
         .iter()
@@ -213,10 +213,10 @@ fn ranges(stated: &[OsvRange]) -> Vec<VersionRange> {
         .collect()
 }
 
-/// Reads an event; nothing if it is of no known kind, and no event if its version is none.
+/// Reads an event; `None` if its kind is unknown, `Some(None)` if its version cannot be read.
 fn event(stated: &OsvEvent) -> Option<Option<RangeEvent>> {
     if let Some(from) = &stated.introduced {
-        // By the format, 0 comes before every version.
+        // The format defines 0 as a version before all others.
         return Some(if from == "0" {
             Some(RangeEvent::Introduced(None))
         } else {

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Advisory, GoModulePath};
 
-/// Advisories that were read, found by module.
+/// Advisories, indexed by the modules that they name.
 #[derive(Clone, Debug, Default)]
 pub struct AdvisoryDatabase {
     /// By the path of a module in lower case, without its major suffix.
     by_base: BTreeMap<Box<str>, Vec<Arc<Advisory>>>,
-    /// By the type of a provider, as its module is named.
+    /// By the provider type in the name of the module.
     by_type: BTreeMap<Box<str>, Vec<Arc<Advisory>>>,
     count: usize,
 }
@@ -64,7 +64,7 @@ impl AdvisoryDatabase {
                 database.add(Arc::new(advisory));
             }
         }
-        // By identifier, so that the order of files or requests changes no output.
+        // Sorted by identifier, so that the order of files or requests does not change the output.
         let lists = database.by_base.values_mut();
         for list in lists.chain(database.by_type.values_mut()) {
             list.sort_by(|left, right| left.id.cmp(&right.id));
@@ -75,7 +75,7 @@ impl AdvisoryDatabase {
     fn add(&mut self, advisory: Arc<Advisory>) {
         self.count += 1;
         let paths = || advisory.modules.iter().map(|module| &module.path);
-        // As sets: an advisory lists a module once for each major version, and all of them have one base.
+        // Sets, because an advisory lists a module once for each major version, and all of these share a base.
         let bases: BTreeSet<&str> = paths().map(GoModulePath::base).collect();
         let types: BTreeSet<&str> = paths().filter_map(GoModulePath::provider_type).collect();
         for (names, lists) in [(bases, &mut self.by_base), (types, &mut self.by_type)] {
@@ -88,7 +88,7 @@ impl AdvisoryDatabase {
         }
     }
 
-    /// Returns the number of advisories that count.
+    /// Returns the number of advisories that were not withdrawn.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
@@ -99,7 +99,7 @@ impl AdvisoryDatabase {
         self.by_base.get(base).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the advisories about modules that are named like providers of a type.
+    /// Returns the advisories about modules whose name has a provider type.
     pub(super) fn about_type(&self, type_name: &str) -> &[Arc<Advisory>] {
         self.by_type.get(type_name).map_or(&[], Vec::as_slice)
     }

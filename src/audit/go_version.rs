@@ -20,21 +20,21 @@ const MAX_VERSION_BYTES: usize = 256;
 pub struct GoVersion {
     /// The text without `v` and without build metadata.
     text: Box<str>,
-    /// Major, minor and patch number; what is not written is 0.
+    /// Major, minor and patch number; an omitted number is 0.
     core: [u64; 3],
-    // Invariant: not empty parts of letters, digits and `-`, with dots between them, or no text at all.
+    // Invariant: empty, or non-empty parts of letters, digits and `-` with dots between them.
     prerelease: Box<str>,
 }
 
 impl GoVersion {
-    /// Reads a version with or without `v`; build metadata such as `+incompatible` does not count.
+    /// Reads a version with or without `v`; ignores build metadata such as `+incompatible`.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > MAX_VERSION_BYTES {
             return None;
         }
         let text = text.strip_prefix('v').unwrap_or(text);
-        // Build metadata may have dashes, so it is cut off before the first dash is taken for that of a pre-release.
+        // Build metadata may contain dashes, so it is removed before the dash of a pre-release is looked for.
         let text = text.split_once('+').map_or(text, |(version, _)| version);
         let (numbers, prerelease) = match text.split_once('-') {
             Some((_, "")) => return None,
@@ -44,7 +44,7 @@ impl GoVersion {
         let mut core = [0; 3];
         let mut parts = numbers.split('.');
         for (place, part) in core.iter_mut().zip(&mut parts) {
-            // `parse` would take a sign as well.
+            // `parse` alone would also accept a sign.
             if !is_number(part) {
                 return None;
             }
@@ -67,7 +67,7 @@ impl GoVersion {
     #[must_use]
     pub fn of_go(text: &str) -> Option<Self> {
         let version = text.strip_prefix("go")?;
-        // Experiments follow a space; what vendors add follows a dash or a plus sign, and changes no number.
+        // Experiments follow a space; additions of vendors follow a dash or a plus sign. Neither changes a number.
         let end = version.find([' ', '-', '+']).unwrap_or(version.len());
         let version = &version[..end];
         let kind = ["rc", "beta"].iter().find_map(|kind| {
@@ -89,11 +89,11 @@ impl GoVersion {
         self.core[0]
     }
 
-    /// Returns the moment and the commit of a pseudo-version, e.g. `20260316182343` and `b3364f3f32e7`.
+    /// Returns the timestamp and the commit of a pseudo-version, e.g. `20260316182343` and `b3364f3f32e7`.
     #[must_use]
     pub fn commit(&self) -> Option<(&str, &str)> {
         let (before, commit) = self.prerelease.rsplit_once('-')?;
-        // Before the moment stand `0.`, another pre-release with `.0.`, or nothing (Go's `module.IsPseudoVersion`).
+        // The timestamp follows `0.`, another pre-release with `.0.`, or nothing (Go's `module.IsPseudoVersion`).
         let moment = before.rsplit_once('.').map_or(before, |(_, moment)| moment);
         let is_pseudo = moment.len() == 14
             && is_number(moment)
@@ -137,7 +137,7 @@ fn compare_prereleases(left: &str, right: &str) -> Ordering {
             (Some(_), None) => Ordering::Greater,
             (Some(left), Some(right)) => match (is_number(left), is_number(right)) {
                 (true, true) => {
-                    // Numbers may be longer than any type: without zeros the longer one is larger.
+                    // A number may exceed every integer type: without leading zeros, the longer one is larger.
                     let trimmed = |text: &str| text.trim_start_matches('0').to_owned();
                     let (left, right) = (trimmed(left), trimmed(right));
                     left.len().cmp(&right.len()).then(left.cmp(&right))

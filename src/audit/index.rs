@@ -50,7 +50,7 @@ impl ModuleIndex {
     /// Reads the list of modules.
     ///
     /// # Errors
-    /// If it is another document.
+    /// If the bytes are not such a document.
     pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(bytes)
     }
@@ -60,7 +60,7 @@ impl DatabaseDate {
     /// Reads the state of the database.
     ///
     /// # Errors
-    /// If it is another document.
+    /// If the bytes are not such a document.
     pub fn parse(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(bytes)
     }

@@ -1,10 +1,10 @@
-//! A version against one module of an advisory.
+//! The comparison of a version with one module of an advisory.
 
 use super::range::{RangePlace, VersionRange, place_in};
 use super::{Advisory, AffectedModule, GoModulePath, GoVersion};
 use crate::contents::BuildInfo;
 
-/// A release of a provider as one of its builds shows it.
+/// A release of a provider, with one of its builds.
 #[derive(Clone, Copy)]
 pub(super) struct ReleaseBuild<'a> {
     /// The version that is locked.
@@ -14,22 +14,22 @@ pub(super) struct ReleaseBuild<'a> {
 }
 
 impl AffectedModule {
-    /// Returns true if it covers a major version of a provider (rules 3.2).
+    /// Returns true if the module covers the major version of a provider (rules 3.2).
     pub(super) fn covers(
         &self,
         advisory: &Advisory,
         version: &GoVersion,
         built: Option<&GoModulePath>,
     ) -> bool {
-        // The path in a build is certain, whatever the release is called.
+        // The build information names the path, so the number of the release does not matter.
         if built.is_some_and(|built| built.is_same(&self.path)) {
             return true;
         }
         match self.path.major() {
             Some(major) => major == version.major(),
             None if version.major() <= 1 => true,
-            // Many providers have no suffix in their path although they are at version 5. Where the advisory lists
-            // suffixes, this provider has them.
+            // Many providers have no suffix in their path although they are at version 5. If the advisory lists
+            // suffixes, this provider uses them.
             None => !advisory
                 .modules
                 .iter()
@@ -53,8 +53,8 @@ impl AffectedModule {
         if self.custom_count(version) {
             return self.judge_in(&self.custom_ranges, version);
         }
-        // Go has no version 7.1.0 of a path without suffix: there, limits are pseudo-versions, which name a commit
-        // and sort before every such release (rules 4.4).
+        // In Go, a path without suffix has no version 7.1.0. Its limits are pseudo-versions, which name a commit and
+        // sort before every such release (rules 4.4).
         let is_beyond = self.path.major().is_none() && version.major() >= 2;
         if is_beyond && let Some(fix) = self.commit_limit() {
             return self.judge_by_commit(build, fix);
@@ -65,7 +65,7 @@ impl AffectedModule {
     /// Returns true if the custom ranges decide (rules 4.3).
     fn custom_count(&self, version: &GoVersion) -> bool {
         let is_release = version.commit().is_none();
-        // All versions are affected, as far as the versions of Go go.
+        // By the main ranges, all Go module versions are affected.
         let has_no_limit =
             !self.ranges.iter().any(VersionRange::is_limited) && self.versions.is_empty();
         !self.custom_ranges.is_empty()
@@ -80,7 +80,7 @@ impl AffectedModule {
     }
 
     fn judge_in(&self, ranges: &[VersionRange], version: &GoVersion) -> RangePlace {
-        // A listed version is affected whatever the ranges say (rules 4.1), and the list states no fix of it.
+        // A listed version is affected even if no range contains it (rules 4.1), and the list names no fix.
         if self.versions.contains(version) {
             return RangePlace::Inside(None);
         }
@@ -94,7 +94,7 @@ impl AffectedModule {
         place_in(ranges, version)
     }
 
-    /// Judges a build by the commit that it was made of.
+    /// Judges a build by the commit that it was built from.
     fn judge_by_commit(&self, build: Option<&BuildInfo>, fix: &GoVersion) -> RangePlace {
         let Some(build) = build else {
             return RangePlace::Unknown;
@@ -103,7 +103,7 @@ impl AffectedModule {
             .main
             .as_ref()
             .and_then(|main| GoVersion::parse(&main.version));
-        // `v7.1.0+incompatible` sorts after all pseudo-versions of majors 0 and 1, and would always pass for fixed.
+        // `v7.1.0+incompatible` sorts after all pseudo-versions of majors 0 and 1, and would always count as fixed.
         if let Some(built) = built.filter(|built| built.major() <= 1) {
             return place_in(&self.ranges, &built);
         }
@@ -118,14 +118,14 @@ impl AffectedModule {
         }
         match build.time().and_then(digits) {
             Some(time) if *time < *moment => RangePlace::Inside(Some(fix.clone())),
-            // Go compares pseudo-versions by their moments, too.
+            // Go also compares pseudo-versions by their timestamps.
             Some(_) => RangePlace::Outside,
             None => RangePlace::Unknown,
         }
     }
 }
 
-/// Returns the digits of a moment in UTC, as pseudo-versions have them.
+/// Returns a time in UTC as the 14 digits of a pseudo-version.
 fn digits(time: &str) -> Option<String> {
     let time = time.strip_suffix('Z')?;
     let digits: String = time.chars().filter(char::is_ascii_digit).take(14).collect();

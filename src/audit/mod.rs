@@ -1,8 +1,8 @@
 //! Known vulnerabilities: advisories of the Go vulnerability database against provider releases.
 //!
-//! Everything of a database may be hostile: reading it is bounded by named limits, and its order changes nothing. A
-//! release is judged on three levels that are never mixed ([`AuditLevel`]). The absence of an advisory says nothing:
-//! contents that are not known are said to be unknown by the caller.
+//! A database is untrusted input: named limits bound the reading, and its order does not change the result. A release
+//! is judged on three separate levels ([`AuditLevel`]). A release without advisories is not proven to be safe, so the
+//! caller reports which contents are unknown.
 
 mod advisory;
 mod database;
@@ -32,10 +32,10 @@ pub use module_path::GoModulePath;
 pub use range::{RangeEvent, VersionRange};
 pub use release::{AdvisoryMatch, AuditedRelease, MatchVerdict, UnknownReason, audit};
 
-/// The part of a provider that an advisory is about; the later, the closer to the provider itself.
+/// The part of a provider that an advisory is about; later variants are closer to the provider itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AuditLevel {
-    /// A module in the program: it is there, and may or may not be reached.
+    /// A module in the program; its code may or may not be reached.
     Dependency,
     /// The standard library of the Go version that built the program.
     StandardLibrary,
@@ -47,7 +47,7 @@ impl AuditLevel {
     /// Every level, the most important first.
     pub const ALL: [Self; 3] = [Self::Provider, Self::StandardLibrary, Self::Dependency];
 
-    /// Returns the word for it in options and output.
+    /// Returns the name of the level in options and output.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,21 +1,21 @@
-//! Paths of Go modules, compared without case.
+//! Paths of Go modules, compared case-insensitively.
 
-/// The name that the repository of a provider begins with.
+/// Prefix of the names of provider repositories.
 const PROVIDER_PREFIX: &str = "terraform-provider-";
 
-/// The path of a Go module, with its major suffix apart (rules 3).
+/// The path of a Go module, split into base and major suffix (rules 3).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoModulePath {
     /// The path in lower case, without a suffix.
     base: Box<str>,
-    /// The number of the suffix `/vN`.
+    /// The number of the suffix `/vN`, if there is one.
     major: Option<u64>,
-    /// The path as it is written.
+    /// The path as written.
     text: Box<str>,
 }
 
 impl GoModulePath {
-    /// Takes any text for a path.
+    /// Makes a path of any text; nothing is checked.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let suffix = text.rsplit_once("/v").and_then(|(base, number)| {
@@ -28,7 +28,7 @@ impl GoModulePath {
             None => (text, None),
         };
         Self {
-            // Hosts and GitHub know no case, and publishers write their own names in several ways.
+            // Hosts and GitHub ignore case, and publishers spell their own names in several ways.
             base: base.to_lowercase().into(),
             major,
             text: text.into(),
@@ -47,26 +47,26 @@ impl GoModulePath {
         self.major
     }
 
-    /// Returns the path as it is written.
+    /// Returns the path as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Returns the type of the provider that a module with such a name is, in lower case.
+    /// Returns the provider type in the name of the module, in lower case.
     #[must_use]
     pub fn provider_type(&self) -> Option<&str> {
         let (_, name) = self.base.rsplit_once('/')?;
         name.strip_prefix(PROVIDER_PREFIX)
     }
 
-    /// Returns true if both are the same module, by their suffixes too.
+    /// Returns true if both the bases and the suffixes are the same.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.base == other.base && self.major == other.major
     }
 
-    /// Returns true if the path can be that of a module that others know: it begins with a host.
+    /// Returns true if the path begins with a host, as the paths of published modules do.
     #[must_use]
     pub fn has_host(&self) -> bool {
         let host = self.base.split('/').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Ranges of versions, as events on the line of versions.
+//! Ranges of versions, made of events in the order of versions.
 
 use super::GoVersion;
 
@@ -11,14 +11,14 @@ pub struct VersionRange {
     is_faulty: bool,
 }
 
-/// A place on the line of versions at which something changes.
+/// A version at which a range begins or ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RangeEvent {
     /// From this version on, every version is affected; `None` is before all versions.
     Introduced(Option<GoVersion>),
-    /// From this version on, none is.
+    /// From this version on, no version is affected.
     Fixed(GoVersion),
-    /// After this version, none is.
+    /// After this version, no version is affected.
     LastAffected(GoVersion),
 }
 
@@ -31,22 +31,22 @@ impl RangeEvent {
     }
 }
 
-/// The place of a version in some ranges.
+/// The position of a version relative to ranges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum RangePlace {
     Outside,
-    /// Affected, up to the version that fixes it, if there is one.
+    /// The version is affected; the value is the fixed version, if there is one.
     Inside(Option<GoVersion>),
-    /// An event that could not be read may be before or after it.
+    /// An event that could not be read may be before or after the version.
     Unknown,
 }
 
 impl VersionRange {
-    /// Makes a range of events in any order; `is_faulty` says that more events were stated than could be read.
+    /// Makes a range of events in any order; `is_faulty` is true if other events could not be read.
     #[must_use]
     pub fn new(mut events: Vec<RangeEvent>, is_faulty: bool) -> Self {
         events.sort_by(|left, right| left.version().cmp(&right.version()));
-        // A range that nothing begins would hold no version at all, and hide the advisory.
+        // A range without a beginning would contain no version, and hide the advisory.
         let begins = events
             .iter()
             .any(|event| matches!(event, RangeEvent::Introduced(_)));
@@ -56,18 +56,18 @@ impl VersionRange {
         }
     }
 
-    /// Returns true if it ends, or begins after the first version.
+    /// Returns true if the range ends, or begins after the first version.
     #[must_use]
     pub fn is_limited(&self) -> bool {
         self.is_faulty || self.limits().next().is_some()
     }
 
-    /// Returns the versions at which something changes.
+    /// Returns the versions at which the range begins or ends.
     pub fn limits(&self) -> impl Iterator<Item = &GoVersion> {
         self.events.iter().filter_map(RangeEvent::version)
     }
 
-    /// Finds a version in a range.
+    /// Determines the position of a version relative to the range.
     pub(super) fn place(&self, version: &GoVersion) -> RangePlace {
         if self.is_faulty {
             return RangePlace::Unknown;
@@ -83,7 +83,7 @@ impl VersionRange {
                 }
                 RangeEvent::Fixed(end) if end <= version => is_inside = false,
                 RangeEvent::LastAffected(last) if last < version => is_inside = false,
-                // The first fix behind the version is the nearest one: the events are sorted.
+                // The events are sorted, so the first fix after the version is the nearest.
                 RangeEvent::Fixed(end) => {
                     fixed.get_or_insert_with(|| end.clone());
                 }
@@ -98,20 +98,20 @@ impl VersionRange {
     }
 }
 
-/// Finds a version in several ranges: it is inside if it is in any of them.
+/// Determines the position of a version relative to several ranges: inside if any contains it.
 pub(super) fn place_in(ranges: &[VersionRange], version: &GoVersion) -> RangePlace {
     let mut place = RangePlace::Outside;
     for range in ranges {
         match (range.place(version), &mut place) {
             (RangePlace::Outside, _) => {}
-            // In two ranges at once, only the later fix ends both.
+            // The version is in two ranges, and only the later fix ends both.
             (RangePlace::Inside(fixed), RangePlace::Inside(before)) => {
                 *before = before
                     .take()
                     .zip(fixed)
                     .map(|(left, right)| left.max(right));
             }
-            // One range has the version, and a faulty one cannot take it out of that (rules 4.1).
+            // Another range contains the version, so it is affected whatever this faulty one contains (rules 4.1).
             (RangePlace::Unknown, RangePlace::Inside(_)) => {}
             (found, place) => *place = found,
         }

@@ -1,4 +1,4 @@
-//! A provider release against a database of advisories.
+//! The comparison of a provider release with a database of advisories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use crate::addr::ProviderAddr;
 use crate::contents::{BuildInfo, BuiltModule};
 use crate::version::Version;
 
-/// The registries whose namespaces are those of GitHub.
+/// The registries whose namespaces are GitHub accounts.
 const GITHUB_REGISTRIES: [&str; 2] = ["registry.terraform.io", "registry.opentofu.org"];
 
-/// The module that stands for the standard library in the Go vulnerability database.
+/// The name of the standard library in the Go vulnerability database.
 const STANDARD_LIBRARY: &str = "stdlib";
 
-/// A locked release with the builds of its packages that are known.
+/// A locked release with the known builds of its packages.
 #[derive(Clone, Copy, Debug)]
 pub struct AuditedRelease<'a> {
     /// The provider, with its registry.
     pub provider: &'a ProviderAddr,
     /// The version that is locked.
     pub version: &'a Version,
-    /// The build information of its packages, as far as it is known.
+    /// The known build information of its packages.
     pub builds: &'a [&'a BuildInfo],
 }
 
 /// An advisory that concerns a release, or may do so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdvisoryMatch {
-    /// The advisory that is shown; of several about one vulnerability the first.
+    /// The advisory to show: the first of several about the same vulnerability.
     pub advisory: Arc<Advisory>,
     /// Identifiers of the same vulnerability, those of other advisories included, sorted.
     pub aliases: Vec<String>,
@@ -39,9 +39,9 @@ pub struct AdvisoryMatch {
     pub level: AuditLevel,
     /// The verdict on the release.
     pub verdict: MatchVerdict,
-    /// The module that it is about, as the advisory writes it.
+    /// The module, as the advisory spells it.
     pub module: String,
-    /// The version of the module that was compared; of the standard library that of Go.
+    /// The compared version of the module; for the standard library, the version of Go.
     pub version: String,
     /// The version that fixes it, if there is one.
     pub fixed: Option<GoVersion>,
@@ -50,7 +50,7 @@ pub struct AdvisoryMatch {
 /// The verdict on a release by an advisory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchVerdict {
-    /// Nobody can say whether the release is affected.
+    /// The release may or may not be affected.
     Unknown(UnknownReason),
     /// The release is affected.
     Affected,
@@ -59,9 +59,9 @@ pub enum MatchVerdict {
 /// The reason why a verdict is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnknownReason {
-    /// The program was built from another module than its address suggests.
+    /// The program was built from another module than the provider address suggests.
     OtherModule,
-    /// The address does not show of which module the program is built.
+    /// The provider address does not show which module the program was built from.
     Module,
     /// The version cannot be compared with those of the advisory.
     Version,
@@ -72,10 +72,11 @@ impl AuditedRelease<'_> {
     pub fn select(&self, selection: &mut ModuleSelection) {
         match self.suggested() {
             Some(base) => selection.add_base(&base),
-            // Another registry suggests no module, so all that are named like the type are needed (rules 3.1).
+            // An address on another registry suggests no module, so all modules named after the type are needed
+            // (rules 3.1).
             None => selection.add_type(self.provider.type_name()),
         }
-        // Without a build there is no version of Go to compare, and the advisories would be fetched for nothing.
+        // Without a build there is no version of Go to compare, so these advisories are not needed.
         if !self.builds.is_empty() {
             selection.add_base(STANDARD_LIBRARY);
         }
@@ -95,10 +96,10 @@ impl AuditedRelease<'_> {
     }
 }
 
-/// Returns the path and the version of what was built for a module.
+/// Returns the path and the version of the compiled source: those of the replacement, if there is one.
 fn built_as(module: &BuiltModule) -> (&str, &str) {
     match &module.replacement {
-        // A directory on the machine of the builder has no version: the module keeps its name.
+        // A directory on the build machine has no version, so the module keeps its own path.
         Some(other) if !other.version.is_empty() => (&other.path, &other.version),
         Some(_) => (&module.path, ""),
         None => (&module.path, &module.version),
@@ -110,12 +111,12 @@ fn built_as(module: &BuiltModule) -> (&str, &str) {
 #[must_use]
 pub fn audit(release: AuditedRelease<'_>, database: &AdvisoryDatabase) -> Vec<AdvisoryMatch> {
     let mut matches = Matches::default();
-    // The version of a lock file is a semantic version, as those of Go are.
+    // Versions of lock files and of Go are both semantic versions.
     if let Some(version) = GoVersion::parse(&release.version.to_string()) {
         for build in release.builds {
             provider(release, &version, Some(build), database, &mut matches);
         }
-        // The address alone names a module, too.
+        // Without builds, the address still suggests a module.
         if release.builds.is_empty() {
             provider(release, &version, None, database, &mut matches);
         }
@@ -143,12 +144,12 @@ fn provider(
         .filter(GoModulePath::has_host);
     let suggested = release.suggested();
     let type_name = release.provider.type_name().to_lowercase();
-    // Each base with the doubt whether it is the module of the program.
+    // Each base, with the reason why it may not be the module of the program.
     let mut candidates: Vec<(&str, Option<UnknownReason>)> = Vec::new();
     match (&main, &suggested) {
         (Some(main), Some(suggested)) if main.base() != suggested => {
             candidates.push((main.base(), None));
-            // A fork that renamed its module still has the code of the original.
+            // A fork that renamed its module still contains the code of the original.
             candidates.push((suggested, Some(UnknownReason::OtherModule)));
         }
         (Some(main), _) => candidates.push((main.base(), None)),
@@ -209,11 +210,11 @@ fn dependency(built: &BuiltModule, database: &AdvisoryDatabase, matches: &mut Ma
     let path = GoModulePath::new(path);
     for advisory in database.about(path.base()) {
         for module in &advisory.modules {
-            // Go tells modules apart by their suffixes, so here the whole path has to be the same.
+            // In Go, paths with different suffixes are different modules, so the whole path must be the same.
             if !module.path.is_same(&path) {
                 continue;
             }
-            // A replacement by a directory has no version, and `(devel)` is none either (rules 3.4).
+            // A replacement by a directory has no version, and `(devel)` is not a version (rules 3.4).
             let place = match GoVersion::parse(version) {
                 Some(version) => module.judge_module(&version),
                 None => RangePlace::Unknown,
@@ -241,7 +242,7 @@ impl Matches {
             (RangePlace::Outside, _) => return,
             (RangePlace::Inside(fixed), None) => (MatchVerdict::Affected, fixed),
             (RangePlace::Inside(fixed), Some(why)) => (MatchVerdict::Unknown(why), fixed),
-            // The doubt about the module goes first: a version that can be compared would not remove it.
+            // The doubt about the module takes precedence: a version that can be compared would not remove it.
             (RangePlace::Unknown, doubt) => {
                 let why = doubt.unwrap_or(UnknownReason::Version);
                 (MatchVerdict::Unknown(why), None)
@@ -264,11 +265,11 @@ impl Matches {
         }
     }
 
-    /// Lists each vulnerability once: advisories that name each other, or the same other one, are one.
+    /// Lists each vulnerability once: advisories that share an identifier or an alias are about the same one.
     fn in_order(self) -> Vec<AdvisoryMatch> {
         let mut all: Vec<Option<AdvisoryMatch>> = Vec::new();
         let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
-        // Identifiers of Go's own database come before those that it was imported from (`CVE-`, `GHSA-`).
+        // Identifiers of the Go database come before those of its sources (`CVE-`, `GHSA-`).
         let (own, foreign): (Vec<_>, Vec<_>) = self
             .0
             .into_values()
@@ -286,7 +287,7 @@ impl Matches {
                     all.len() - 1
                 }
                 Some(first) => {
-                    // It may join several that nothing joined before.
+                    // The advisory may connect several groups that had no name in common.
                     for other in same {
                         if let Some(other) = all[other].take() {
                             found.absorb(other);
@@ -301,7 +302,8 @@ impl Matches {
             let joined = all[at]
                 .iter()
                 .flat_map(|found| found.aliases.iter().cloned());
-            // With the names of absorbed advisories: a later advisory with one of them would be listed again.
+            // Includes the names of absorbed advisories: otherwise a later advisory with one of them would be listed
+            // again.
             for name in names.into_iter().chain(joined) {
                 by_name.insert(name, at);
             }
@@ -316,10 +318,10 @@ impl Matches {
 }
 
 impl AdvisoryMatch {
-    /// Keeps what is more important of two matches of one advisory: certainty, then the level, then the later fix.
+    /// Keeps the more important of two matches: by certainty, then by level, then by the later fix.
     fn take_better(&mut self, other: Self) {
         let rank = |found: &Self| (found.verdict == MatchVerdict::Affected, found.level);
-        // Aliases belong to the vulnerability and not to a match, so they stay whichever match is kept.
+        // Aliases belong to the vulnerability and not to a match, so they are kept in either case.
         let aliases = std::mem::take(&mut self.aliases);
         if rank(&other) > rank(self) {
             *self = Self { aliases, ..other };
@@ -331,9 +333,9 @@ impl AdvisoryMatch {
         }
     }
 
-    /// Takes the names of another advisory about the same vulnerability, and its verdict where that is clearer.
+    /// Adds the names of another advisory about the same vulnerability, and takes its verdict if that ranks higher.
     fn absorb(&mut self, other: Self) {
-        // `take_better` may replace the whole match, but the advisory that came first is the one to show (rules 5.2).
+        // `take_better` may replace the whole match, but the first advisory is the one to show (rules 5.2).
         let advisory = Arc::clone(&self.advisory);
         self.aliases.push(other.advisory.id.clone());
         self.aliases.extend(other.aliases.iter().cloned());

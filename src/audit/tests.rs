@@ -29,7 +29,7 @@ fn database() -> AdvisoryDatabase {
     )
 }
 
-/// Makes the build information of lines as `go version -m` prints them, without their tabs.
+/// Reads build information from lines as `go version -m` prints them, without their tabs.
 fn build(go: &str, lines: &str) -> BuildInfo {
     let text: String = lines
         .split(';')
@@ -69,7 +69,7 @@ fn check(database: &AdvisoryDatabase, release: &str, builds: &[BuildInfo], expec
         })
         .collect();
     assert_eq!(found, expected, "{release}");
-    // Whatever applies is about a module that was asked for.
+    // Every match is about a module of the selection.
     let mut selection = ModuleSelection::default();
     audited.select(&mut selection);
     for found in audit(audited, database) {
@@ -77,7 +77,7 @@ fn check(database: &AdvisoryDatabase, release: &str, builds: &[BuildInfo], expec
     }
 }
 
-/// Each trap of the database with a version on either side of each limit.
+/// The special cases of the database, with a version on either side of each limit.
 const RELEASES: &[(&str, &[&str])] = &[
     (
         "acme/simple 1.4.1",
@@ -361,7 +361,7 @@ fn verdicts_on_builds() {
 fn the_build_shows_the_module() {
     const FORK: &str = "path x.example/x;mod github.com/other/terraform-provider-forked v1.4.0 ;";
     let database = database();
-    // Its own advisories count, and those of the original are mentioned.
+    // Advisories about the fork affect it; those about the original have an unknown verdict.
     check(
         &database,
         "acme/forked 1.4.0",
@@ -379,7 +379,7 @@ fn the_build_shows_the_module() {
         &["GO-1999-0021 provider affected <3.0.0"],
     );
     let suffixed = "path x.example/x;mod github.com/acme/terraform-provider-majors v4.0.0 ;";
-    // The advisory lists suffixes, but this program is built of the path without one.
+    // The advisory lists suffixes, but this program is built from the path without one.
     check(
         &database,
         "acme/majors 4.0.0",
@@ -408,7 +408,7 @@ fn the_build_shows_the_module() {
         let built = pseudo(version, settings);
         check(&database, "acme/pseudo 7.14.0", &[built], expected);
     }
-    // Of two builds of one release it is enough that either is affected.
+    // A release is affected if any of its builds is.
     let builds = [
         pseudo("(devel)", "build vcs.time=2026-03-20T00:00:00Z"),
         pseudo("(devel)", "build vcs.time=2026-03-01T00:00:00Z"),
@@ -433,7 +433,7 @@ fn aliases_are_listed_once() {
     assert_eq!(aliases, [["CVE-1999-0036", "CVE-1999-0136"]]);
 }
 
-/// The order is that of Go's `semver` and of pseudo-versions.
+/// Versions, pseudo-versions included, sort as in Go's `semver`.
 #[test]
 fn versions_have_an_order() {
     const ORDER: &[&str] = &[
@@ -524,7 +524,7 @@ fn hostile_advisories_are_refused_or_harmless() {
         events.trim_end_matches(',')
     );
     assert!(matches!(refused(&text), AdvisoryError::TooLarge));
-    // An alias is printed, so one that is no identifier is left out.
+    // Aliases are printed, so text that is not an identifier is left out.
     let text = "{\"id\": \"GO-1\", \"aliases\": [\"\\u001b[2J\", \"GO-1\", \"CVE-1\", \"CVE-1\"]}";
     let advisory = Advisory::parse(text.as_bytes()).expect("an advisory");
     assert_eq!(advisory.aliases, ["CVE-1"]);
@@ -546,7 +546,7 @@ fn the_order_of_files_changes_nothing() {
             version: &Version::release(1, 0, 0),
             builds: &[],
         };
-        // Each advisory twice, too.
+        // Duplicates do not change the result either.
         let doubled = advisories().chain(advisories());
         assert_eq!(
             audit(release, &AdvisoryDatabase::new(doubled)),

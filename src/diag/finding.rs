@@ -17,7 +17,7 @@ pub struct Finding {
     pub platform: Option<Platform>,
     /// The part of several things that is wrong, if it is about a number.
     pub share: Option<Share>,
-    /// The advisory that it is about, if it is one.
+    /// The advisory that the finding is about, if it is about one.
     pub advisory: Option<Arc<NamedAdvisory>>,
 }
 
@@ -30,7 +30,7 @@ pub struct NamedAdvisory {
     pub summary: String,
     /// Identifiers of the same vulnerability in other databases.
     pub aliases: Vec<String>,
-    /// Its page; empty if none is known.
+    /// The page of the advisory; empty if none is known.
     pub url: String,
 }
 

@@ -1,4 +1,4 @@
-//! `audit { ignore "GO-…" { … } }`: advisories that do not count.
+//! `audit { ignore "GO-…" { … } }`: advisories that `audit` ignores.
 
 use crate::diag::Span;
 use crate::hcl::tree::Block;
@@ -23,14 +23,14 @@ const IGNORE: BodySchema = BodySchema {
 /// Maximum length of the name of an advisory, in bytes.
 const MAX_ID_BYTES: usize = 64;
 
-/// An advisory that the project file takes out of account.
+/// An advisory that the project file ignores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredAdvisory {
     /// The identifier, or one of its aliases.
     pub id: String,
     /// The reason, in the words of the project file.
     pub reason: String,
-    /// The day from which on it counts again, if there is one.
+    /// The day on which the exception ends, if there is one.
     pub until: Option<SettingEnd>,
     /// The place of the identifier in the file.
     pub place: SettingPlace,
@@ -81,7 +81,7 @@ fn ignore(block: &Block, reader: &mut ProjectReader) -> Option<IgnoredAdvisory> 
     }
     let until = match reader.text(&block.body, "until") {
         Some(text) => Some(reader.day(&text)?),
-        // Without its end, an exception that was meant to end would count for ever.
+        // An exception with an invalid end is dropped: without its end it would never expire.
         None if block.body.attribute("until").is_some() => return None,
         None => None,
     };

@@ -72,7 +72,7 @@ pub struct Project {
     pub policy: Option<Policy>,
     /// The place that packages come from, if the file states any.
     pub packages: Option<PackageSetting>,
-    /// Advisories that `audit` does not count.
+    /// Advisories that `audit` ignores.
     pub ignored_advisories: Vec<IgnoredAdvisory>,
 }
 

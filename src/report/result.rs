@@ -37,9 +37,9 @@ pub struct CommandResult {
     pub unchanged: Option<usize>,
     /// The versions that the roots lock, if they were compared.
     pub versions_in_use: Option<VersionsInUse>,
-    /// The bundle that a mirror was put into, if one was wanted.
+    /// The bundle that the packages were written into, if one was requested.
     pub bundle: Option<MirrorBundle>,
-    /// A document in a format of its own: it is the whole output, whatever else was found.
+    /// A document in its own format; it replaces all other output.
     pub document: Option<String>,
     /// The texts of the files in which findings are.
     pub texts: Texts,
@@ -166,7 +166,7 @@ pub enum RootDetail {
     GitSettings(Vec<GitSetting>),
     /// The changes of git's settings and attributes, one line each.
     GitChanges(Vec<String>),
-    /// Findings about advisories that the project file takes out of account.
+    /// Findings about advisories that the project file ignores.
     Audit(Vec<TurnedOff>),
 }
 
@@ -330,7 +330,7 @@ impl CommandResult {
         }
     }
 
-    /// Returns the document in a format of its own; it is empty if the command failed before it was made.
+    /// Returns the document in its own format; empty if the command failed before the document was made.
     #[must_use]
     pub fn document_text(&self) -> &[u8] {
         self.document.as_deref().unwrap_or_default().as_bytes()

@@ -52,7 +52,7 @@ pub(in crate::cli) struct AuditArgs {
 struct FailOn(Option<AuditLevel>);
 
 impl AuditArgs {
-    /// Returns what is typed about the audit itself.
+    /// Returns the options of the audit itself.
     pub(super) fn options(&self, format: Format) -> AuditOptions {
         AuditOptions {
             database: self.db.clone(),

@@ -24,10 +24,10 @@ const LINES_PER_ADVISORY: usize = 5;
 /// A row of a provider in a root, with the path of the root.
 type Located<'r> = (&'r str, &'r AuditedProvider, &'r AuditedAdvisory);
 
-/// Shows advisories about providers, then the lower levels, then how it came out.
+/// Shows advisories about providers, then the lower levels, then the summary.
 pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
-    // The failures say all that there is to say.
+    // The failures explain why nothing was audited.
     if audited(roots).next().is_none() && result.exit > 1 {
         return Vec::new();
     }
@@ -91,7 +91,7 @@ fn audited(roots: &[RootResult]) -> impl Iterator<Item = (&str, &AuditedProvider
     })
 }
 
-/// Shows an advisory about providers, with the providers, the roots and the way to a fixed version.
+/// Shows an advisory about providers, with the providers, the roots and the route to a fixed version.
 fn advisory(
     members: &[Located<'_>],
     of: usize,
@@ -102,7 +102,7 @@ fn advisory(
     let mut names = vec![advisory.id.clone()];
     names.extend(advisory.aliases.iter().cloned());
     let mut lines = vec![format!("{}: {}", names.join(" "), advisory.summary)];
-    // The way out differs from root to root, but rarely: a line for each that there is.
+    // Roots rarely differ in their route to a fixed version, so each route has one line.
     let by_route = grouped(members.to_vec(), |(_, row, found)| {
         let excluded = found.excluded_by.clone();
         let fixed = found.advisory.fixed.clone();
@@ -148,7 +148,7 @@ fn advisory(
     lines
 }
 
-/// Names the roots of some rows; nothing for the only root of a run.
+/// Names the roots of some rows; empty if the run has one root only.
 fn place(members: &[Located<'_>], of: usize, look: Look) -> String {
     let paths: BTreeSet<&str> = members.iter().map(|(path, _, _)| *path).collect();
     if of <= 1 {
@@ -165,7 +165,7 @@ fn place(members: &[Located<'_>], of: usize, look: Look) -> String {
     format!(" in {count}: {}", first_names(names, most).join(", "))
 }
 
-/// Shows what is known of standard libraries and modules, each version once.
+/// Shows advisories about standard libraries and modules, each version once.
 fn lower_levels(
     lower: Vec<Located<'_>>,
     look: Look,
@@ -178,7 +178,7 @@ fn lower_levels(
             module_version,
             ..
         } = &*found.advisory;
-        // The standard library first: it is one number, and a newer Go fixes all of it.
+        // The standard library first: a newer version of Go fixes all its advisories.
         (*level != "stdlib", module, module_version)
     });
     if groups.is_empty() {
@@ -227,7 +227,7 @@ fn lower_levels(
     blocks
 }
 
-/// Says how many advisories concern how many versions, on each level; nothing is ever called safe.
+/// Counts advisories and versions on each level; never states that a version is safe.
 fn sentence<'r>(
     all: &[Located<'r>],
     every: impl Iterator<Item = &'r AuditedAdvisory>,
@@ -285,7 +285,7 @@ fn sentence<'r>(
     parts.join("; ")
 }
 
-/// Returns the advisories of some rows, each once, however many roots and providers they concern.
+/// Returns the advisories of some rows, each once, regardless of the number of roots and providers.
 fn identifiers<'r>(found: impl Iterator<Item = &'r AuditedAdvisory>) -> BTreeSet<&'r str> {
     found.map(|found| &*found.advisory.id).collect()
 }
@@ -294,7 +294,7 @@ fn counted_advisories(count: usize) -> String {
     counted_as(count, "advisory", "advisories")
 }
 
-/// Puts rows with equal keys together.
+/// Groups rows by a key.
 fn grouped<'r, K: Ord>(
     rows: Vec<Located<'r>>,
     key: impl Fn(&Located<'r>) -> K,

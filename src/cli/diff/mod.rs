@@ -51,8 +51,8 @@ impl Command for DiffArgs {
                 let facts = UserFacts::new(&common.options(), world);
                 owners::add(&mut all, common, &facts);
                 for file in &mut all {
-                    // As for the owners of hashes: the two states may be those of different project files, so that
-                    // only what was read here counts.
+                    // As for the owners of hashes: the two states may have different project files, so only facts
+                    // that this machine computed are used.
                     file.comparison.review.add_builds(|side| {
                         let lock = &side.lock;
                         let (version, hashes) = (&lock.version, &lock.hashes);
@@ -75,7 +75,7 @@ impl Command for DiffArgs {
     }
 }
 
-/// Marks the versions that a change locks with the advisories that the cache has of them.
+/// Marks the versions that a change locks with the cached advisories about them.
 fn marks(files: &[FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
     let flavor = files.first().map(|file| file.comparison.flavor());
     let changes = files

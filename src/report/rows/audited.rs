@@ -15,13 +15,13 @@ pub struct AuditedProvider {
     pub provider: ProviderAddr,
     /// The version that is locked.
     pub version: Version,
-    /// The state of knowledge of the programs in its packages; if nothing is known, only the provider level was looked at.
+    /// The state of the contents of its packages; if they are unknown, only the provider level was compared.
     pub contents: ContentsState,
-    /// The advisories: the provider level first, then by identifier. That there is none proves nothing.
+    /// The advisories: the provider level first, then by identifier. An empty list does not prove that there are none.
     pub advisories: Vec<AuditedAdvisory>,
 }
 
-/// The knowledge of the programs in the packages of a version.
+/// The state of the contents of the packages of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -32,7 +32,7 @@ pub enum ContentsState {
     Unknown,
 }
 
-/// An advisory that concerns a version in a root, or may do so.
+/// An advisory that concerns, or may concern, a version in a root.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AuditedAdvisory {
@@ -41,7 +41,7 @@ pub struct AuditedAdvisory {
     pub advisory: Arc<AdvisoryRow>,
     /// True if it makes the exit code 1.
     pub counts: bool,
-    /// The reason for which the project file takes it out of account; absent if it does not.
+    /// The reason why the project file ignores the advisory; absent if it does not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignored: Option<String>,
     /// The command that moves to the fixed version; absent if there is none, or if a constraint excludes it.
@@ -73,7 +73,7 @@ pub struct AdvisoryRow {
     pub reason: Option<&'static str>,
     /// The Go module that it is about; `stdlib` is the standard library.
     pub module: String,
-    /// The version of the module that was compared; of the standard library that of Go.
+    /// The compared version of the module; for the standard library, the version of Go.
     pub module_version: String,
     /// The version that fixes it; absent if none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,6 +91,6 @@ pub struct AdvisoryRow {
 pub enum AdvisoryStatus {
     /// The version is affected.
     Affected,
-    /// Neither answer can be given from what is known.
+    /// The available data does not show if the version is affected.
     Unknown,
 }

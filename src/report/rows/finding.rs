@@ -52,7 +52,7 @@ pub struct FindingRow {
     /// The number of things concerned among those of their kind; the title has it in words.
     #[serde(skip)]
     pub share: Option<Share>,
-    /// The advisory that it is about; the rows of providers have more of it.
+    /// The advisory that the finding is about; the rows of providers have more details.
     #[serde(skip)]
     pub advisory: Option<Arc<NamedAdvisory>>,
     /// A remark on the run says the same of all roots.

@@ -103,7 +103,7 @@ struct Results {
     seen: BTreeMap<String, usize>,
 }
 
-/// A kind of result: an advisory is a rule of its own, so that services count and dismiss each by itself.
+/// A kind of result: each advisory is a rule, so that services count and dismiss it separately.
 #[derive(Clone, PartialEq, Eq)]
 enum SarifRule {
     Named(&'static str),
@@ -263,7 +263,7 @@ impl SarifRule {
             Self::Named(name) => return rule(name),
             Self::Advisory(advisory) => advisory,
         };
-        // The text is foreign: it goes into no field that is read as Markdown.
+        // The text comes from a database, so it is not put into fields that are rendered as Markdown.
         let text = |text: &str| RuleText {
             markdown: None,
             text: message(text).text,

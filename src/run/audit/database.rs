@@ -35,13 +35,13 @@ const FETCHES: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
 /// Maximum number of advisories that a failure names.
 const MAX_NAMED: usize = 3;
 
-/// The file that shows the published layout.
+/// The file that identifies the published layout.
 const INDEX: &str = "index/modules.json";
 
 /// The name of the index in the cache.
 const KEPT_INDEX: &str = "index-modules";
 
-/// A place that has advisories.
+/// The location of a vulnerability database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DatabasePlace {
     /// The published layout, or OSV files.
@@ -50,7 +50,7 @@ pub(crate) enum DatabasePlace {
     Server(Url),
 }
 
-/// Advisories with what is to be said of them.
+/// Advisories, with remarks on their database.
 pub(super) struct LoadedAdvisories {
     pub(super) database: AdvisoryDatabase,
     pub(super) remarks: Vec<Sentence>,
@@ -65,12 +65,12 @@ pub(super) struct AdvisorySource<'a> {
     pub(super) user: Arc<UserConfigs<'a>>,
 }
 
-/// The use of a server: whether it is asked.
+/// The use of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DatabaseUse {
-    /// The server is asked for what changed.
+    /// Documents that changed are requested from the server.
     Asked,
-    /// No request is made, and what is kept is used.
+    /// No request is made; kept documents are used.
     Kept,
 }
 
@@ -79,7 +79,7 @@ pub(super) enum DatabaseUse {
 struct Unread(Vec<(String, String)>);
 
 impl DatabasePlace {
-    /// Returns the place that was typed: a URL, or a directory as seen from that of the run.
+    /// Reads the value of `--db`: a URL, or a directory relative to that of the run.
     pub(crate) fn typed(text: Option<&str>, options: &RunOptions) -> Result<Self, Failure> {
         let text = text.unwrap_or(PUBLIC);
         if !text.contains("://") {
@@ -133,11 +133,11 @@ impl AdvisorySource<'_> {
                 .read(path, MAX_ADVISORY_BYTES)
                 .map_err(|error| error.to_string())?;
             let advisory = parsed(&bytes)?;
-            // What the index calls by another name would be listed under a name that nobody finds.
+            // Otherwise the advisory would be listed under another identifier than in the index.
             if has_index && advisory.id != *id {
                 return Err(format!("it is {}", advisory.id));
             }
-            // Of a directory without an index most advisories concern nothing here, and are not kept.
+            // Most advisories of a directory without an index are about other modules.
             Ok(selection.has_any_of(&advisory).then_some(advisory))
         });
         let mut advisories = Vec::new();
@@ -220,7 +220,7 @@ impl AdvisorySource<'_> {
         let server = DatabaseServer {
             url,
             kept: KeptDocuments::new(objects, &url.to_string()),
-            // The rules of a flavor differ in numbers of retries only, and roots of both share the database.
+            // Flavors only differ in the number of retries here, and roots of both programs share the database.
             net: self.user.net(Flavor::newest(Program::Terraform)),
             now: self.world.clock.now(),
             usage,
@@ -234,7 +234,7 @@ impl AdvisorySource<'_> {
             .collect();
         drop(parsed_index);
         let read = parallel::map(FETCHES, &ids, |(id, modified)| {
-            // A host that failed for the index would only make the run wait again.
+            // If the index could not be fetched, further requests to the same host would wait and fail as well.
             server.advisory(id, modified, warning.is_some())
         });
         let mut advisories = Vec::new();
@@ -266,7 +266,7 @@ impl AdvisorySource<'_> {
         })
     }
 
-    /// Says when a database was changed last.
+    /// Describes the last change of a database; empty if its time is unknown.
     fn dated(&self, modified: &str) -> String {
         match calendar::read_timestamp(modified) {
             Some(moment) => {
@@ -278,7 +278,7 @@ impl AdvisorySource<'_> {
     }
 }
 
-/// The database of a server, with what is kept of it.
+/// The database of a server, with its kept documents.
 struct DatabaseServer<'a> {
     url: &'a Url,
     kept: KeptDocuments<'a>,
@@ -288,7 +288,7 @@ struct DatabaseServer<'a> {
 }
 
 impl DatabaseServer<'_> {
-    /// Returns the index, and a warning if it could not be asked for.
+    /// Returns the index, and a warning if the kept one is used because the request failed.
     fn index(&self) -> Result<(KeptDocument, Option<String>), Failure> {
         let kept = self.kept.get(KEPT_INDEX, MAX_INDEX_BYTES);
         if self.usage == DatabaseUse::Kept {
@@ -322,7 +322,7 @@ impl DatabaseServer<'_> {
                     date: self.date(),
                     body,
                 };
-                // Half of a document must not take the place of a whole one.
+                // A truncated document must not replace a complete one.
                 if ModuleIndex::parse(&index.body).is_ok() {
                     self.kept.put(KEPT_INDEX, &index);
                 }
@@ -352,21 +352,21 @@ impl DatabaseServer<'_> {
             return String::new();
         };
         let date = DatabaseDate::parse(&body).ok();
-        // The date becomes one line of what is kept: a text that is no time could hold a line feed, and split it.
+        // The date becomes a line of the kept object: a text that is not a time could contain a line feed.
         let date = date.filter(|date| calendar::read_timestamp(&date.modified).is_some());
         date.map_or_else(String::new, |date| date.modified)
     }
 
-    /// Returns an advisory: the kept one if it has the date of the index.
+    /// Returns an advisory: the kept one if it has the date in the index.
     fn advisory(&self, id: &str, modified: &str, is_unreachable: bool) -> Result<Advisory, String> {
-        // The date is a line of what is kept.
+        // The date becomes a line of the kept object.
         let modified = if modified.contains('\n') {
             ""
         } else {
             modified
         };
         let kept = self.kept.get(id, MAX_ADVISORY_BYTES);
-        // Where the index states no date, nothing shows that the kept advisory is current.
+        // If the index states no date, the kept advisory may be outdated.
         let is_current = |kept: &KeptDocument| !modified.is_empty() && kept.date == modified;
         let may_ask = self.usage == DatabaseUse::Asked && !is_unreachable;
         if let Some(kept) = kept.as_ref().filter(|kept| is_current(kept) || !may_ask) {
@@ -378,7 +378,7 @@ impl DatabaseServer<'_> {
         let url = self.url.below(["ID", &format!("{id}.json")]);
         match document(&self.net, &url, MAX_ADVISORY_BYTES, None) {
             Ok(DocumentAnswer::Document { body, etag }) => {
-                // Before it is kept: a wrong document would stay in use until its date in the index changes.
+                // Checked before it is kept: a wrong document would stay in use until its date in the index changes.
                 let advisory = named(&body, id)?;
                 self.kept.put(
                     id,
@@ -412,7 +412,7 @@ fn wanted(
             continue;
         }
         for advisory in &module.vulns {
-            // The name becomes a part of a path or a URL.
+            // The identifier becomes a part of a path or a URL.
             if is_advisory_id(&advisory.id) {
                 ids.insert(advisory.id.clone(), advisory.modified.clone());
             } else {
@@ -433,7 +433,7 @@ fn parsed(bytes: &[u8]) -> Result<Advisory, String> {
     })
 }
 
-/// Reads an advisory that must have a name.
+/// Reads an advisory, and checks its identifier.
 fn named(bytes: &[u8], id: &str) -> Result<Advisory, String> {
     // Identifiers that differ in case share one document of the cache, and a server may answer with any advisory.
     let advisory = parsed(bytes)?;
@@ -455,11 +455,11 @@ fn unreadable(shown: &dyn Display, why: &dyn Display) -> Failure {
 }
 
 impl Unread {
-    /// Makes one failure of all: without an advisory the answer would be incomplete.
+    /// Combines all reasons into one failure, because the answer is incomplete without an advisory.
     fn failure(self) -> Option<Failure> {
         let mut unread = self.0;
         unread.sort();
-        // The index lists an advisory below each of its modules, so that one wrong identifier comes up several times.
+        // The index lists an advisory below each of its modules, so a wrong identifier occurs several times.
         unread.dedup();
         if unread.is_empty() {
             return None;

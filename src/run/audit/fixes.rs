@@ -1,4 +1,4 @@
-//! The way to a fixed version: a command, or the constraint that excludes it.
+//! The route to a fixed version: a command, or the constraint that excludes it.
 
 use crate::addr::ProviderAddr;
 use crate::config::Loaded;
@@ -15,7 +15,7 @@ pub(super) struct FixSearch<'a> {
     pub(super) for_all: RootCommand,
 }
 
-/// The way to a fixed version in a root.
+/// The route to a fixed version in a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FixRoute {
     /// The version is within all constraints.
@@ -28,7 +28,7 @@ pub(super) enum FixRoute {
 pub(super) struct RootConstraints<'a> {
     search: &'a FixSearch<'a>,
     root: &'a Root,
-    /// The requirements with the texts that they are in; `None` inside if there is no sound configuration.
+    /// The requirements with their source texts; the inner `None` means that there is no sound configuration.
     read: Option<Option<(Loaded, Texts)>>,
 }
 
@@ -41,7 +41,7 @@ impl<'a> RootConstraints<'a> {
         }
     }
 
-    /// Returns the way to a fixed version, by the configuration, else by the constraints that are recorded.
+    /// Returns the route to a fixed version, by the configuration, else by the recorded constraints.
     pub(super) fn route(
         &mut self,
         provider: &ProviderAddr,
@@ -55,7 +55,7 @@ impl<'a> RootConstraints<'a> {
                 for_all: self.search.for_all.with(&target).for_all,
             }
         };
-        // Only few roots get here, so reading the configuration of all would be in vain.
+        // Few roots have an advisory with a fix, so the configuration is read on first use.
         let found = self.read.get_or_insert_with(|| {
             let mut texts = Texts::default();
             let loaded = self.root.load(&self.search.reading, &mut texts);

@@ -1,4 +1,4 @@
-//! Advisories that project files take out of account.
+//! Advisories that project files ignore.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -46,7 +46,7 @@ impl ProjectIgnores {
         Some(file)
     }
 
-    /// Returns the reason for which an advisory does not count, by a project file.
+    /// Returns the reason why a project file ignores an advisory; `None` if it does not.
     pub(super) fn reason(&mut self, file: FileId, found: &AdvisoryMatch) -> Option<String> {
         let now = self.now;
         let names = || std::iter::once(&found.advisory.id).chain(&found.aliases);
@@ -54,13 +54,13 @@ impl ProjectIgnores {
         let (setting, took_effect) = settings
             .iter_mut()
             .find(|(setting, _)| names().any(|name| name.eq_ignore_ascii_case(&setting.id)))?;
-        // Also of an exception that has ended: the remark must not say that it concerns no locked version.
+        // Set for an exception that has ended as well: the remark must not claim that it concerns no locked version.
         *took_effect = true;
         let has_ended = setting.until.is_some_and(|until| until.moment <= now);
         (!has_ended).then(|| setting.reason.clone())
     }
 
-    /// Says which exceptions have ended, and which match nothing.
+    /// Returns remarks on exceptions that have ended or match nothing.
     pub(super) fn remarks(&self) -> Vec<Sentence> {
         let mut remarks = Vec::new();
         for ignores in self.by_file.values() {

@@ -1,4 +1,4 @@
-//! The job that audits roots: releases gathered, each judged once, then reported for each root.
+//! The job that audits roots: it collects their releases, judges each once, and reports them for each root.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,12 +44,12 @@ struct Releases {
     all: Vec<JudgedRelease>,
 }
 
-/// A release with what is known of it.
+/// A release, with its known builds.
 pub(super) struct JudgedRelease {
     pub(super) provider: ProviderAddr,
     pub(super) version: Version,
     builds: ReleaseBuilds,
-    /// The verdicts on it, with their rows.
+    /// The verdicts on the release, with their rows.
     pub(super) matches: Vec<(AdvisoryMatch, Arc<AdvisoryRow>)>,
 }
 
@@ -78,7 +78,7 @@ impl<'a> AuditJob<'a> {
         }
     }
 
-    /// Sets the way to advisories; none are read before the modules of all roots are known.
+    /// Sets the function that reads advisories; it is called when the modules of all roots are known.
     pub(super) fn load_with(
         &mut self,
         load: impl Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure> + 'a,
@@ -91,7 +91,7 @@ impl<'a> AuditJob<'a> {
         self.fixes = Some(fixes);
     }
 
-    /// Adds what is about the run as a whole.
+    /// Adds the remarks on the whole run.
     pub(super) fn complete(self, result: &mut CommandResult) {
         result.remarks.extend(self.remarks);
         result.remarks.extend(self.ignores.remarks());
@@ -148,7 +148,7 @@ impl Releases {
 }
 
 impl JudgedRelease {
-    /// Returns the state of knowledge: the build of one package is enough, since platforms mostly agree.
+    /// Returns the state of the contents: one known build is enough, since platforms mostly agree.
     pub(super) fn contents(&self) -> ContentsState {
         self.builds
             .known()
@@ -156,7 +156,7 @@ impl JudgedRelease {
             .map_or(ContentsState::Unknown, |_| ContentsState::Known)
     }
 
-    /// Returns the builds that differ in what advisories are about: usually all platforms have the same modules.
+    /// Returns the builds that differ in audited properties; usually all platforms have the same modules.
     fn distinct_builds(&self) -> Vec<&BuildInfo> {
         let mut builds: Vec<&BuildInfo> = Vec::new();
         for (_, build) in self.builds.known() {
@@ -164,7 +164,7 @@ impl JudgedRelease {
                 other.go_version == build.go_version
                     && other.main == build.main
                     && other.deps == build.deps
-                    // The commit stands for its time as well: both decide where versions cannot (`audit` rules 4.4).
+                    // Equal commits have equal times: commit and time decide where versions cannot (`audit` rules 4.4).
                     && other.commit() == build.commit()
             };
             if !builds.iter().any(is_same) {
@@ -201,7 +201,7 @@ impl Job for AuditJob<'_> {
         let mut releases = Vec::new();
         for (provider, entry) in &root.document().lock.providers {
             let (version, hashes) = (&entry.version, &entry.hashes);
-            // A root that accepts imported facts may know builds of a release that other roots must not see.
+            // A root that accepts imported facts may have builds of a release that other roots must not use.
             let accepts_imports = trusted == TrustedFacts::Imported;
             let key = (
                 provider.clone(),
@@ -237,7 +237,7 @@ impl Job for AuditJob<'_> {
                 fixes: self.fixes.as_ref(),
             };
             report.report(&opened, &self.releases.all, result);
-            // Without every advisory the answer is incomplete, for each root.
+            // If an advisory is missing, the answer is incomplete for each root.
             if let Some(failure) = &failure {
                 result.fail(failure.clone());
             }

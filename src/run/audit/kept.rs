@@ -1,4 +1,4 @@
-//! Documents of a database in the cache of the user: each an object with its own check.
+//! Documents of a database in the user's cache; each is an object with its own check.
 //!
 //! ```text
 //! lockctl advisory document 1
@@ -19,7 +19,7 @@ const DOCUMENTS: &str = "advisories-1";
 
 const HEADER: &str = "lockctl advisory document 1";
 
-/// Number of bytes of an object beside its document, at most.
+/// Maximum size of an object without its document, in bytes.
 const MAX_HEAD_BYTES: u64 = 1024;
 
 /// Number of digits of the name of a database.
@@ -32,14 +32,14 @@ pub(super) struct KeptDocuments<'a> {
     directory: String,
 }
 
-/// A document with what is known of it.
+/// A kept document, with the data about its last request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct KeptDocument {
-    /// When its server was asked last.
+    /// The time of the last request to the server.
     pub(super) asked: SystemTime,
-    /// The name that the server gave to its state, or nothing.
+    /// The ETag of the document; empty if the server gave none.
     pub(super) etag: String,
-    /// The date of its content.
+    /// The date of the content, as the index states it; empty if there is none.
     pub(super) date: String,
     pub(super) body: Vec<u8>,
 }
@@ -54,7 +54,7 @@ impl<'a> KeptDocuments<'a> {
         }
     }
 
-    /// Returns the document of a name, which has letters, digits and dashes only.
+    /// Returns the document with a name of letters, digits and dashes.
     pub(super) fn get(&self, name: &str, limit: u64) -> Option<KeptDocument> {
         let objects = self
             .objects
@@ -86,7 +86,7 @@ impl<'a> KeptDocuments<'a> {
         }
     }
 
-    /// Returns what could not be used or kept.
+    /// Returns remarks on documents that could not be used or kept.
     pub(super) fn notes(&self) -> Vec<String> {
         self.objects
             .as_ref()
@@ -95,7 +95,7 @@ impl<'a> KeptDocuments<'a> {
     }
 
     fn key(&self, name: &str) -> String {
-        // Keys have lower case only; the document is compared with its name by whoever reads it.
+        // Keys are in lower case, so the caller compares the identifier in the document with the name.
         format!("{}/{}", self.directory, name.to_ascii_lowercase())
     }
 }
@@ -113,7 +113,7 @@ fn written(document: &KeptDocument) -> Vec<u8> {
         etag, date, body, ..
     } = document;
     let about = format!("{asked}\n{etag}\n{date}\n");
-    // The check covers these lines, too: with a damaged date an old advisory could pass for the current one.
+    // The check covers these lines as well: with a damaged date, an old advisory could count as current.
     let check = zh(&[about.as_bytes(), body].concat());
     [format!("{HEADER}\n{about}{check}\n").as_bytes(), body].concat()
 }
@@ -126,7 +126,7 @@ fn parse(bytes: &[u8]) -> Option<KeptDocument> {
     }
     let (asked, etag, date, check) = (line()?, line()?, line()?, line()?);
     let body = parts.next()?;
-    // The check finds damage: half of an index would hide advisories.
+    // The check detects damage: a truncated index would hide advisories.
     let about = format!("{asked}\n{etag}\n{date}\n");
     if check != zh(&[about.as_bytes(), body].concat()) {
         return None;

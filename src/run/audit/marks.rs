@@ -1,4 +1,4 @@
-//! Advisories that other commands mark versions with: those in the cache, and no request is made.
+//! Marks of versions in other commands, from advisories in the cache; no request is made.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::run::options::RunOptions;
 use crate::run::user::config::{UserConfigs, silent};
 use crate::version::Version;
 
-/// Marks releases with the advisories about their own modules, as far as the cache has them.
+/// Marks releases with the cached advisories about their own modules.
 pub(crate) fn known_advisories<'r>(
     options: &RunOptions,
     world: World<'_>,
@@ -26,7 +26,7 @@ pub(crate) fn known_advisories<'r>(
         .map(|(provider, version)| AuditedRelease {
             provider,
             version,
-            // Builds would add the two lower levels (`audit` rules 1.1), and these mark no version.
+            // Builds would add the two lower levels (`audit` rules 1.1), which mark no version.
             builds: &[],
         })
         .collect();
@@ -39,7 +39,7 @@ pub(crate) fn known_advisories<'r>(
         options,
         user: Arc::new(UserConfigs::new(options, world, &silent)),
     };
-    // What is not kept marks nothing: only `audit` has to be complete.
+    // Without a kept database no version is marked: only `audit` has to be complete.
     let Ok(loaded) = DatabasePlace::typed(None, options)
         .and_then(|place| source.load(&place, &selection, DatabaseUse::Kept))
     else {

@@ -34,7 +34,7 @@ pub(crate) struct AuditOptions {
 /// The form of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AuditDetail {
-    /// Rows of providers: people read these together.
+    /// Rows of providers, for text.
     Rows,
     /// Also a finding for each advisory and root, for formats that are made of findings.
     Findings,

@@ -58,7 +58,7 @@ pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
     }
 }
 
-/// Says of how many versions the contents are not known, and what would read them.
+/// Counts the versions with unknown contents, and names the command that reads them.
 pub(super) fn unknown_contents(releases: &[JudgedRelease]) -> Option<Sentence> {
     let unknown = releases
         .iter()
@@ -151,12 +151,13 @@ impl RootReport<'_> {
             .audit
             .fail_on
             .is_some_and(|lowest| found.level >= lowest);
-        // An unknown verdict fails no run: other registries yield no other without builds (`audit` rules 3.1).
+        // An unknown verdict does not fail a run: without builds, providers of other registries have no other verdict
+        // (`audit` rules 3.1).
         is_high && found.verdict == MatchVerdict::Affected
     }
 }
 
-/// Returns the release that fixes what concerns the provider itself; a commit is none.
+/// Returns the release that fixes an advisory about the provider itself; `None` if the fix is a commit.
 fn fixed_release(found: &AdvisoryMatch) -> Option<Version> {
     let fixed = found.fixed.as_ref()?;
     if found.level != AuditLevel::Provider
@@ -220,7 +221,7 @@ fn finding(
     }
 }
 
-/// Says what to do about an advisory.
+/// Returns the advice on an advisory.
 fn help(row: &AdvisoryRow, route: Option<&FixRoute>) -> Option<Help> {
     if row.status == AdvisoryStatus::Unknown {
         return Some(format!("`{READ_CONTENTS}` reads what is in the package").into());
