@@ -102,7 +102,7 @@ pub fn program_contents(
         .iter()
         .filter(|entry| entry.kind != FileKind::Directory)
         .map(|entry| entry.name.as_encoded_bytes());
-    // A package without the program of its provider is one that no program installs; nothing is known of it.
+    // Terraform and OpenTofu install no package without a program of its provider, so its contents are unknown.
     let Some(name) = executable(names, type_name) else {
         return Ok(ProgramContents::Unknown);
     };
@@ -123,7 +123,7 @@ pub fn program_contents(
             Err(error) => return Err(at(&program)(error)),
         };
         bytes += length as u64;
-        // A sparse file costs nothing where it is, and takes hours to read.
+        // A sparse file takes no space on its disk, but may take hours to read.
         if bytes > limits.unpacked_bytes {
             let limit = limits.unpacked_bytes;
             return Err(ArchiveError::TooLarge { bytes, limit });
@@ -165,7 +165,7 @@ pub fn copy_files(
                 Err(error) => return Err(at(&file.path)(error).into()),
             };
             bytes += length as u64;
-            // A sparse file costs nothing where it is, and would fill this disk.
+            // A sparse file takes no space on its disk, but would fill this one.
             if bytes > limits.unpacked_bytes {
                 let limit = limits.unpacked_bytes;
                 return Err(ArchiveError::TooLarge { bytes, limit }.into());

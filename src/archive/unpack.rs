@@ -1,4 +1,4 @@
-//! The content of a zip as it is unpacked, into memory or into files.
+//! Unpacking the content of a zip, into memory or into files.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
@@ -99,8 +99,8 @@ pub enum UnpackError {
 
 /// Unpacks the files of a zip into a directory.
 ///
-/// Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does. Entries for directories are passed over: no
-/// `h1` covers them, and no program needs an empty one.
+/// Accepts and refuses what [`hash_zip`](super::zip::hash_zip) does. Skips entries for directories: `h1` does not
+/// cover them, and no program needs an empty directory.
 ///
 /// # Errors
 /// The first fault of the zip, or of a file that is written.
@@ -111,7 +111,7 @@ pub fn unpack_files(
 ) -> Result<(), UnpackError> {
     let zip = CheckedZip::read(&mut reader, limits)?;
     let mut unpacker = Unpacker::new();
-    // By path, so that the files of a directory are made one after the other.
+    // In the order of paths, so that the files of a directory are made one after the other.
     for (path, number) in &zip.paths {
         let entry = &zip.list.entries[*number];
         let mut file = into
@@ -119,7 +119,7 @@ pub fn unpack_files(
             .map_err(UnpackError::Write)?;
         let mut written = Ok(());
         unpacker.read_to(&mut reader, entry, zip.places[*number], &mut |piece| {
-            // After a full disk the rest is read in vain, which ends soon: a package has a few large files at most.
+            // After a failed write the rest of this file is still read, which ends soon: a package has few large files.
             if written.is_ok() {
                 written = file.write_all(piece);
             }

@@ -1,4 +1,4 @@
-//! The builds of the packages of a release, side by side.
+//! The builds of the packages of a release, for comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{BuildInfo, ProgramContents};
 use crate::hash::Hash;
 use crate::platform::Platform;
 
-/// The builds of the packages of a locked release, as far as they are known.
+/// The known builds of the packages of a locked release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReleaseBuilds {
     /// The packages of the release that the lock file names, by platform, then by `zh:`.
@@ -18,11 +18,11 @@ pub struct ReleaseBuilds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageBuild {
     pub platform: Platform,
-    /// The `zh:` of the package, unless only its files are at hand.
+    /// The `zh:` of the package; `None` if only its files are available.
     pub zh: Option<Hash>,
-    /// The `h1:` of the package, if somebody hashed it.
+    /// The `h1:` of the package, if it is known.
     pub h1: Option<Hash>,
-    /// The contents of the program; `None` if nobody looked.
+    /// The contents of the program; `None` if it was not read.
     pub contents: Option<Arc<ProgramContents>>,
 }
 
@@ -42,7 +42,7 @@ impl ReleaseBuilds {
             .filter_map(|package| Some((&package.platform, package.info()?)))
     }
 
-    /// Returns the platforms of which nobody looked at a package, sorted.
+    /// Returns the platforms with a package that was not read, sorted.
     #[must_use]
     pub fn unread(&self) -> BTreeSet<&Platform> {
         self.packages
@@ -53,12 +53,12 @@ impl ReleaseBuilds {
     }
 }
 
-/// Something in which the packages of one release differ, although one source should have made all of them.
+/// A difference between packages of one release, all of which should be built from the same source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BuildDisagreement {
-    /// They were built from different commits; the platforms of each, by commit.
+    /// The packages were built from different commits; the value has the platforms of each commit.
     Commits(BTreeMap<String, BTreeSet<Platform>>),
-    /// Some were built from source that differed from its commit, and others were not.
+    /// Some packages were built from source that differed from its commit, and others were not.
     Dirty {
         dirty: BTreeSet<Platform>,
         clean: BTreeSet<Platform>,
@@ -66,13 +66,13 @@ pub enum BuildDisagreement {
 }
 
 impl ReleaseBuilds {
-    /// Returns the commits that the packages were built from, as far as they are known, with their platforms.
+    /// Returns the known commits that the packages were built from, with their platforms.
     #[must_use]
     pub fn commits(&self) -> BTreeMap<String, BTreeSet<Platform>> {
         self.platforms_by(|info| info.commit().map(str::to_owned))
     }
 
-    /// Groups the platforms of known packages by what their build information says, if it says that.
+    /// Groups the platforms of known packages by a value of their build information; skips packages without it.
     pub fn platforms_by<K: Ord>(
         &self,
         key: impl Fn(&BuildInfo) -> Option<K>,
@@ -90,13 +90,14 @@ impl ReleaseBuilds {
     #[must_use]
     pub fn disagreements(&self) -> Vec<BuildDisagreement> {
         let mut disagreements = Vec::new();
-        // A package whose commit is unknown contradicts no other one, and is not among them.
+        // A package whose commit is unknown contradicts no other package, and is not in the map.
         let commits = self.commits();
         if commits.len() > 1 {
             disagreements.push(BuildDisagreement::Commits(commits));
         }
         let mut states = self.platforms_by(BuildInfo::is_dirty);
-        // A build that is dirty everywhere is one that all platforms agree on: whoever builds with generated files has it.
+        // A release that is dirty on every platform is consistent: publishers who build with generated files have such
+        // releases.
         if let (Some(dirty), Some(clean)) = (states.remove(&true), states.remove(&false)) {
             disagreements.push(BuildDisagreement::Dirty { dirty, clean });
         }
@@ -112,7 +113,7 @@ pub fn without_major(path: &str) -> &str {
             !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
         })
     };
-    // Modules of gopkg.in have the version behind a dot (`yaml.v3`), which is a part of their name and stays.
+    // Modules of gopkg.in have the version after a dot (`yaml.v3`); it is a part of the name and stays.
     match path.rsplit_once('/') {
         Some((start, end)) if is_major(end) => start,
         _ => path,

@@ -39,7 +39,7 @@ pub struct ChangeLine {
     pub remark: Remark,
     /// Remarks that hold for some of the files only; their texts are not empty.
     pub deviations: Vec<Remark>,
-    /// Remarks on the change beside its reason, each with its own grade.
+    /// Further remarks on the change, each with its own grade.
     pub beside: Vec<Remark>,
     /// The changed entry or setting.
     pub subject: Linked,

@@ -1,4 +1,4 @@
-//! Changes of builds, as far as contents of both sides are known.
+//! Changes of builds, if contents of both sides are known.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ const COMMIT_DIGITS: usize = 12;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildChange {
-    /// The main package is of another module; a new major version of the same is none.
+    /// The main package belongs to another module; a new major version of the same module does not count.
     OtherModule {
         /// The path of the module before.
         from: String,
@@ -34,7 +34,7 @@ pub enum BuildChange {
         /// The time of the commit now, in RFC 3339.
         to: String,
     },
-    /// The version of Go went back.
+    /// The version of Go is older than the one before.
     OlderGo {
         /// The version of Go before.
         from: String,
@@ -46,15 +46,15 @@ pub enum BuildChange {
         /// The commits in full, sorted.
         commits: Vec<String>,
     },
-    /// The source differs from its commit, which it did not before.
+    /// The source differs from its commit, but did not before.
     BecameDirty {
-        /// The platforms whose packages are so.
+        /// The platforms of the packages built from such source.
         platforms: Vec<Platform>,
     },
 }
 
 impl BuildChange {
-    /// Returns its name, a kebab-case word.
+    /// Returns the name of the kind, in kebab case.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl fmt::Display for BuildChange {
             Self::SeveralCommits { commits } => {
                 let commits: Vec<&str> = commits
                     .iter()
-                    // A build may state any text: a shorter one, or one with a character across this place.
+                    // A build may state any text: it may be shorter, or have a character across this boundary.
                     .map(|commit| commit.get(..COMMIT_DIGITS).unwrap_or(commit))
                     .collect();
                 write!(
@@ -117,7 +117,7 @@ impl fmt::Display for BuildChange {
 }
 
 impl FileReview {
-    /// Adds the changes of builds; `builds` returns what is known of the packages of an entry.
+    /// Adds the changes of builds; `builds` returns the known builds of an entry.
     pub fn add_builds(&mut self, builds: impl Fn(&ProviderSide) -> ReleaseBuilds) {
         for explained in &mut self.providers {
             let known = |side: Option<&ProviderSide>| side.map(&builds).unwrap_or_default();
@@ -128,13 +128,13 @@ impl FileReview {
             let explained = &mut explained.explained;
             explained.risk = explained.risk.max(risk.unwrap_or_default());
         }
-        // The sort is stable: of equal risk the order of addresses stays.
+        // The sort is stable, so entries of equal risk stay in the order of addresses.
         self.providers
             .sort_by_key(|explained| Reverse(explained.explained.risk));
     }
 }
 
-/// Compares the builds of both sides; nothing is said where one of them is unknown.
+/// Compares the builds of both sides; reports nothing if one side is unknown.
 fn changes(
     change: &ProviderChange,
     before: &ReleaseBuilds,
@@ -148,7 +148,7 @@ fn changes(
         return changes;
     }
     let (from, to) = (modules(before), modules(now));
-    // GitHub compares the names of repositories without case, and publishers rename theirs so.
+    // GitHub ignores the case of repository names, and publishers change the case of theirs.
     let paths = |modules: &BTreeSet<&str>| -> BTreeSet<String> {
         modules
             .iter()
@@ -162,11 +162,11 @@ fn changes(
             to: joined(&to),
         });
     }
-    // An older version has an older commit and Go as a rule, and of another module the times say nothing.
+    // An older version usually has an older commit and Go, and times of different modules are not comparable.
     if change.step() != Some(VersionStep::Down) && !is_other {
         changes.extend(went_back(before, now));
     }
-    // Of a release that was locked before, the reader was told when its packages came in.
+    // A release that was locked with several commits before was reported when they were first locked.
     let is_new_release = old.addr != new.addr || old.lock.version != new.lock.version;
     let was_so = before.commits().len() > 1;
     for disagreement in now.disagreements() {
@@ -178,7 +178,7 @@ fn changes(
             });
         }
     }
-    // A state that was not known before may have been the same.
+    // If the state before is unknown, the source may have been dirty already.
     let was_clean = before.platforms_by(BuildInfo::is_dirty).keys().eq([&false]);
     if let Some(dirty) = now.platforms_by(BuildInfo::is_dirty).remove(&true)
         && was_clean
@@ -190,7 +190,7 @@ fn changes(
     changes
 }
 
-/// Compares the ages of commits and of Go, each by the newest one.
+/// Compares the newest commits and the newest versions of Go of both sides.
 fn went_back(before: &ReleaseBuilds, now: &ReleaseBuilds) -> Vec<BuildChange> {
     let mut changes = Vec::new();
     if let (Some(from), Some(to)) = (newest_commit(before), newest_commit(now))
@@ -232,14 +232,14 @@ fn newest_commit(builds: &ReleaseBuilds) -> Option<&str> {
         .max()
 }
 
-/// Returns the newest version of Go, as its numbers and as text; versions of Go that were never released have none.
+/// Returns the newest version of Go, as numbers and as text; development versions are skipped.
 fn newest_go(builds: &ReleaseBuilds) -> Option<(Vec<u32>, &str)> {
     builds
         .known()
         .filter_map(|(_, info)| {
             // `go1.22.3 X:boringcrypto` and `go1.22.3-fips` are as old as `go1.22.3`.
             let text = info.go_version.strip_prefix("go")?;
-            // A number that does not end with the text belongs to something else, as in `rc1`, which is left out.
+            // The numbers end at the first other character, so that `rc1` is left out.
             let end = text.find(|c: char| c != '.' && !c.is_ascii_digit());
             let numbers: Option<Vec<u32>> = text[..end.unwrap_or(text.len())]
                 .split('.')

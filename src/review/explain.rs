@@ -26,7 +26,7 @@ pub struct ExplainedChange {
     pub configuration: Option<ConfigurationCause>,
     /// The platforms that hashes which only one side has belong to, as far as that is known.
     pub owners: BTreeMap<Hash, Vec<Platform>>,
-    /// The changes of the builds, where those of both sides are known.
+    /// The changes of the builds, if the builds of both sides are known.
     pub builds: Vec<BuildChange>,
 }
 

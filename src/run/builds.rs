@@ -1,4 +1,4 @@
-//! The builds of locked packages by everything that may know them: facts, packages on this machine, downloads.
+//! The builds of locked packages, from facts, from packages on this machine and from downloads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(crate) struct BuildReader<'r, 'a> {
     named: Vec<PackagePlace>,
     /// The contents of packages on this machine, by their `h1:`.
     read: BTreeMap<Hash, Arc<ProgramContents>>,
-    /// The sources of packages whose contents nobody knows, if these may be downloaded.
+    /// The sources of packages with unknown contents, if these may be downloaded.
     sources: Option<Sources<'a>>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct ReadBuilds {
     pub(crate) errors: Vec<LockError>,
 }
 
-/// Facts about packages whose contents are known: all others are downloaded again, and what is read of them is kept.
+/// Facts about packages with known contents: all other packages are downloaded again, and their contents are kept.
 struct WithContents<'f>(&'f dyn Facts);
 
 impl Facts for WithContents<'_> {
@@ -75,7 +75,7 @@ impl Facts for WithContents<'_> {
 }
 
 impl<'r, 'a> BuildReader<'r, 'a> {
-    /// Starts without having read any package; `sources` are those of packages that may be downloaded.
+    /// Makes a reader that has read no package yet; without `sources` it downloads none.
     pub(crate) fn new(
         user: Arc<UserConfigs<'a>>,
         facts: &'r UserFacts<'a>,
@@ -94,7 +94,8 @@ impl<'r, 'a> BuildReader<'r, 'a> {
 
     /// Finds the builds of a root's locked packages.
     ///
-    /// Of packages without contents only those are listed whose `h1:` is recorded: the lock file is for their platforms.
+    /// Packages with unknown contents are listed only if their `h1:` is recorded, which shows that the lock file is for
+    /// their platform.
     ///
     /// # Errors
     /// If a place with packages, or the mirror that the project file names, cannot be used.
@@ -110,10 +111,10 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let on_machine = self.on_machine(root, lock, texts, result)?;
         let mut builds = self.facts.builds(root, locked);
         self.add(&mut builds, &on_machine);
-        // Packages at hand are read first, since each of them spares a download.
+        // Packages on this machine are read first, since each of them saves a download.
         if self.sources.is_some() {
             retain_locked(&mut builds, locked);
-            // Of an entry whose packages nobody knows, none is listed.
+            // `unread` is empty for an entry without any known package, which needs a download as well.
             let mut unread = locked.clone();
             unread.providers.retain(|provider, _| {
                 builds.get(provider).is_none_or(|release| {
@@ -122,7 +123,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             });
             if !unread.providers.is_empty() {
                 errors = self.download(root, &unread, texts, result)?;
-                // The run asked for them before they were read, and would not ask again.
+                // The memo remembers that they had no contents, and would not read the store again.
                 self.facts.memo.forget_missing();
                 builds = self.facts.builds(root, locked);
                 self.add(&mut builds, &on_machine);
@@ -135,7 +136,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
     /// Finds the packages on this machine that have a recorded hash.
     ///
     /// # Errors
-    /// If a place with packages cannot be looked into.
+    /// If a place with packages cannot be read.
     fn on_machine(
         &mut self,
         root: &Root,
@@ -146,7 +147,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let user = self.user.of(root.flavor);
         result.faults(&user.errors_once(texts));
         let mut places = user.package_places(root, &self.named, texts);
-        // What is typed takes the place of what the project file states.
+        // Mirrors on the command line replace the mirror of the project file.
         if self.named.is_empty() {
             places.extend(root.project_mirror());
         }
@@ -165,11 +166,11 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         }
     }
 
-    /// Adds what packages on this machine hold, where facts do not know it.
+    /// Adds the contents of packages on this machine that no fact has.
     fn add(&mut self, builds: &mut LockedBuilds, on_machine: &[MatchedPackage]) {
         for package in on_machine {
             let release = builds.entry(package.id.provider.clone()).or_default();
-            // `None` equals `None`, so without the test for a `zh:` two unpacked packages would be taken for one.
+            // `None` equals `None`, so without the test for a `zh:` two unpacked packages would count as the same.
             let known = release.packages.iter_mut().find(|build| {
                 build.platform == package.id.platform
                     && (build.h1.as_ref() == Some(&package.h1)
@@ -179,9 +180,9 @@ impl<'r, 'a> BuildReader<'r, 'a> {
                 Some(build) if build.contents.is_none() => {
                     build.contents = self.contents(package);
                 }
-                // A fact was read of the very same files, so that they are not read again.
+                // The contents of the same files are known already, so they are not read again.
                 Some(_) => {}
-                // Nobody downloaded it here: it was copied, or comes from a mirror that signs nothing.
+                // The package has no fact: it was copied from elsewhere, or comes from a mirror without signatures.
                 None => {
                     let contents = self.contents(package);
                     release.packages.push(PackageBuild {
@@ -203,13 +204,13 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         if let Some(read) = self.read.get(&package.h1) {
             return Some(Arc::clone(read));
         }
-        // A package that vanished or changed since it was hashed has contents that nobody knows; `verify` says more.
+        // A package that vanished or changed since it was hashed has unknown contents; `verify` reports it.
         let contents = Arc::new(self.packages.contents(package).ok()?);
         self.read.insert(package.h1.clone(), Arc::clone(&contents));
         Some(contents)
     }
 
-    /// Downloads packages whose contents nobody knows; what is read of signed ones is kept.
+    /// Downloads packages with unknown contents, and keeps the contents of signed ones.
     fn download(
         &mut self,
         root: &Root,
@@ -223,12 +224,12 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let Some(number) = sources.of_root(root, true, texts, result)? else {
             return Ok(Vec::new());
         };
-        // No root starts over in a run that writes nothing, so its faults are reported for good.
+        // In a run that writes nothing, no root starts over, so its faults can be reported now.
         sources.reported(number);
         let providers: Vec<&ProviderAddr> = unread.providers.keys().collect();
         let mut wanted = platforms::typed(&[]).of_root(root, &providers, &[]);
         platforms::prefer_covered(&mut wanted, &self.facts.about(root, unread));
-        // Nothing is required as far as this run knows, so each entry stays at its version and is completed.
+        // Without a complete configuration, each entry stays at its version and is completed.
         let requirements = Requirements {
             faulty: true,
             ..Requirements::default()
@@ -250,7 +251,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             platforms: &wanted,
             dropped: &[],
             demands: &policy::demands(root.project(), root.flavor),
-            // What a registry states of an `h1:` replaces a download, and says nothing of contents.
+            // A claimed `h1:` would replace the download, which the contents are read from.
             claims: &ClaimPolicy::default(),
             trusted: trusted(root),
             overridden: &[],
@@ -267,7 +268,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
     }
 }
 
-/// Leaves out packages of platforms that the lock file is not for, unless their contents are known.
+/// Removes packages of platforms that the lock file is not for, unless their contents are known.
 fn retain_locked(builds: &mut LockedBuilds, locked: &LockFile) {
     for (provider, release) in builds {
         let Some(entry) = locked.providers.get(provider) else {

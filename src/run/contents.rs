@@ -1,4 +1,4 @@
-//! The builds of locked packages, by the facts of the store.
+//! The builds of locked packages, from the facts of the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,8 +15,8 @@ use crate::store::{FactOrigin, Facts};
 use crate::verify::LockedBuilds;
 use crate::version::Version;
 
-/// Maximum number of modules in all contents that are remembered, some 16 MB: a run over many roots asks for the same
-/// packages again and again, and must not keep every one in memory.
+/// Maximum number of modules in all remembered contents, some 16 MB: a run over many roots needs the same packages many
+/// times, but cannot hold the contents of all packages in memory.
 const MAX_REMEMBERED_MODULES: usize = 60_000;
 
 /// The contents that this run has read from the store.
@@ -32,8 +32,7 @@ struct Remembered {
 }
 
 impl UserFacts<'_> {
-    /// Returns what is known of the builds of a lock file's packages. Every entry is there; of one without packages no fact knows
-    /// any.
+    /// Returns the known builds of a lock file's packages. Every entry is included; without facts it has no packages.
     pub(crate) fn builds(&self, root: &Root, lock: &LockFile) -> LockedBuilds {
         let trusted = trusted(root);
         lock.providers
@@ -46,7 +45,7 @@ impl UserFacts<'_> {
             .collect()
     }
 
-    /// Returns what is known of the builds of the packages that the hashes of a version name.
+    /// Returns the known builds of the packages that the hashes of a version name.
     pub(crate) fn builds_of(
         &self,
         trusted: TrustedFacts,
@@ -56,7 +55,7 @@ impl UserFacts<'_> {
     ) -> ReleaseBuilds {
         let facts = self.get();
         let mut packages: BTreeMap<(Platform, Hash), Option<Hash>> = BTreeMap::new();
-        // The signed list has every package, also those that nobody downloaded; entries of mirrors may lack their `zh:`.
+        // The signed list has every package, including those never downloaded; entries of mirrors may lack their `zh:`.
         if let Some(stored) = trusted.release(facts, provider, version) {
             for (zh, package) in &stored.release.packages {
                 let has_h1 = package.h1.as_ref().is_some_and(|h1| hashes.contains(h1));
@@ -65,7 +64,7 @@ impl UserFacts<'_> {
                 }
             }
         }
-        // Facts come second: they know the `h1:` even where an older run kept the list without it.
+        // Facts come second: they have the `h1:` even if an older run kept the list without it.
         let attribution = trusted.attribute(facts, provider, version, hashes);
         for fact in attribution.packages() {
             let key = (fact.id.platform.clone(), fact.zh.clone());
@@ -84,7 +83,7 @@ impl UserFacts<'_> {
         }
     }
 
-    /// Returns the contents of a package, if they count: imported ones are the word of whoever exported them.
+    /// Returns the contents of a package, if they are trusted: imported contents are a claim of the exporter.
     pub(crate) fn contents(
         &self,
         trusted: TrustedFacts,
@@ -112,9 +111,9 @@ impl ContentsMemo {
         let info = answer
             .as_ref()
             .and_then(|(contents, _)| contents.build_info());
-        // What is unknown takes room, too, if only little.
+        // Each entry counts as a module at least, since missing contents take memory too.
         let modules = 1 + info.map_or(0, |info| info.deps.len());
-        // Read without the lock: another thread may read the same object meanwhile, which costs less than to wait.
+        // Read without holding the lock: two threads may read the same object, which costs less than waiting.
         let mut remembered = lock();
         if remembered.modules + modules <= MAX_REMEMBERED_MODULES {
             remembered.modules += modules;

@@ -1,5 +1,5 @@
-//! The group *build*: the packages of a release against each other and against the address, as far as contents of
-//! their programs are known.
+//! The group *build*: compares the packages of a release with each other and with the address, if contents of their
+//! programs are known.
 
 use super::known::LockedBuilds;
 use super::subject::CheckedLock;
@@ -8,8 +8,8 @@ use crate::contents::{BuildDisagreement, ReleaseBuilds, without_major};
 use crate::diag::{Diagnostic, Finding, rules};
 use crate::platform::{self, Platform};
 
-/// The organisation that the providers of partners had on GitHub before the registry. Programs keep the path of their
-/// module when they move, so it says nothing about a publisher.
+/// The GitHub organisation of partner providers before the registry existed. Programs keep the path of their module
+/// when they move, so the path does not identify their publisher.
 const FORMER_ORGANISATION: &str = "terraform-providers";
 
 /// Maximum number of commits that are shown; more are counted.
@@ -20,7 +20,7 @@ const MAX_COMMITS: usize = 5;
 pub(super) fn check(subject: CheckedLock<'_>, known: &LockedBuilds) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (provider, builds) in known {
-        // Both are one finding: whoever built one platform by hand changed the commit and the tree.
+        // One finding for both: a platform that was built by hand usually differs in its commit and its tree.
         let disagreements = builds.disagreements();
         if !disagreements.is_empty() {
             findings.push(inconsistent(subject, provider, &disagreements));
@@ -40,7 +40,7 @@ fn inconsistent(
         match disagreement {
             BuildDisagreement::Commits(commits) => {
                 for (commit, platforms) in commits.iter().take(MAX_COMMITS) {
-                    // A commit is as long as the publisher wants it to be.
+                    // The publisher chooses the text, which may have any length.
                     let commit: String = commit.chars().take(12).collect();
                     remarks.push(format!("commit {commit}: {}", joined(platforms)));
                 }
@@ -83,7 +83,7 @@ fn of_another_module(
     provider: &ProviderAddr,
     builds: &ReleaseBuilds,
 ) -> Option<Finding> {
-    // The first module is enough: packages of several modules differ in their commits as well.
+    // One module is enough: packages of several modules also differ in their commits (`build-inconsistent`).
     let modules = builds.platforms_by(|info| {
         let module = &info.main.as_ref()?.path;
         let publisher = publisher(module)?;
@@ -106,7 +106,7 @@ fn of_another_module(
     Some(Finding::about(provider, diagnostic))
 }
 
-/// Returns the organisation of a provider's module on GitHub, where the registry requires providers to be.
+/// Returns the GitHub organisation of a provider's module; the registry requires providers to be on GitHub.
 fn publisher(module: &str) -> Option<&str> {
     let rest = without_major(module).strip_prefix("github.com/")?;
     let (publisher, name) = rest.split_once('/')?;

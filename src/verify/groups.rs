@@ -14,7 +14,7 @@ pub enum CheckGroup {
     Platforms,
     /// The packages on this machine against the recorded hashes.
     Packages,
-    /// The builds of the packages of a release, where contents are known.
+    /// The builds of the packages of a release, if contents are known.
     Build,
     /// The policy of the project file.
     Policy,

@@ -27,7 +27,7 @@ pub struct LockedReleases {
     pub now: SystemTime,
 }
 
-/// The builds of the locked releases by provider, as far as they are known.
+/// The known builds of the locked releases, by provider.
 pub type LockedBuilds = BTreeMap<ProviderAddr, ReleaseBuilds>;
 
 /// The form in which a mirror holds a package.

@@ -34,7 +34,7 @@ pub struct WantedChecks<'a, 'm> {
     pub facts: &'a dyn Fn(&LockFile) -> Attributions,
     /// Returns what facts say about locked releases, with one read for each; called only where that is of use.
     pub releases: &'a dyn Fn(&LockFile) -> LockedReleases,
-    /// Returns what facts say about the builds of locked releases; called only where that is of use.
+    /// Returns the builds of locked releases by facts; called only if a check needs them.
     pub builds: &'a dyn Fn(&LockFile) -> LockedBuilds,
     /// The packages and the registries of the groups [`CheckGroup::Packages`] and [`CheckGroup::Upstream`].
     pub sources: SourceChecks<'a, 'm>,

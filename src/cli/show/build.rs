@@ -20,7 +20,7 @@ use crate::run::user::config::UserConfigs;
 use crate::run::user::sources::Sources;
 use crate::verify::packages::PackagePlace;
 
-/// The heads of the columns behind provider and version.
+/// The heads of the columns after provider and version.
 pub(super) const TITLES: [&str; 7] = [
     "GO",
     "MAIN MODULE",
@@ -77,7 +77,7 @@ impl<'r, 'a> ShownBuilds<'r, 'a> {
             let builds = builds.remove(&provider.provider).unwrap_or_default();
             provider.build = Some(self.rows.release(builds));
         }
-        // A package that cannot be downloaded keeps nothing that is known from being shown.
+        // Failed downloads are reported, and the known builds are still shown.
         if !errors.is_empty() {
             advice::lock::errors(result, &errors, root.flavor, &super::required(root, texts));
         }
@@ -85,7 +85,8 @@ impl<'r, 'a> ShownBuilds<'r, 'a> {
     }
 }
 
-/// Rows that packages of several roots share: the modules of a large provider are written thousands of times.
+/// Rows that packages of several roots share: without sharing, thousands of roots would each hold the modules of a
+/// large provider.
 #[derive(Default)]
 struct BuildRows {
     rows: BTreeMap<Hash, Arc<GoBuildRow>>,
@@ -99,7 +100,7 @@ impl BuildRows {
         ReleaseBuildRow {
             same_commit: (commits > 0).then_some(commits == 1),
             same_modules: is_known.then(|| {
-                // As sets, because programs list what their platform needs in an order of their own.
+                // Sets, because programs for different platforms may list the same modules in different orders.
                 let modules = |info: &BuildInfo| {
                     let text = |module: &BuiltModule| format!("{module:?}");
                     Some(info.deps.iter().map(text).collect::<BTreeSet<String>>())
@@ -118,7 +119,7 @@ impl BuildRows {
     fn package(&mut self, package: &PackageBuild) -> PackageBuildRow {
         let key = package.zh.as_ref().or(package.h1.as_ref());
         let known = key.and_then(|key| self.rows.get(key)).cloned();
-        // Contents are a function of the package, so that equal hashes have equal rows.
+        // Contents depend on the package only, so equal hashes have equal rows.
         let build = known.or_else(|| package.info().map(|info| Arc::new(GoBuildRow::from(info))));
         if let (Some(key), Some(build)) = (key, &build) {
             self.rows.insert(key.clone(), Arc::clone(build));
@@ -143,7 +144,7 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
         return Vec::new();
     };
     let builds = &row.builds;
-    // Nothing but one word is said then, so that no dash reads as an answer.
+    // One word explains the dashes, which could be read as results otherwise.
     if builds.known().next().is_none() {
         let was_read = builds
             .packages
@@ -175,7 +176,7 @@ pub(super) fn cells(shown: &ShownProvider) -> Vec<String> {
             format!("dirty on {} of {}", dirty.len(), dirty.len() + clean.len())
         }
     };
-    // Platforms may need different modules, so that their number is a range.
+    // Platforms may need different modules, so their number may be a range.
     let counts: BTreeSet<usize> = builds.known().map(|(_, info)| info.deps.len()).collect();
     let modules = match (counts.first(), counts.last()) {
         (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
@@ -220,7 +221,7 @@ pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
     lines
 }
 
-/// Says how many packages nobody read, and how to read them; `None` if all were.
+/// Counts the packages that were not read, and names the command that reads them; `None` if all were read.
 pub(super) fn unread(roots: &[RootResult], contents: bool) -> Option<Sentence> {
     let mut unread = BTreeSet::new();
     for shown in roots.iter().flat_map(super::text::shown) {
@@ -235,7 +236,7 @@ pub(super) fn unread(roots: &[RootResult], contents: bool) -> Option<Sentence> {
             }
         }
     }
-    // Of a release without any known package it is not known how many there are.
+    // The number of packages of a release is unknown if none of them is known.
     let (releases, packages): (Vec<_>, Vec<_>) = unread
         .into_iter()
         .partition(|(_, platform)| platform.is_none());

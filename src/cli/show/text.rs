@@ -87,7 +87,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
-/// Shows the builds of a root's providers, and with `-v` every line that the programs hold.
+/// Shows the builds of a root's providers, and with `-v` every line of their build information.
 fn builds(
     shown: &[&ShownProvider],
     look: Look,

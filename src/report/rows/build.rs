@@ -14,13 +14,13 @@ use crate::platform::Platform;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(rename = "ReleaseBuilds"))]
 pub struct ReleaseBuildRow {
-    /// All known packages are built from one commit; null if no commit is known.
+    /// All known packages are built from the same commit; null if no commit is known.
     pub same_commit: Option<bool>,
     /// All known packages hold the same modules; null if no package is known. Platforms may need different ones.
     pub same_modules: Option<bool>,
-    /// The packages, by platform; one of which nobody knows anything is not here.
+    /// The packages, by platform; a package without any known data is left out.
     pub packages: Vec<PackageBuildRow>,
-    /// The same as values.
+    /// The same data as values.
     #[serde(skip)]
     pub builds: ReleaseBuilds,
 }
@@ -32,26 +32,26 @@ pub struct ReleaseBuildRow {
 pub struct PackageBuildRow {
     /// The platform of the package.
     pub platform: Platform,
-    /// The `zh:` of the package; null if only its files are at hand.
+    /// The `zh:` of the package; null if only its files are available.
     pub zh: Option<Hash>,
-    /// The `h1:` of the package; null if nobody hashed it.
+    /// The `h1:` of the package; null if it is unknown.
     pub h1: Option<Hash>,
-    /// The knowledge of its contents.
+    /// The state of the contents.
     pub contents: ContentsKnowledge,
-    /// The build information; null unless it is known.
+    /// The build information; null if it is unknown.
     pub build: Option<Arc<GoBuildRow>>,
 }
 
-/// The knowledge of the contents of a package.
+/// The state of the contents of a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ContentsKnowledge {
     /// The program has build information.
     Known,
-    /// The program was read, and has none that can be read.
+    /// The program was read, and has no readable build information.
     Unknown,
-    /// Nobody read the program.
+    /// The program was not read.
     NotRead,
 }
 
@@ -66,11 +66,11 @@ pub struct GoBuildRow {
     pub path: Option<String>,
     /// The module of the main package; null without module support.
     pub main: Option<ModuleInBuild>,
-    /// The commit of the source; null if Go did not know it.
+    /// The commit of the source; null if Go did not record it.
     pub commit: Option<String>,
-    /// The time of that commit, in RFC 3339; null if Go did not know it.
+    /// The time of that commit, in RFC 3339; null if Go did not record it.
     pub time: Option<String>,
-    /// The source differed from that commit; null if Go did not look.
+    /// The source differed from that commit; null if Go did not record it.
     pub dirty: Option<bool>,
     /// The other modules in the program, in the order of the program.
     pub modules: Vec<ModuleInBuild>,
@@ -84,11 +84,11 @@ pub struct GoBuildRow {
 pub struct ModuleInBuild {
     /// The path of the module.
     pub path: String,
-    /// The version, `(devel)` where Go knew none.
+    /// The version; `(devel)` if Go did not know it.
     pub version: String,
     /// The checksum, `h1:…`; null for modules that were not downloaded, and for replaced ones.
     pub sum: Option<String>,
-    /// The module that was built in its place; absent if it was built itself.
+    /// The module that was built in its place; absent if the module was not replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<ReplacementInBuild>,
 }
@@ -116,7 +116,7 @@ pub struct BuildSetting {
 }
 
 impl ReleaseBuildRow {
-    /// Counts the platforms whose builds are known, and says in what these differ.
+    /// Counts the platforms whose builds are known, and names their differences.
     #[must_use]
     pub fn coverage(&self) -> String {
         let known: BTreeSet<&Platform> =
@@ -127,7 +127,7 @@ impl ReleaseBuildRow {
             .map(|package| &package.platform)
             .collect();
         let mut text = format!("{} of {}", known.len(), every.len());
-        // A commit that differs is a fault of the publisher; modules that differ may be what each platform needs.
+        // Different commits are a fault of the publisher; different modules may be needed by the platforms.
         if self.same_commit == Some(false) {
             text += ", other commits";
         }
@@ -138,7 +138,7 @@ impl ReleaseBuildRow {
     }
 }
 
-/// Returns a text that is there; Go writes an empty one for what it does not know.
+/// Returns a text unless it is empty; Go writes an empty text for an unknown value.
 fn present(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
@@ -153,7 +153,7 @@ impl From<&BuildInfo> for GoBuildRow {
             time: info.time().map(str::to_owned),
             dirty: info.is_dirty(),
             modules: info.deps.iter().map(ModuleInBuild::from).collect(),
-            // All of them, those too that have a field of their own: a reader may want to see the text of Go.
+            // All settings, including those with a field of their own, so that the text of Go is complete.
             settings: info
                 .settings
                 .iter()

@@ -33,7 +33,7 @@ pub struct ChangeRow {
     /// The hashes of one side alone whose platforms are known from facts of earlier runs; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hash_platforms: Vec<ShownHash>,
-    /// The changes of the builds, where the contents of packages of both sides are known; absent if there are none.
+    /// The changes of the builds, if contents of packages of both sides are known; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<BuildChangeRow>,
 }

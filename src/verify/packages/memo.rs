@@ -189,7 +189,7 @@ impl<'a> PackageMemo<'a> {
                     cause,
                 };
                 let reader = self.files.open(path).map_err(cause)?;
-                // Its hashes are known, so that of its bytes is not computed once more.
+                // The hashes are known, so the hash of the zip is not computed again.
                 let zh = package.zh.as_ref().unwrap_or(&package.h1).clone();
                 let read = zip::hash_members_and_contents(zh, reader, &Limits::PACKAGE, type_name)?;
                 Ok(read.1)
