@@ -20,7 +20,7 @@ pub(super) enum Format {
 pub(super) enum BillFormat {
     CycloneDx,
     Spdx,
-    /// The snapshot that GitHub's dependency submission takes.
+    /// A snapshot for GitHub's dependency submission API.
     Snapshot,
 }
 
@@ -35,14 +35,14 @@ pub(super) enum FormatKind {
     Graphs,
     /// A line for each event, for commands that may take long.
     Events,
-    /// Bills of materials, and nothing else: such a document has a form of its own.
+    /// Bills of materials; a command with these has no other formats.
     Bills,
 }
 
 impl Format {
     /// Returns every format with its name, in the order in which help lists them.
     ///
-    /// The name `github` is that of two formats; no command prints both.
+    /// Two formats have the name `github`; no command prints both.
     pub(super) fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let checks = CHECK_FORMATS
             .iter()
@@ -65,12 +65,12 @@ impl Format {
         prose.into_iter().chain(checks).chain(graphs).chain(bills)
     }
 
-    /// Returns a format for each name.
+    /// Returns each name once, with a format.
     pub(super) fn by_name() -> impl Iterator<Item = (&'static str, Self)> {
         Self::all().filter(|(_, format)| *format != Self::Bill(BillFormat::Snapshot))
     }
 
-    /// Returns the format that the name of this one means to a command which prints such kinds.
+    /// Returns the format with the same name that a command with these kinds prints.
     pub(super) fn meant(self, kinds: &[FormatKind]) -> Self {
         if self.is_one_of(kinds) {
             return self;

@@ -74,13 +74,13 @@ impl Repository<'_> {
         Err(nothing())
     }
 
-    /// Returns the full name of the branch that is checked out, as in `refs/heads/main`; `None` if it is a commit.
+    /// Returns the full name of the current branch, as in `refs/heads/main`; `None` if `HEAD` is detached.
     ///
     /// # Errors
     /// If git cannot read `HEAD`, or the name is not UTF-8.
     pub fn branch(&self) -> Result<Option<String>, GitError> {
         let ended = self.git(&["symbolic-ref", "--quiet", "HEAD"], &[], MAX_LIST_BYTES)?;
-        // With `--quiet` it ends with 1 for a detached `HEAD` (git-symbolic-ref(1)).
+        // With `--quiet` git exits with 1 for a detached `HEAD` (git-symbolic-ref(1)).
         if ended.code == Some(1) {
             return Ok(None);
         }
@@ -91,7 +91,7 @@ impl Repository<'_> {
     /// Returns the time at which a commit was made, in seconds since 1970.
     ///
     /// # Errors
-    /// If the repository does not hold the commit, or it states no such time.
+    /// If the repository does not hold the commit, or the commit has no valid time.
     pub fn commit_time(&self, commit: &ObjectId) -> Result<u64, GitError> {
         let args = ["log", "--no-walk", "--format=%ct", commit.as_str(), "--"];
         let text = output_of("log", self.git(&args, &[], MAX_LIST_BYTES)?)?;

@@ -1,4 +1,4 @@
-//! A bill of materials of roots: what their lock files name, with the facts that count.
+//! A bill of materials of roots: the content of their lock files, with trusted facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +13,13 @@ use crate::run::{World, commands, each};
 use crate::sbom::{Bill, BilledRelease, BilledRoot, ReleaseEvidence, ReleaseId};
 use crate::world::Replaced;
 
-/// The hashes of a release in all lock files, and the facts that count in all their roots.
+/// The hashes of a release in all lock files, and the facts that all their roots trust.
 struct LockedRelease {
     hashes: Hashes,
     trusted: TrustedFacts,
 }
 
-/// The roots so far, with everything that they lock.
+/// The roots so far, with the releases that they lock.
 #[derive(Default)]
 struct LockedRoots {
     roots: BTreeMap<String, BilledRoot>,
@@ -50,12 +50,12 @@ impl LockedRoots {
             });
             // Lock files may name other platforms of the same release, and the bill lists a release once.
             release.hashes = release.hashes.union(&entry.hashes);
-            // What only some of the roots trust must not stand in what all of them share.
+            // All roots share the entry of a release, so it must not have facts that only some of them trust.
             if trusted == TrustedFacts::Own {
                 release.trusted = trusted;
             }
         }
-        // The tops of two repositories have the same name, and the second must not replace the first.
+        // The top directories of two repositories have the same name; the second must not replace the first.
         if self.roots.contains_key(&root_name) {
             root_name.clone_from(&result.path);
             billed.lock_file = lock_path;
@@ -64,9 +64,9 @@ impl LockedRoots {
     }
 }
 
-/// Makes the bill of all roots, and the result of the command so far; no request is made.
+/// Makes the bill of all roots, and the result of the command without the document; makes no request.
 ///
-/// `name` names a path of a root, or in one, from the top of its repository.
+/// `name` returns the path of a root, or of a file in it, from the top of its repository.
 pub(crate) fn bill(
     options: &RunOptions,
     choice: &RootChoice,
@@ -109,7 +109,7 @@ pub(crate) fn bill(
     (bill, result)
 }
 
-/// Says what the bill lacks, and the command that finds it out.
+/// Adds remarks on data that the bill lacks, with the commands that provide it.
 fn add_remarks(result: &mut CommandResult, bill: &Bill, options: &RunOptions, choice: &RootChoice) {
     let missing = result
         .roots()

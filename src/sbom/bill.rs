@@ -1,4 +1,4 @@
-//! The content of a bill: roots, the releases that they lock, and the packages of these.
+//! The content of a bill: roots, the releases that they lock, and the packages of the releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use crate::package::{Fact, Provenance, ReleaseFact};
 use crate::platform::Platform;
 use crate::version::Version;
 
-/// The value of the property `contents` where nobody knows them.
+/// The value of the property `contents` if the contents are unknown.
 const UNKNOWN: &str = "unknown";
 
-/// A name and a value: what formats have no field for.
+/// A name and a value, for data without a field in the formats.
 pub(super) type Property = (String, String);
 
 /// The name of a release: a provider and its version.
 pub type ReleaseId = (ProviderAddr, Version);
 
-/// A bill of materials, before it has the form of any format.
+/// A bill of materials, independent of its format.
 #[derive(Clone, Debug, Default)]
 pub struct Bill {
     /// The roots by name.
     pub roots: BTreeMap<String, BilledRoot>,
     pub releases: BTreeMap<ReleaseId, BilledRelease>,
-    /// The names of roots whose lock files could not be read, so that the bill lacks them.
+    /// The names of roots that the bill lacks, because their lock files could not be read.
     pub left_out: BTreeSet<String>,
 }
 
@@ -38,12 +38,12 @@ pub struct BilledRoot {
     pub releases: BTreeSet<ReleaseId>,
 }
 
-/// A locked release, with what facts say about its hashes.
+/// A locked release, with the facts about its hashes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BilledRelease {
     /// The packages whose platform is known.
     pub packages: BTreeSet<BilledPackage>,
-    /// The recorded hashes that belong to no known package, with their evidence.
+    /// The recorded hashes that no known package has, with their evidence.
     pub other_hashes: BTreeMap<Hash, Provenance>,
     /// The fingerprints of the keys that signed the release.
     pub signers: BTreeSet<String>,
@@ -62,12 +62,12 @@ pub struct BilledPackage {
     pub contents: BilledContents,
 }
 
-/// The program of a package, as far as anybody read it.
+/// The contents of the program in a package.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BilledContents {
-    /// Nobody read it, or no fact that counts says so.
+    /// The program was not read, or its contents are not trusted.
     NotRead,
-    /// The program was read, and it says nothing about itself.
+    /// The program was read, and has no build information.
     Silent,
     /// A program of Go.
     Go {
@@ -79,7 +79,7 @@ pub enum BilledContents {
     },
 }
 
-/// The facts about a release that count.
+/// The trusted facts about a release.
 pub struct ReleaseEvidence<'a> {
     pub release: Option<&'a ReleaseFact>,
     /// Returns the fact about the zip of a `zh:`.
@@ -100,7 +100,7 @@ impl Bill {
             .collect()
     }
 
-    /// Counts the releases with a package whose contents nobody read, or without any known package.
+    /// Counts the releases that have a package with unread contents, or no known package.
     #[must_use]
     pub fn unread(&self) -> usize {
         self.releases
@@ -111,7 +111,7 @@ impl Bill {
 }
 
 impl BilledRelease {
-    /// Sorts the recorded hashes of a release by the packages that facts attribute them to.
+    /// Groups the recorded hashes of a release by the packages that facts attribute them to.
     #[must_use]
     pub fn of(id: &ReleaseId, hashes: &Hashes, evidence: &ReleaseEvidence<'_>) -> Self {
         let release = evidence.release;
@@ -129,12 +129,12 @@ impl BilledRelease {
             let fact = (evidence.fact)(zh).filter(|fact| {
                 fact.id.version == id.1 && fact.id.provider.type_name() == id.0.type_name()
             });
-            // A signed list names platforms, too, so a package is known before anybody downloaded it.
+            // A signed list names platforms as well, so a package may be known before it is downloaded.
             let listed = release.and_then(|release| release.packages.get(zh));
             let platform = match (&fact, listed) {
                 (Some(fact), _) => &fact.id.platform,
                 (None, Some(package)) => &package.platform,
-                // It stays among the other hashes: the zip may be that of any platform.
+                // The hash is listed with the other hashes: the zip may be for any platform.
                 (None, None) => continue,
             };
             let zh_evidence = match (is_signed(zh), &fact) {
@@ -142,7 +142,7 @@ impl BilledRelease {
                 (false, Some(_)) => Provenance::Computed,
                 (false, None) => Provenance::Kept,
             };
-            // An `h1:` follows from the bytes of the zip, so it is as good as the hash of these.
+            // The bytes of the zip determine its `h1:`, so both hashes have equal evidence.
             let h1_evidence = match zh_evidence {
                 Provenance::Signed => Provenance::Proven,
                 other => other,
@@ -163,7 +163,7 @@ impl BilledRelease {
             if billed.explains(hash) {
                 continue;
             }
-            // No list has an `h1:`: that of a listed package whose zip the lock file does not name was computed.
+            // Signed lists have no `h1:`, so the `h1:` of a listed package was computed from its bytes.
             let evidence = match (is_signed(hash), hash.scheme()) {
                 (true, Scheme::H1) => Provenance::Proven,
                 (true, _) => Provenance::Signed,
@@ -174,7 +174,7 @@ impl BilledRelease {
         billed
     }
 
-    /// Returns true if a hash is that of a known package.
+    /// Returns true if a known package has the hash.
     fn explains(&self, hash: &Hash) -> bool {
         self.packages
             .iter()
@@ -186,11 +186,11 @@ impl BilledRelease {
     #[must_use]
     pub fn is_read(&self) -> bool {
         let unread = |package: &BilledPackage| package.contents == BilledContents::NotRead;
-        // Without the first condition, a release of which no package is known would count as read completely.
+        // Without the first condition, a release without known packages would count as completely read.
         !self.packages.is_empty() && !self.packages.iter().any(unread)
     }
 
-    /// Returns true if nothing is known of the contents of any package.
+    /// Returns true if no package has known contents.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         let is_known =
@@ -198,10 +198,10 @@ impl BilledRelease {
         !self.packages.iter().any(is_known)
     }
 
-    /// Lists what no field of a format has a place for, as pairs of a name and a value.
+    /// Lists the data without a field in the formats, as pairs of a name and a value.
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
-        // Where packages are listed, each says so itself; a release without any must say it here.
+        // Each listed package has this property as well, but there may be no listed package.
         let contents = self.is_unknown().then(|| property("contents", UNKNOWN));
         let signers = self.signers.iter().map(|key| property("signed-by", key));
         let hashes = self
@@ -213,7 +213,7 @@ impl BilledRelease {
 }
 
 impl BilledPackage {
-    /// Iterates over the modules of its program; there are none if its contents are unknown.
+    /// Iterates over the modules of the program; there are none if the contents are unknown.
     pub fn modules(&self) -> impl Iterator<Item = &BilledModule> {
         let modules = match &self.contents {
             BilledContents::Go { modules, .. } => Some(modules),
@@ -222,14 +222,14 @@ impl BilledPackage {
         modules.into_iter().flatten()
     }
 
-    /// Returns the name of the package: that of the zip, as releases have it.
+    /// Returns the name of the package: the file name of the zip in the release.
     #[must_use]
     pub fn file_name(&self, (provider, version): &ReleaseId) -> String {
         let (name, platform) = (provider.type_name(), &self.platform);
         format!("terraform-provider-{name}_{version}_{platform}.zip")
     }
 
-    /// Lists what no field of a format has a place for, as pairs of a name and a value.
+    /// Lists the data without a field in the formats, as pairs of a name and a value.
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         let mut properties = vec![
@@ -297,7 +297,7 @@ fn property(name: &str, value: impl std::fmt::Display) -> Property {
     (name.to_owned(), value.to_string())
 }
 
-/// Returns the word for a kind of evidence, as all output of the program has it.
+/// Returns the name of a kind of evidence, the same as in all other output.
 fn word(evidence: Provenance) -> &'static str {
     match evidence {
         Provenance::Signed => "signed",

@@ -14,10 +14,10 @@ use super::{
 };
 use crate::package::calendar;
 
-/// The component that stands for all roots, if there is more than one.
+/// The name of the component that depends on all roots, if there is more than one.
 const ALL_ROOTS: &str = "roots";
 
-/// Prefix of the names of properties, as the format wants one.
+/// Prefix of the names of properties, which the format asks for.
 const PROPERTY_PREFIX: &str = "lockctl:";
 
 #[derive(Serialize)]
@@ -99,18 +99,18 @@ struct BomDependency {
     depends_on: BTreeSet<String>,
 }
 
-/// A statement on how complete the dependencies of some components are.
+/// A statement on the completeness of the dependencies of some components.
 #[derive(Serialize)]
 struct BomComposition {
     aggregate: &'static str,
     dependencies: Vec<String>,
 }
 
-/// The components that are made of a bill, and what each depends on.
+/// The dependencies of each component of a bill.
 #[derive(Default)]
 struct BomGraph {
     edges: BTreeMap<String, BTreeSet<String>>,
-    /// The components whose dependencies nobody knows.
+    /// The components with unknown dependencies.
     unknown: BTreeSet<String>,
 }
 
@@ -124,9 +124,9 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
     for (id, release) in &bill.releases {
         components.push(graph.release(id, release, &module_names));
     }
-    // Modules stand beside the releases and not below: several programs hold the same module.
+    // Modules are components beside the releases and not below them, because several programs hold the same module.
     for (module, name) in &module_names {
-        // Build information lists the modules of a program, and not which of them requires which.
+        // Build information lists the modules of a program, but not which module requires which.
         graph.edges.insert(name.clone(), BTreeSet::new());
         components.push(BomComponent {
             kind: "library",
@@ -166,7 +166,7 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
             .map(|(of, depends_on)| BomDependency { of, depends_on })
             .collect(),
     };
-    // The content has no serial number yet, so that it does not depend on itself.
+    // The serial number is computed from the document without it.
     document.serial_number = Some(format!("urn:uuid:{}", identity::uuid(&document)));
     super::printed(&document)
 }
@@ -188,8 +188,8 @@ impl BomGraph {
                 ..BomComponent::default()
             });
         }
-        // A document is about one component: the root, or all of them.
-        // Where others were left out, the only root that could be read must not pass for the whole.
+        // A document is about a single component: the only root, or one for all roots. If other roots were left out,
+        // the only readable root must not look like the whole.
         if bill.left_out.is_empty()
             && components.len() == 1
             && let Some(only) = components.pop()
@@ -240,7 +240,7 @@ impl BomGraph {
                 kind: "file",
                 bom_ref: Some(package_ref.clone()),
                 name: package.file_name(id),
-                // `hashes` are those of the component itself, so that of a zip never stands at the release, which
+                // `hashes` are those of the component itself, so the hash of a zip is not a hash of the release, which
                 // has several zips.
                 hashes: vec![BomHash {
                     alg: "SHA-256",
@@ -251,7 +251,7 @@ impl BomGraph {
             });
             packages.insert(package_ref);
         }
-        // Without facts no package is known, so nothing below the release says that modules are missing.
+        // Without facts no package is known, so no component below the release shows that modules are missing.
         if packages.is_empty() {
             self.unknown.insert(purl.clone());
         }
@@ -269,7 +269,7 @@ impl BomGraph {
         }
     }
 
-    /// Says where dependencies are missing: a reader would take an empty list for a complete one.
+    /// Lists the components whose dependencies are incomplete or unknown: an empty list would look complete.
     fn compositions(&self, bill: &Bill) -> Vec<BomComposition> {
         let incomplete = BomComposition {
             aggregate: "incomplete",

@@ -1,4 +1,4 @@
-//! The identity of a document, made from its content: no clock, no chance.
+//! The identity of a document, made from its content without a clock or random numbers.
 
 use crate::hash::Sha256Stream;
 

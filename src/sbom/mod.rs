@@ -1,8 +1,8 @@
 //! Bills of materials: the locked providers of roots, their packages, and the Go modules in them, as documents.
 //!
 //! A [`Bill`] is made of lock files and of facts about their packages; [`cyclonedx`], [`spdx`] and [`snapshot`] are
-//! renderings of it. Nothing here reads a clock or asks anybody, and everything is sorted: the same bill gives the same
-//! bytes. Contents that nobody read are said to be unknown.
+//! renderings of it. This room reads no clock and makes no request, and everything is sorted: the same bill gives the
+//! same bytes. Contents that were not read are marked as unknown.
 
 mod bill;
 pub mod cyclonedx;
@@ -21,12 +21,12 @@ pub use bill::{
 };
 pub use modules::BilledModule;
 
-/// The circumstances in which a document is made, which its content depends on beside the bill.
+/// The inputs of a document other than the bill.
 #[derive(Clone, Copy, Debug)]
 pub struct Circumstances {
     /// The version of the program that makes the document.
     pub tool_version: &'static str,
-    /// The time that the document states; `None` where it states none.
+    /// The time that the document states, if there is one.
     pub created: Option<SystemTime>,
 }
 
@@ -36,9 +36,9 @@ const TOOL: &str = "lockctl";
 /// The page about the program.
 const TOOL_URL: &str = env!("CARGO_PKG_REPOSITORY");
 
-/// Spells a document as lines of JSON.
+/// Writes a document as indented JSON.
 fn printed(document: &impl serde::Serialize) -> String {
-    // Every key of a map in there is a string, and no number is infinite: nothing else can fail.
+    // Every key of a map in a document is a string, and no number is infinite: nothing else can fail.
     let text = serde_json::to_string_pretty(document).expect("it is JSON");
     text + "\n"
 }

@@ -1,4 +1,4 @@
-//! Go modules of programs as a bill lists them: each once, whatever programs hold it.
+//! Go modules of programs as a bill lists them: each once, regardless of the number of programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,16 +6,16 @@ use super::bill::Property;
 use super::purl;
 use crate::contents::{BuildInfo, BuiltModule};
 
-/// The name of the standard library, as scanners call it.
+/// The name of the standard library in vulnerability scanners.
 const STANDARD_LIBRARY: &str = "stdlib";
 
-/// The version of a module that Go did not know.
+/// The version that Go writes if it does not know the version of a module.
 const DEVELOPMENT: &str = "(devel)";
 
 /// A module that was compiled into a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BilledModule {
-    /// The path of the module whose source was compiled; a directory where it came from one.
+    /// The path of the module whose source was compiled, or its directory.
     pub path: String,
     /// The version, if Go knew it.
     pub version: Option<String>,
@@ -23,12 +23,12 @@ pub struct BilledModule {
     pub sum: Option<String>,
     /// The module that it was compiled in place of, as `PATH@VERSION`.
     pub replaces: Option<String>,
-    /// The source came from a directory, so it is no published module.
+    /// The source came from a directory, so it is not a published module.
     pub is_directory: bool,
 }
 
 impl BilledModule {
-    /// Lists what a program is made of: its main module, those that this one requires, and the standard library.
+    /// Lists the modules of a program: its main module, the dependencies, and the standard library.
     #[must_use]
     pub fn all_of(info: &BuildInfo) -> BTreeSet<Self> {
         info.main
@@ -45,7 +45,7 @@ impl BilledModule {
         (!self.is_directory).then(|| purl::of_module(&self.path, self.version.as_deref()))
     }
 
-    /// Lists what no field of a format has a place for, as pairs of a name and a value.
+    /// Lists the data without a field in the formats, as pairs of a name and a value.
     #[must_use]
     pub fn properties(&self) -> Vec<Property> {
         [("go:sum", &self.sum), ("go:replaces", &self.replaces)]
@@ -56,7 +56,7 @@ impl BilledModule {
 
     fn of(module: &BuiltModule) -> Self {
         let text = |text: &str| (!text.is_empty() && text != DEVELOPMENT).then(|| text.to_owned());
-        // Go states no checksum of a module that was replaced: what was compiled is the other one.
+        // Go states no checksum of a replaced module, because the replacement was compiled.
         let Some(replacement) = &module.replacement else {
             return Self {
                 path: module.path.clone(),
@@ -71,14 +71,14 @@ impl BilledModule {
             version: text(&replacement.version),
             sum: text(&replacement.sum),
             replaces: Some(format!("{}@{}", module.path, module.version)),
-            // Only a replacement by a module has a version; for a directory Go writes that it knows none.
+            // Only a replacement by a module has a version; for a directory Go writes `(devel)`.
             is_directory: text(&replacement.version).is_none(),
         }
     }
 
-    /// Makes the standard library of a version such as `go1.22.3`, which experiments may follow after a space.
+    /// Makes the standard library of a version such as `go1.22.3`; experiments may follow after a space.
     fn standard_library(go_version: &str) -> Option<Self> {
-        // A development version of Go, as `devel go1.27-…`, is no version that an advisory could name.
+        // Advisories name no development versions of Go, such as `devel go1.27-…`.
         let version = go_version.split(' ').next()?.strip_prefix("go")?;
         Some(Self {
             path: STANDARD_LIBRARY.to_owned(),
@@ -90,7 +90,7 @@ impl BilledModule {
     }
 }
 
-/// Gives each module a name of its own: its purl where that is unique.
+/// Gives each module a unique name: its purl, with a number if several modules have the same purl.
 pub(super) fn names(modules: &BTreeSet<BilledModule>) -> BTreeMap<&BilledModule, String> {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     modules
@@ -99,10 +99,10 @@ pub(super) fn names(modules: &BTreeSet<BilledModule>) -> BTreeMap<&BilledModule,
             let name = module
                 .purl()
                 .unwrap_or_else(|| format!("directory:{}", module.path));
-            // The same version with two checksums is two modules, and so is one that was replaced in one program only.
+            // Modules with the same purl may differ in their checksums, or in the module that they replace.
             let count = uses.entry(name.clone()).or_default();
             *count += 1;
-            // The set is sorted, so that a number goes to the same module in each run.
+            // The set is sorted, so each run gives the same number to a module.
             let name = if *count == 1 {
                 name
             } else {

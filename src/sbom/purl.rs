@@ -1,16 +1,16 @@
 //! Package URLs of providers and of Go modules.
 //!
-//! A purl is read without knowing whose lock file it comes from. So the host of a provider is left out where it is the
-//! default repository of the type, `registry.terraform.io`, and is the qualifier `repository_url` everywhere else: also
-//! for the default registry of OpenTofu, since one bill may have the same provider of both.
+//! A reader of a purl does not know which program the lock file is for. So the host of a provider is left out only if
+//! it is the default repository of the type, `registry.terraform.io`. Every other host is the qualifier
+//! `repository_url`, even the default registry of OpenTofu, since one bill may have the same provider from both.
 
 use crate::addr::ProviderAddr;
 use crate::version::Version;
 
-/// The repository that a purl of type `terraform` means without a qualifier, as the proposal of the type has it.
+/// The repository of a purl of type `terraform` without a qualifier, as the type's proposal defines it.
 const DEFAULT_HOST: &str = "registry.terraform.io";
 
-/// Names a version of a provider, in the form that pull request 889 of purl-spec proposes.
+/// Returns the purl of a provider version, in the form that pull request 889 of purl-spec proposes.
 ///
 /// ```
 /// use lockctl::addr::ProviderAddr;
@@ -41,9 +41,9 @@ pub fn of_provider(provider: &ProviderAddr, version: &Version) -> String {
     format!("pkg:terraform/{namespace}/{name}@{version}{qualifier}")
 }
 
-/// Names a version of a Go module; without a version, all of them.
+/// Returns the purl of a Go module version; without a version, that of the module.
 ///
-/// The type `golang` has paths in lower case, whatever the module calls itself.
+/// The type `golang` requires paths in lower case.
 ///
 /// ```
 /// use lockctl::sbom::purl::of_module;
@@ -58,7 +58,7 @@ pub fn of_module(path: &str, version: Option<&str>) -> String {
     let parts: Vec<String> = path
         .to_lowercase()
         .split('/')
-        // An empty part names nothing, and readers of purls drop it.
+        // Readers of purls drop empty parts.
         .filter(|part| !part.is_empty())
         .map(encoded)
         .collect();
@@ -66,11 +66,11 @@ pub fn of_module(path: &str, version: Option<&str>) -> String {
     format!("pkg:golang/{}{version}", parts.join("/"))
 }
 
-/// Percent-encodes a part of a purl: letters, digits, `.`, `-`, `_`, `~` and `:` stand for themselves.
+/// Percent-encodes a part of a purl, except letters, digits, `.`, `-`, `_`, `~` and `:`.
 fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
-        // `+` is not among them: readers that decode it as in a form would see a space in `v2.0.0+incompatible`.
+        // `+` is encoded: readers that decode it as in a form would see a space in `v2.0.0+incompatible`.
         if byte.is_ascii_alphanumeric() || b".-_~:".contains(&byte) {
             out.push(char::from(byte));
         } else {

@@ -83,7 +83,7 @@ pub fn document(bill: &Bill, origin: &SnapshotOrigin, tool_version: &'static str
         (root.lock_file.as_str(), manifest)
     });
     super::printed(&SnapshotDocument {
-        // Of the format; there is no other yet.
+        // The version of the format; no other exists.
         version: 0,
         sha: &origin.sha,
         git_ref: &origin.git_ref,
@@ -101,17 +101,17 @@ pub fn document(bill: &Bill, origin: &SnapshotOrigin, tool_version: &'static str
     })
 }
 
-/// Lists the releases that a root locks, and the modules in them; everything is named by its purl.
+/// Lists the releases that a root locks, and the modules in them, by purl.
 fn resolved(bill: &Bill, root: &BilledRoot) -> BTreeMap<String, SnapshotPackage> {
     let mut resolved = BTreeMap::new();
     for id in &root.releases {
         let release = bill.releases.get(id);
-        // Packages have no purl of their own, so modules depend on the release, whatever the platform.
+        // Packages have no purl, so the release depends on the modules of all platforms.
         let modules: BTreeSet<String> = release
             .into_iter()
             .flat_map(|release| &release.packages)
             .flat_map(BilledPackage::modules)
-            // A snapshot names everything by purls, and a module out of a directory has none.
+            // A snapshot names dependencies by purl, and a module from a directory has none.
             .filter_map(BilledModule::purl)
             .collect();
         for module in &modules {
@@ -135,7 +135,7 @@ fn package(
     SnapshotPackage {
         package_url,
         relationship,
-        // A provider runs wherever its configuration is applied, and its modules with it.
+        // A provider and its modules run wherever the configuration is applied.
         scope: "runtime",
         dependencies,
         metadata: BTreeMap::new(),

@@ -14,7 +14,7 @@ use crate::package::calendar;
 
 const DOCUMENT_ID: &str = "SPDXRef-DOCUMENT";
 
-/// The statement that nothing is stated.
+/// The value of a required field without a statement.
 const NO_ASSERTION: &str = "NOASSERTION";
 
 #[derive(Serialize)]
@@ -97,12 +97,12 @@ struct SpdxElements {
 
 /// Writes a bill; the same bill in the same circumstances gives the same bytes.
 ///
-/// The format wants a time of creation. Where none is known it is the beginning of 1970, and a comment says so.
+/// The format requires a time of creation. Without one, the document has the beginning of 1970 and a comment.
 #[must_use]
 pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
     let mut elements = SpdxElements::default();
     let mut releases: BTreeMap<&ReleaseId, String> = BTreeMap::new();
-    // IDs may hold letters, digits, dots and dashes alone (SPDX 2.3, 3.2), and paths of roots any character.
+    // IDs may hold only letters, digits, dots and dashes (SPDX 2.3, 3.2), but paths of roots any character.
     for (number, id) in (1..).zip(bill.releases.keys()) {
         releases.insert(id, format!("SPDXRef-Provider-{number}"));
     }
@@ -121,7 +121,7 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
             ..package(id.clone(), module.path.clone(), "LIBRARY")
         });
     }
-    // The format has no statement on completeness, so the comment says it.
+    // The format has no field for completeness, so a comment names the roots that were left out.
     let left_out: Vec<&str> = bill.left_out.iter().map(String::as_str).collect();
     let comment = "no time was stated, so this is the beginning of 1970";
     let mut document = SpdxDocument {
@@ -139,7 +139,7 @@ pub fn document(bill: &Bill, circumstances: Circumstances) -> String {
         packages: elements.packages,
         relationships: elements.relationships,
     };
-    // The namespace is the identity of the document, and empty until its content is known.
+    // The namespace is computed from the document without it.
     let uuid = identity::uuid(&document);
     document.document_namespace = format!("https://spdx.org/spdxdocs/{TOOL}-{uuid}");
     super::printed(&document)
@@ -200,7 +200,7 @@ impl SpdxElements {
                 });
                 self.relate(release_id, "CONTAINS", &package_id);
                 for module in billed.modules().filter_map(|module| module_ids.get(module)) {
-                    // Whether the code can be reached is not known, so it is no dependency of the package.
+                    // It is unknown if the code is reached, so the module is not a dependency of the package.
                     self.relate(&package_id, "CONTAINS", module);
                 }
             }
@@ -208,7 +208,7 @@ impl SpdxElements {
     }
 }
 
-/// Makes an element about which nothing more is stated.
+/// Makes an element without any optional statement.
 fn package(id: String, name: String, primary_package_purpose: &'static str) -> SpdxPackage {
     SpdxPackage {
         id,
@@ -237,7 +237,7 @@ fn purl_ref(purl: String) -> SpdxReference {
     }
 }
 
-/// Writes properties as lines of a comment: the format has no place of its own for them.
+/// Writes properties as lines of a comment, because the format has no field for them.
 fn commented(properties: &[Property]) -> String {
     let lines: Vec<String> = properties
         .iter()

@@ -52,7 +52,7 @@ fn fact(zh: &Hash, id: &ReleaseId) -> Option<Fact> {
     })
 }
 
-/// The program in the zip `a`; nobody read the one in `b`.
+/// The program in the zip `a`; the program in `b` was not read.
 fn contents(zh: &Hash) -> Option<Arc<ProgramContents>> {
     let text = "path\tx.example/p\nmod\tx.example/P\t(devel)\t\ndep\ta.example/A\tv1.2.3+incompatible\th1:sum=\n\
         dep\tb.example/b\tv1.0.0\t\n=>\tc.example/c\tv1.1.0\th1:other=\n\ndep\td.example/d\tv1.0.0\t\n=>\t../d\t(devel)\t\n\n\

@@ -17,7 +17,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 impl Command for SbomArgs {
     fn run(&self, common: &Common, world: World<'_>, _: &mut Stderr<'_>) -> CommandResult {
-        // Before anything is read: a document with another time than the stated one would be useless.
+        // Checked before any lock file is read, because an invalid time stops the command.
         let created = match origin::stated_time(world.env) {
             Ok(created) => created,
             Err(failure) => return CommandResult::failed("sbom", [failure]),
@@ -26,7 +26,7 @@ impl Command for SbomArgs {
         let choice = self.roots.choice();
         let naming = paths::from_the_top(world);
         let (bill, mut result) = sbom::bill(&options, &choice, world, &naming);
-        // Where nothing could be read, an empty bill would pass for one of a project without providers.
+        // If no lock file could be read, an empty bill would look like that of a project without providers.
         if bill.roots.is_empty() && !bill.left_out.is_empty() {
             return result;
         }

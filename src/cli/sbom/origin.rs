@@ -1,4 +1,4 @@
-//! The circumstances of a document: the time that is stated, and the commit and job of a snapshot.
+//! The origin of a document: its stated time, and the commit and job of a snapshot.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,10 +16,11 @@ const TIME: &str = "SOURCE_DATE_EPOCH";
 /// The last second of the year 9999: formats write years with four digits.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// The names of a run that no CI system started.
+/// The job and correlator of a run outside of CI.
 const LOCAL_JOB: &str = "lockctl-sbom";
 
-/// Reads the time that documents state; `None` if nothing states one, as the clock would make each run another.
+/// Reads the time that documents state; `None` if the variable is not set, since the clock would make each document
+/// different.
 ///
 /// # Errors
 /// If the variable holds anything but a number of seconds up to the year 9999.
@@ -48,17 +49,17 @@ pub(super) fn stated_time(env: &dyn Env) -> Result<Option<SystemTime>, Failure> 
 /// Finds the commit and the job of a snapshot: variables of GitHub's runner, else the repository around a
 /// directory.
 ///
-/// The time is the one that is stated, else that of the commit: the clock would make each run another.
+/// The time is the stated one, else that of the commit; the clock would make each document different.
 ///
 /// # Errors
-/// If neither says it.
+/// If neither has a usable value.
 pub(super) fn snapshot(
     dir: &Path,
     created: Option<SystemTime>,
     world: World<'_>,
 ) -> Result<SnapshotOrigin, Failure> {
     let env = world.env;
-    // git is started only for what no variable states.
+    // git runs only for values that no variable has.
     let repository = || Repository::find(world.run, dir);
     let sha = match stated(env, "GITHUB_SHA") {
         Some(sha) => ObjectId::read(&sha)
@@ -88,7 +89,7 @@ pub(super) fn snapshot(
         Some(created) => created,
         None => repository()
             .and_then(|repository| repository.commit_time(&sha))
-            // Whoever makes a commit chooses its time, and it may be after the last year that can be written.
+            // The author of a commit chooses its time, which may be later than the last year of the formats.
             .map(|seconds| UNIX_EPOCH + Duration::from_secs(seconds.min(LAST_SECOND)))
             .map_err(|error| unknown("time of the commit", TIME, git::failure(&error)))?,
     };
