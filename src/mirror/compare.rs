@@ -12,7 +12,7 @@ use crate::platform::Platform;
 /// The hashes of a package in either form.
 #[derive(Clone, Debug)]
 pub(super) struct MirroredHashes {
-    /// The hash of its zip; `None` for a directory, of which no zip was seen.
+    /// The hash of the zip; `None` for an unpacked package.
     pub(super) zh: Option<Hash>,
     pub(super) h1: Hash,
 }
@@ -39,8 +39,8 @@ pub(super) fn contradictions(
     let mut errors = Vec::new();
     for (platform, package) in hashed {
         let is_of_another = |h1: &Hash| {
-            // An entry has an `h1:` for each platform, and nothing in it says which; those that are known to belong to
-            // another platform cannot contradict this one.
+            // An entry has an `h1:` for each platform, but does not name the platforms. An `h1:` that is known to
+            // belong to another platform cannot contradict this package.
             let known = attribution.platforms_of(h1);
             !known.is_empty() && !known.contains(platform)
                 || hashed

@@ -1,4 +1,4 @@
-//! A file of this machine, copied into one that has no name yet.
+//! Copying a file of this machine into a draft.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -19,7 +19,7 @@ pub(super) enum FileCopyError {
     Write(io::Error),
 }
 
-/// Copies what was opened into a draft in a directory.
+/// Copies an opened file into a draft in a directory.
 pub(super) fn copy<'d>(
     opened: io::Result<impl Read>,
     disk: &'d dyn Disk,
@@ -37,7 +37,7 @@ pub(super) fn copy<'d>(
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(FileCopyError::Read(error)),
         };
-        // Hashed while it is copied: a file that changes behind our back is hashed as it was written.
+        // Hashed during the copy, so the hash is that of the written bytes even if the source changes.
         sha.update(&buffer[..length]);
         draft
             .write_all(&buffer[..length])

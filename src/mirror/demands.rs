@@ -1,4 +1,4 @@
-//! The demands of project files on signatures: by the signed list that was asked for, or by what is known of it.
+//! The demands of project files on signatures, checked against a fetched or a stored signed list.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::package::KeyId;
 use crate::store::StoredRelease;
 
 impl ReleaseRun<'_> {
-    /// Returns true if a root demands a signature of the release that only its list can show.
+    /// Returns true if a root demands a signature of the release and no stored list shows it.
     pub(super) fn needs_signature(&self, wanted: &WantedRelease<'_>) -> bool {
         self.is_demanded(wanted) && self.signed_release(wanted).is_none()
     }
@@ -59,7 +59,7 @@ impl ReleaseRun<'_> {
                     reason: reason.clone(),
                 });
             }
-            // The list was asked for, unless nothing is wanted of the release.
+            // The list was fetched, unless no package of the release is wanted.
             (Vouching::NotNeeded, None) => return None,
         };
         let is_signed_by = |key: &KeyId| match (vouching, &stored) {

@@ -175,8 +175,8 @@ impl DocumentRun<'_> {
     }
 }
 
-/// Replaces a document that differs; returns its path if it does. Without the right to write in its directory
-/// nothing is written.
+/// Replaces a document that differs; returns its path if it does. Writes nothing without the right to write in its
+/// directory.
 ///
 /// # Errors
 /// If it cannot be read or written; `files` is the disk that names links.
@@ -192,7 +192,7 @@ pub(super) fn replace(
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(cause) => return Err(MirroringError::io(files, &path, "read", cause)),
     };
-    // The time of the file stays, on which caches in front of a mirror depend.
+    // Not written again: caches in front of a mirror depend on the modification time.
     if old.as_deref() == Some(new) {
         return Ok(None);
     }

@@ -12,7 +12,7 @@ use crate::package::{KeyId, PackageId};
 use crate::platform::{self, Platform};
 use crate::world::Disk;
 
-/// The reason why a place with unpacked packages is left where zips are wanted.
+/// The reason for skipping a place with an unpacked package if a zip is wanted.
 pub(super) const ONLY_UNPACKED: &str =
     "it has the package unpacked only, and the zip cannot be made from its files";
 
@@ -68,7 +68,7 @@ pub enum MirroringError {
     /// The package has no program of the provider.
     #[error("the package of {id} has no program of the provider")]
     NoExecutable { id: Box<PackageId> },
-    /// The files of an unpacked package are not those of its zip.
+    /// The files of an unpacked package differ from those of its zip.
     #[error("the package of {id} has {found} once it is unpacked, and not {expected}")]
     UnpackedDiffers {
         id: Box<PackageId>,
@@ -94,20 +94,20 @@ pub enum MirroringError {
         /// The key that must have signed it, if one is stated.
         key: Option<KeyId>,
     },
-    /// The project file demands a signature, and it is not known whether there is one.
+    /// The project file demands a signature, and it is unknown if there is one.
     #[error("it is not known who signed {} {}: {reason}", release.provider, release.version)]
     SignatureUnknown {
         release: Box<Release>,
-        /// The reason why the signed list was not asked for.
+        /// The reason why the signed list was not fetched.
         reason: String,
     },
-    /// A zip of the mirror is not the same any more as when it was hashed.
+    /// A zip of the mirror changed since it was hashed.
     #[error("{} changed while it was copied", path.display())]
     Changed { path: PathBuf },
     /// The directory of an OCI image layout is used for something else.
     #[error("{} has an index.json and no oci-layout, so it is no OCI image layout", path.display())]
     NoLayout { path: PathBuf },
-    /// One of the two directories is in the other one.
+    /// One of the two directories contains the other.
     #[error("the OCI layout {} and the mirror {} are not apart", layout.display(), mirror.display())]
     LayoutInMirror { layout: PathBuf, mirror: PathBuf },
     /// A bundle would be too large for its readers.

@@ -25,7 +25,7 @@ pub(super) fn provider_dir(dir: &Path, provider: &ProviderAddr) -> PathBuf {
         .join(provider.type_name())
 }
 
-/// The directories in which the packages of a release are.
+/// The directories with the packages of a release.
 pub(super) struct ReleaseDirs {
     /// The directory of its provider, with the zips.
     pub(super) provider: PathBuf,

@@ -1,4 +1,4 @@
-//! Packages that are missing in a form that is wanted, until they are ready to get their names.
+//! Packages that are missing in a wanted form, up to the step that gives them their names.
 
 use std::collections::BTreeMap;
 
@@ -20,9 +20,9 @@ pub(super) struct MissingPackage<'t> {
     pub(super) target: &'t Target,
     /// The forms that are missing, each with its state.
     pub(super) states: BTreeMap<MirroredForm, PackageState>,
-    /// The zip, if it is there and right.
+    /// The zip in the mirror, if it is right.
     pub(super) zip: Option<HashedZip>,
-    /// The directory that is there, if it could be hashed.
+    /// The directory in the mirror, if it could be hashed.
     pub(super) directory: Option<HashedDirectory>,
 }
 
@@ -49,7 +49,7 @@ pub(super) enum ReadyAnswer<'d> {
     Lacking(MirroringError),
 }
 
-/// Sorts the wanted packages into those that are there and right, which are reported, and those to place.
+/// Reports the wanted packages that the mirror has, and returns their hashes and the packages to place.
 pub(super) fn sorted<'t>(
     layout: MirrorLayout,
     targets: &'t BTreeMap<Platform, Target>,
@@ -69,7 +69,7 @@ pub(super) fn sorted<'t>(
         let (zip, directory) = present.map_or((Present::None, Present::None), |present| {
             (present.zip, present.directory)
         });
-        // The zip first: if it is right, it decides what the directory beside it must be.
+        // The zip first: if it is right, the directory beside it must have the same files.
         if layout.has_zips() {
             match zip_state(zip, target) {
                 Ok(zip) => {
@@ -93,7 +93,7 @@ pub(super) fn sorted<'t>(
                 Err(state) => drop(package.states.insert(MirroredForm::Directory, state)),
             }
         }
-        // Also a wrong one: once the zip is there, it may turn out to be right.
+        // A directory that is not accepted is kept as well: the zip to fetch may have the same files.
         if let Present::Hashed(directory) = directory {
             package.directory = Some(directory);
         }
@@ -108,7 +108,7 @@ pub(super) fn sorted<'t>(
 fn zip_state(zip: Present<HashedZip>, target: &Target) -> Result<HashedZip, PackageState> {
     match zip {
         Present::Hashed(zip) if target.accepts(&zip) => Ok(zip),
-        // It is replaced: whoever wrote it, `init` would refuse it or, without a lock file, install it.
+        // A wrong zip is replaced: `init` would refuse it or, without a lock file, install it.
         Present::Hashed(zip) => Err(PackageState::Wrong(format!(
             "it has {}, which is not that of the release",
             zip.zh
@@ -127,7 +127,7 @@ fn directory_state<'p>(
     match directory {
         Present::Hashed(directory) => {
             let is_right = match (&directory.h1, zip) {
-                // The zip beside it is right, so it decides.
+                // The zip beside the directory is right, so the directory must have its files.
                 (Some(h1), Some(zip)) => *h1 == zip.h1,
                 _ => target.accepts_directory(directory),
             };
@@ -166,13 +166,14 @@ pub(super) fn taken<'d, 't>(
             }
             Err(error) => error,
         };
-        // The other packages go on: a release of which one is missing serves the other platforms.
+        // The other packages are still placed: they serve the other platforms.
         outcome.packages.extend(missing.rows());
         outcome.add_error(error);
     }
-    // A release has a package for some platform, so places without any of them are the wrong places.
+    // Every release has a package for some platform, so an error is reported if the places have none.
     let is_alone = ready.is_empty() && outcome.packages.is_empty();
-    // The places say the same of each platform, so the first one speaks for all; but the one that shows another way.
+    // The places have the same reason for each platform, so one error is reported: an error about an unpacked package,
+    // which has other advice, if there is one.
     lacking.sort_by_key(|(_, error)| !error.is_about_unpacked());
     for (missing, error) in lacking {
         if is_alone {
@@ -191,9 +192,9 @@ pub(super) fn taken<'d, 't>(
 pub(super) fn leave(missing: Vec<MissingPackage<'_>>, outcome: &mut MirroredRelease) {
     let is_alone = outcome.packages.is_empty();
     for missing in missing {
-        // Without a list it is unknown whether there is such a package, unless others of the release are there.
+        // Without a list it is unknown if the package exists, unless the mirror has others of the release.
         let may_lack = missing.target.may_lack && outcome.without_list.is_some();
-        // A wrong file is there for some reason, and stays a finding even if no such package exists.
+        // A wrong file is reported even if the release has no such package.
         let is_absent = missing
             .states
             .values()

@@ -93,7 +93,7 @@ pub fn run(
     }
     outcome.releases = parallel::map(settings.downloads, &wanted, |wanted| run.mirror(wanted));
     fold_write_errors(&mut outcome.releases);
-    // Documents list zips only; those that another layout left are as they were.
+    // Documents list only zips; the documents of another layout are not changed.
     if !settings.layout.has_zips() {
         return outcome;
     }
@@ -169,7 +169,7 @@ pub fn prune(
     }
 }
 
-/// Gives failures to write with the same cause the same words, so that a full disk is reported once.
+/// Gives I/O errors with the same cause the same text, so that a full disk is reported once.
 fn fold_write_errors(releases: &mut [MirroredRelease]) {
     let mut paths: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
     for error in releases.iter().flat_map(|release| &release.errors) {
@@ -178,7 +178,7 @@ fn fold_write_errors(releases: &mut [MirroredRelease]) {
             of_cause.insert(path.clone());
         }
     }
-    // The first path speaks for all: which one fails first depends on threads, and the text must not.
+    // The text names the first path in order: the path that fails first depends on threads, but the text must not.
     for release in releases {
         for error in std::mem::take(&mut release.errors) {
             release.add_error(match error {
@@ -199,7 +199,7 @@ fn fold_write_errors(releases: &mut [MirroredRelease]) {
     }
 }
 
-/// Removes what runs that were ended have left in the directories of releases, also if all packages are there.
+/// Removes temporary files of killed runs from the directories of releases, even if no package is missing.
 fn sweep(disk: &dyn Disk, dir: &Path, wanted: &[WantedRelease<'_>]) {
     for wanted in wanted {
         let Release { provider, version } = &wanted.release;
@@ -209,14 +209,13 @@ fn sweep(disk: &dyn Disk, dir: &Path, wanted: &[WantedRelease<'_>]) {
     }
 }
 
-/// Makes a directory, unless nothing is written, and returns it without links on the way, with the disk that it is
-/// written to.
+/// Makes a directory, unless the run writes nothing; returns its path without links, and the disk for writing to it.
 fn opened<'d>(
     disk: &'d dyn Disk,
     dir: &Path,
     settings: &MirrorSettings<'_>,
 ) -> Result<(PathBuf, &'d dyn Disk), MirroringError> {
-    // Before either is made: a refused run leaves no empty directory.
+    // Checked before either is made, so that a refused run leaves no empty directory.
     apart(disk, settings)?;
     if settings.extent == MirrorExtent::Place {
         disk.make_directory(dir)
@@ -230,12 +229,12 @@ fn opened<'d>(
     }
 }
 
-/// Refuses an OCI layout in the mirror, or a mirror in the layout: both have an `index.json` for each provider.
+/// Refuses an OCI layout in the mirror and a mirror in the layout: both have an `index.json` for each provider.
 fn apart(disk: &dyn Disk, settings: &MirrorSettings<'_>) -> Result<(), MirroringError> {
     let Some(layout) = settings.oci_layout else {
         return Ok(());
     };
-    // Neither need exist yet, but a directory above may be a link into the other one.
+    // The directories may not exist yet, but a directory above may be a link into the other one.
     let resolved = |path: &Path| {
         path.ancestors()
             .find_map(|above| {

@@ -63,7 +63,7 @@ pub struct MirroredPackage {
 /// The place that the bytes of a package come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByteOrigin {
-    /// Its name, as a user knows it.
+    /// The name of the place, as shown to the user.
     pub place: String,
     /// The number of bytes that were copied or downloaded.
     pub bytes: u64,
@@ -91,7 +91,7 @@ pub enum PackageState {
     Wrong(String),
 }
 
-/// Makes the row of a package, with nothing known of its hashes.
+/// Makes the row of a package, without hashes.
 pub(super) fn row(platform: &Platform, form: MirroredForm, state: PackageState) -> MirroredPackage {
     MirroredPackage {
         platform: platform.clone(),
@@ -128,7 +128,7 @@ impl MirroredPackage {
         }
     }
 
-    /// Names the place of its bytes, if this run placed it.
+    /// Sets the place of its bytes, if this run placed the package.
     pub(super) fn from(self, origin: Option<ByteOrigin>) -> Self {
         let from = origin.filter(|_| self.state == PackageState::Placed);
         Self { from, ..self }

@@ -39,7 +39,7 @@ pub(super) struct SoughtPackage<'a> {
     pub(super) offered: &'a BTreeSet<Platform>,
     /// The `h1:` that an unpacked package may have.
     pub(super) directories: &'a Hashes,
-    /// The zip is wanted; otherwise an unpacked package will do.
+    /// The zip is wanted; otherwise an unpacked package is enough.
     pub(super) needs_zip: bool,
     /// The package need not exist: where no place fails and none has it, there is none.
     pub(super) may_lack: bool,
@@ -95,7 +95,7 @@ enum Arrived<'d> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// Fetches a package into a file in the directory of its provider, or into a directory in that of its version.
+    /// Fetches a package into a file in the directory of its provider, or into a directory in the one of its version.
     ///
     /// # Errors
     /// If no place has a package that must exist, a place failed, or the file cannot be written.
@@ -170,7 +170,7 @@ impl<'a> Fetcher<'a> {
                     .flat_map(|(_, places)| places.to_vec())
                     .collect();
                 // A plugin cache has directories only, a mirror may have both.
-                // The zips first, of which more is known: their `zh:`.
+                // The zips first, since more is known about them: their `zh:`.
                 locals.sort_by_key(|local| matches!(local, Local::Directory(_)));
                 let name = path.display().to_string();
                 if locals.is_empty() {
@@ -257,7 +257,7 @@ impl<'a> Fetcher<'a> {
         // In the directory of its place, so that giving it its name is one step of the file system.
         let make = || self.disk.draft(dir);
         let downloaded = download_into(&net, &make, request).map_err(|error| match error {
-            // Kind and reason are kept of the error of the system.
+            // The error of the system is reduced to its kind and reason.
             FetchError::Scratch { kind, reason, .. } => {
                 PlaceFailure::Write(io::Error::new(kind, reason))
             }
@@ -279,7 +279,7 @@ impl<'a> Fetcher<'a> {
     ) -> Result<Arrived<'a>, PlaceFailure> {
         match local {
             Local::Archive(path) => self.copied(self.files.open(path), &dirs.provider),
-            // The bytes of the zip, which `zh:` names, cannot be made from its files.
+            // The zip, whose bytes `zh:` is the hash of, cannot be made again from its files.
             Local::Directory(_) if wanted.needs_zip => {
                 Err(PlaceFailure::Lacks(ONLY_UNPACKED.to_owned()))
             }

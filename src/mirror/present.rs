@@ -1,4 +1,4 @@
-//! Packages that are there already, as zips and as directories: believed only if their hash is right.
+//! Packages that are there already, as zips and as directories; they are used only if their hash is right.
 
 use std::collections::BTreeMap;
 use std::io::{self, SeekFrom};
@@ -41,11 +41,11 @@ pub(super) struct HashedDirectory {
 pub(super) enum Present<T> {
     None,
     Hashed(T),
-    /// Something else than a package, for this reason.
+    /// No package, for this reason.
     Unreadable(String),
 }
 
-/// The content of both places of a package; a form that is not wanted is not looked at.
+/// The content of both places of a package; a form that is not wanted is not read.
 pub(super) struct PresentPackage {
     pub(super) zip: Present<HashedZip>,
     pub(super) directory: Present<HashedDirectory>,
@@ -83,11 +83,11 @@ impl PresentCheck<'_> {
         let release = &wanted.release;
         let name = zip_name(&release.provider, &release.version, platform);
         let path = provider_dir.join(name);
-        // A FIFO would never end, and a directory is an unpacked package under a wrong name.
+        // Reading a FIFO would never end, and a directory is not a zip.
         if let Some(other) = self.unless(FileKind::File, &path, "it is no regular file") {
             return other;
         }
-        // The document is as easily replaced as the zip, so it only chooses among hashes that a lock file records.
+        // An attacker who can replace the zip can replace the document, so it only selects a recorded hash.
         if self.existing == ExistingCheck::Sizes
             && let Some(stated) = stated
             && let Some(zh) = stated.of(Scheme::Zh).find(|zh| wanted.records(zh))
@@ -121,14 +121,14 @@ impl PresentCheck<'_> {
         if self.existing == ExistingCheck::Sizes {
             let entries = self.disk.list(&path).unwrap_or_default();
             let names = entries.iter().map(|entry| entry.name.as_encoded_bytes());
-            // It got its name in one step, so it is whole if nobody else has written to it.
+            // The directory got its name in one step, so it is complete unless another program changed it.
             return if has_executable(names, wanted.release.provider.type_name()) {
                 Present::Hashed(HashedDirectory { h1: None, bytes: 0 })
             } else {
                 Present::Unreadable("it has no program of the provider".to_owned())
             };
         }
-        // Packages are hashed side by side, so one at a time has its files read one after the other.
+        // Packages are hashed in parallel, so the files of a package are read by one thread.
         match dir::hash_directory(self.disk, &path, &Limits::PACKAGE, NonZeroUsize::MIN) {
             Ok(hashes) => Present::Hashed(HashedDirectory {
                 bytes: hashes.files.iter().map(|file| file.size).sum(),
@@ -138,13 +138,13 @@ impl PresentCheck<'_> {
         }
     }
 
-    /// Returns what a path is unless it is of a kind.
+    /// Returns the state of a path that is not of a kind; `None` if it is.
     fn unless<T>(&self, kind: FileKind, path: &Path, other: &str) -> Option<Present<T>> {
         match self.disk.kind(path) {
             Ok(found) if found == kind => None,
             Ok(_) => Some(Present::Unreadable(other.to_owned())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Present::None),
-            // The programs would follow it, but what it leads to may change after it was hashed.
+            // The programs would follow the link, but its target may change after it was hashed.
             Err(_) if matches!(self.disk.link(path), Ok(Some(_))) => {
                 Some(Present::Unreadable("it is a symbolic link".to_owned()))
             }

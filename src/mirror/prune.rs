@@ -70,7 +70,7 @@ impl Pruning<'_> {
             version: id.version.clone(),
         };
         let layout = self.settings.layout;
-        // What another layout has left is not looked at, and an unpacked package would be installed in place of a zip.
+        // A run does not check packages of the other layout, but `init` would install an unpacked one instead of a zip.
         let is_of_layout = match place {
             Local::Archive(_) => layout.has_zips(),
             Local::Directory(_) => layout.has_directories(),

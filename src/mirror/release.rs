@@ -141,7 +141,7 @@ impl<'a> ReleaseRun<'a> {
         }
     }
 
-    /// Fetches packages side by side, and unpacks them where that is wanted; what could not be fetched is reported.
+    /// Fetches packages in parallel, and unpacks them if that is wanted; reports packages that could not be fetched.
     fn fetch<'t>(
         &self,
         dirs: &ReleaseDirs,
@@ -167,7 +167,7 @@ impl<'a> ReleaseRun<'a> {
             downloads: self.downloads,
             jobs: self.jobs,
         };
-        // Side by side within a release, too: as a rule there are fewer releases than downloads that fit into a line.
+        // In parallel within a release as well: usually there are fewer releases than parallel downloads.
         let answers = parallel::map(self.settings.downloads, &missing, |missing| {
             if let Some(ready) = self.unpack_own_zip(dirs, wanted, missing) {
                 return ready;
@@ -191,7 +191,7 @@ impl<'a> ReleaseRun<'a> {
         taken(missing, answers, outcome)
     }
 
-    /// Unpacks the zip that the mirror has of a package; `None` if there is none, or if another one is needed.
+    /// Unpacks the zip of a package in the mirror; `None` if there is none, or if another one is needed.
     fn unpack_own_zip(
         &self,
         dirs: &ReleaseDirs,
@@ -231,7 +231,7 @@ impl<'a> ReleaseRun<'a> {
         }))
     }
 
-    /// Brings a package that has arrived into the forms that are wanted.
+    /// Makes the wanted forms of a package that was fetched.
     fn ready(
         &self,
         dirs: &ReleaseDirs,
@@ -253,7 +253,7 @@ impl<'a> ReleaseRun<'a> {
                 } else {
                     None
                 };
-                // Otherwise the draft has served its purpose and vanishes: the directory is what is placed.
+                // Otherwise the draft is dropped, and only the directory is placed.
                 let needs_zip = missing.states.contains_key(&MirroredForm::Zip);
                 ReadyForms {
                     hashes: MirroredHashes::of(&zip),
@@ -266,7 +266,7 @@ impl<'a> ReleaseRun<'a> {
         Ok(ReadyAnswer::Ready(ready))
     }
 
-    /// Unpacks a zip, unless the directory that is there has its files.
+    /// Unpacks a zip, unless the directory in the mirror has the same files.
     fn unpacked(
         &self,
         dirs: &ReleaseDirs,
@@ -276,7 +276,7 @@ impl<'a> ReleaseRun<'a> {
         h1: &Hash,
     ) -> Result<Option<UnpackedPackage<'a>>, MirroringError> {
         let there = missing.directory.as_ref();
-        // Neither the lock file nor a fact has its `h1:`, and only the zip shows that it is right.
+        // The directory is right, although neither the lock file nor a fact has its `h1:`.
         if there.is_some_and(|directory| directory.h1.as_ref() == Some(h1)) {
             return Ok(None);
         }
@@ -289,7 +289,7 @@ impl<'a> ReleaseRun<'a> {
                 }
                 UnpackError::Archive(cause) => MirroringError::Archive { id: id(), cause },
             })?;
-        // A file system that folds case, or takes `\\` for a separator, makes other files of the same zip.
+        // A file system that folds case, or uses `\\` as a separator, stores other files.
         if unpacked.h1 != *h1 {
             return Err(MirroringError::UnpackedDiffers {
                 id: id(),
@@ -300,7 +300,7 @@ impl<'a> ReleaseRun<'a> {
         Ok(Some(unpacked))
     }
 
-    /// Gives packages their names; after an alarm none of the release gets one.
+    /// Gives packages their names; after an alarm, no package of the release gets one.
     fn place(
         &self,
         dirs: &ReleaseDirs,
@@ -314,7 +314,7 @@ impl<'a> ReleaseRun<'a> {
                 missing, hashes, ..
             } = ready;
             let platform = missing.platform;
-            // Its bytes are right for this platform, but a release that contradicts a lock file may be another one.
+            // The bytes are right for this platform, but a release that contradicts a lock file may be a different one.
             if is_alarmed {
                 for form in missing.states.into_keys() {
                     let row = row(platform, form, PackageState::Missing);
@@ -335,7 +335,7 @@ impl<'a> ReleaseRun<'a> {
                     .place(OsStr::new(&name))
                     .map_err(|cause| (dirs.provider.join(name), cause));
                 let state = self.placed(placed, outcome);
-                // The bytes came once, and the directory is made of them.
+                // The origin is stated once, because the directory is made from the same bytes.
                 let row = row(platform, MirroredForm::Zip, state).with_zip(&zip);
                 outcome.packages.push(row.from(origin.take()));
             }
@@ -362,7 +362,7 @@ impl<'a> ReleaseRun<'a> {
         }
     }
 
-    /// Gives an unpacked package its name, unless another run was first.
+    /// Gives an unpacked package its name, unless another run has placed the same.
     fn place_directory(
         &self,
         dirs: &ReleaseDirs,
@@ -372,10 +372,10 @@ impl<'a> ReleaseRun<'a> {
         let name = platform.to_string();
         let path = dirs.version.join(&name);
         let at_path = |cause| (path.clone(), cause);
-        // Held over both steps: of two runs that find the place empty, the second one sees what the first one placed.
+        // Held over both steps, so the second of two runs sees the package that the first has placed.
         let _held = self.disk.exclusive(&path).map_err(at_path)?;
         let there = dir::hash_directory(self.disk, &path, &Limits::PACKAGE, NonZeroUsize::MIN);
-        // An `init` may be reading what the other run has placed, and it is the same.
+        // Not replaced: the files are the same, and an `init` may be reading them.
         if there.is_ok_and(|there| there.h1 == directory.h1) {
             return Ok(());
         }

@@ -103,7 +103,7 @@ pub enum MirrorExtent {
 pub enum ExistingCheck {
     /// Their bytes are hashed.
     Hashes,
-    /// The size of a zip is compared, if a fact states that of the zip that `VERSION.json` names; others are hashed.
-    /// A directory counts if it has the program of the provider.
+    /// The size of a zip is compared, if a fact states the size of the zip that `VERSION.json` names; other zips are
+    /// hashed. A directory is accepted if it has the program of the provider.
     Sizes,
 }

@@ -59,7 +59,7 @@ impl WantedRelease<'_> {
         self.entries[0].0
     }
 
-    /// Names the package for a platform.
+    /// Returns the id of the package for a platform.
     pub(super) fn id(&self, platform: &Platform) -> PackageId {
         PackageId {
             provider: self.release.provider.clone(),

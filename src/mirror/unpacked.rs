@@ -17,7 +17,7 @@ pub(super) struct UnpackedPackage<'d> {
     pub(super) bytes: u64,
 }
 
-/// Unpacks a zip into a directory in that of its version, which is made.
+/// Unpacks a zip into a draft in the directory of its version, which is made if it is missing.
 pub(super) fn unpack<'d>(
     disk: &'d dyn Disk,
     zip: impl Read + Seek,
@@ -28,7 +28,7 @@ pub(super) fn unpack<'d>(
     Ok(hashed(disk, draft)?)
 }
 
-/// Copies an unpacked package into a directory in that of its version, which is made.
+/// Copies an unpacked package into a draft in the directory of its version, which is made if it is missing.
 pub(super) fn copy<'d>(
     files: &dyn Disk,
     disk: &'d dyn Disk,
@@ -49,7 +49,7 @@ fn begin<'d>(
         .map_err(UnpackError::Write)
 }
 
-/// Hashes what was written: a file system may fold the case of names, and a disk may fail.
+/// Hashes the written files: a file system may fold the case of names, and a disk may fail.
 fn hashed<'d>(
     disk: &dyn Disk,
     draft: Box<dyn DraftDirectory + 'd>,

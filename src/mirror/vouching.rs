@@ -13,19 +13,19 @@ use crate::locker::{self, LockError, ReleaseList};
 use crate::lockfile::ProviderLock;
 use crate::platform::Platform;
 
-/// The checksum list that vouches for packages, or the reason why the lock files have to.
+/// The checksum list that vouches for packages, or the reason why lock files vouch for them.
 pub(super) enum Vouching {
     List(Box<ReleaseList>),
     LockFiles(String),
-    /// Everything that is wanted is there, so no list is needed.
+    /// No list is needed, because the mirror has every wanted package.
     NotNeeded,
 }
 
 /// The hashes that vouch for a package.
 pub(super) struct Target {
-    /// The `zh:` that it may have.
+    /// The `zh:` that the package may have.
     pub(super) zips: Hashes,
-    /// The `h1:` that vouch for it where no `zh:` does.
+    /// The `h1:` that vouch for the package if no `zh:` does.
     pub(super) h1s: Hashes,
     /// The `h1:` that an unpacked package may have: recorded ones, and those of facts about the zips.
     pub(super) directories: Hashes,
@@ -38,7 +38,7 @@ impl Target {
         self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
     }
 
-    /// Returns true for an unpacked package that is right, or that was not to be hashed.
+    /// Returns true if an unpacked package is right, or if it was not hashed.
     pub(super) fn accepts_directory(&self, directory: &HashedDirectory) -> bool {
         directory
             .h1
@@ -48,7 +48,7 @@ impl Target {
 }
 
 impl<'a> ReleaseRun<'a> {
-    /// Finds what vouches for packages: nothing more is asked if lock files record all that is there and wanted.
+    /// Finds the evidence for packages; makes no request if lock files record the present packages and none is missing.
     pub(super) fn vouching(
         &self,
         wanted: &WantedRelease<'_>,
@@ -108,7 +108,7 @@ impl<'a> ReleaseRun<'a> {
         }
     }
 
-    /// Decides which packages are wanted, and what each must be.
+    /// Determines the wanted packages, with the hashes that each may have.
     pub(super) fn targets(
         &self,
         wanted: &WantedRelease<'_>,
@@ -153,8 +153,8 @@ impl<'a> ReleaseRun<'a> {
             if targets.contains_key(&platform) {
                 continue;
             }
-            // A platform that was typed must be there; one of the usual list is left out where the release has no
-            // package for it, as `lock` does.
+            // A platform on the command line must exist. A platform of the usual list is left out if the release has no
+            // package for it, as in `lock`.
             if platforms.named.contains(&platform) {
                 outcome.errors.push(MirroringError::NotOffered {
                     id: Box::new(wanted.id(&platform)),
@@ -167,8 +167,7 @@ impl<'a> ReleaseRun<'a> {
         targets
     }
 
-    /// Returns what lock files alone say of a package: one of the recorded zips, unless it is known to be that of
-    /// another platform.
+    /// Returns the target by lock files alone: the recorded zips, except those known to be for another platform.
     fn locked_target(
         &self,
         wanted: &WantedRelease<'_>,
@@ -180,7 +179,7 @@ impl<'a> ReleaseRun<'a> {
             let platforms = attribution.platforms_of(zh);
             platforms.is_empty() || platforms.contains(platform) || attribution.may_share_zips()
         };
-        // An entry that came from a mirror records no list of the release, so its `h1:` is all that it has.
+        // An entry from a mirror does not record the list of the release, so only its `h1:` can vouch.
         let lists_none = |entry: &&&ProviderLock| !entry.hashes.lists_release();
         let h1s = wanted
             .entries
@@ -199,8 +198,8 @@ impl<'a> ReleaseRun<'a> {
         }
     }
 
-    /// Returns the `h1:` that an unpacked package may have: recorded ones, unless they are known to be those of another
-    /// platform, and those of facts about the zips that it may have come from.
+    /// Returns the `h1:` that an unpacked package may have: recorded ones, except those known to be for another
+    /// platform, and those of facts about its possible zips.
     fn directories(
         &self,
         wanted: &WantedRelease<'_>,
@@ -228,11 +227,11 @@ impl<'a> ReleaseRun<'a> {
     }
 }
 
-/// Returns why a source gave no answer; `None` if it gave one that is wrong.
+/// Returns the reason why a source did not answer; `None` if its answer is wrong.
 fn unanswered(error: &LockError) -> Option<String> {
     match error {
-        // Only a registry that cannot be reached lets the lock file vouch. A list that is there and wrong is no
-        // reason to do without one: that would be a downgrade which an attacker can cause.
+        // The lock file vouches only if the registry cannot be reached. A wrong list is an error: if it were ignored,
+        // an attacker could cause a downgrade.
         LockError::Asking { cause, .. } => Some(cause.to_string()),
         LockError::Source(cause) => Some(cause.to_string()),
         _ => None,

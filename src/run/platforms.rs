@@ -85,8 +85,8 @@ pub(crate) fn checkable(args: &[PlatformArg]) -> Result<PlatformChoice, Failure>
     Ok(typed(args))
 }
 
-/// Wants the platforms that entries are known to be for where nobody states any: whoever uses an entry for other
-/// platforms than the usual ones needs those.
+/// Selects the platforms that an entry is known to cover, if neither options nor the project file state any: an entry
+/// for other than the usual platforms is used on those.
 pub(crate) fn prefer_covered(wanted: &mut WantedPlatforms, known: &Attributions) {
     for (provider, attribution) in known {
         let covered = attribution.covered();

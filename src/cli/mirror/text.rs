@@ -82,7 +82,7 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
     blocks
 }
 
-/// Says what a bundle has, and what it leaves to another one.
+/// Describes a bundle: its packages, and those left to an earlier one.
 fn bundled(bundle: &MirrorBundle) -> String {
     let mut text = format!(
         "bundled {}, {}, in {}",
@@ -101,7 +101,7 @@ fn bundled(bundle: &MirrorBundle) -> String {
     text
 }
 
-/// Counts the packages of a release, each of which may be there in two layouts.
+/// Counts the packages of a release, each of which may exist in two layouts.
 fn platforms<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> usize {
     let platforms: BTreeSet<&Platform> = packages.map(|package| &package.platform).collect();
     platforms.len()

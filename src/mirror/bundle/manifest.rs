@@ -1,4 +1,4 @@
-//! The manifest of a bundle: what it has, what it was made for, and what it builds on.
+//! The manifest of a bundle: its packages, the lock files that it was made for, and the bundle that it builds on.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::package::PackageId;
 /// The version of the format.
 const FORMAT_VERSION: &str = "1.0";
 
-/// The first number of the versions that can be read, with what ends it.
+/// Prefix of the versions that can be read: the major number and its dot.
 const MAJOR: &str = "1.";
 
 /// A package of a bundle.
@@ -32,7 +32,7 @@ pub struct BundledPackage {
 /// A lock file that a bundle was made for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BundledLock {
-    /// Its path, as a user knows it, with `/` between its parts.
+    /// The path as shown to the user, with `/` between its parts.
     pub path: String,
     /// The SHA-256 of its bytes.
     pub digest: Digest,
@@ -51,7 +51,7 @@ pub(super) struct Manifest {
     pub(super) left_out: Vec<BundledPackage>,
 }
 
-/// A manifest as it is written.
+/// A manifest in its written form.
 #[derive(Serialize, Deserialize)]
 struct ManifestText {
     format_version: String,
@@ -79,7 +79,7 @@ struct PackageText {
 }
 
 impl BundledPackage {
-    /// Returns the name of its member: its path in a packed mirror.
+    /// Returns the name of the member: the path of the package in a packed mirror.
     #[must_use]
     pub fn name(&self) -> String {
         let PackageId {
@@ -95,9 +95,9 @@ impl Manifest {
     /// Returns the manifest as JSON text.
     ///
     /// # Errors
-    /// If a reader would refuse it, or a package, for its size.
+    /// If the manifest or a package exceeds the limits of readers.
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, BundleError> {
-        // A bundle that nobody can read would be found out on the far side only.
+        // A bundle that readers refuse would be noticed only on the far side of the air gap.
         let packages = self.packages.len() + self.left_out.len();
         check_counts(packages, self.locks.len())?;
         let too_large = |package: &&BundledPackage| package.bytes > MAX_MEMBER_BYTES;
@@ -136,12 +136,12 @@ impl Manifest {
         bytes
     }
 
-    /// Reads a manifest; fields of later versions are passed over.
+    /// Reads a manifest; ignores fields of later versions.
     ///
     /// # Errors
-    /// The first value that is not what it should be.
+    /// The first invalid value.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, BundleError> {
-        // A later format may have other fields, so its version is looked at before them.
+        // A later format may have other fields, so the version is checked first.
         let version: VersionOnly = serde_json::from_slice(bytes).map_err(BundleError::Manifest)?;
         if !version.format_version.starts_with(MAJOR) {
             return Err(BundleError::FormatVersion {
@@ -169,13 +169,13 @@ impl Manifest {
         })
     }
 
-    /// Splits packages into those that a bundle has to have and those that the bundles below it have.
+    /// Splits packages into those that a bundle must have and those that earlier bundles have.
     pub(super) fn split(
         packages: Vec<BundledPackage>,
         base: Option<&Self>,
     ) -> [Vec<BundledPackage>; 2] {
-        // What the base leaves out is in a bundle below it, which the far side needs as well: a chain of bundles
-        // stays small.
+        // The packages that the base leaves out are in earlier bundles, which the far side needs as well. So each
+        // bundle of a chain stays small.
         let earlier: BTreeMap<&Hash, u64> = base
             .iter()
             .flat_map(|base| base.packages.iter().chain(&base.left_out))
@@ -183,7 +183,7 @@ impl Manifest {
             .collect();
         let (left_out, new) = packages
             .into_iter()
-            // A manifest is no evidence: where its size of a zip differs, the zip is packed again.
+            // A manifest is not evidence: if it states another size for a zip, the zip is packed again.
             .partition(|package| earlier.get(&package.zh) == Some(&package.bytes));
         [new, left_out]
     }
@@ -222,12 +222,12 @@ fn digest_of(text: String) -> Result<Digest, BundleError> {
     digest_of_hex(&text).ok_or_else(|| wrong(&text, "a SHA-256"))
 }
 
-/// Reads packages, whose order shows that none is there twice.
+/// Reads packages; their strict order excludes duplicates.
 fn packages_of(rows: Vec<PackageText>) -> Result<Vec<BundledPackage>, BundleError> {
     let mut packages: Vec<BundledPackage> = Vec::new();
     for row in rows {
         let package = package_of(&row)?;
-        // Another name than that of the package could be a path to anywhere.
+        // A name that differs from the name of the package could be a path to anywhere.
         if package.name() != row.name {
             return Err(wrong(&row.name, "the name of its package"));
         }
@@ -250,7 +250,7 @@ fn package_of(row: &PackageText) -> Result<BundledPackage, BundleError> {
     let provider = Flavor::ALL
         .iter()
         .filter_map(|flavor| ProviderAddr::parse(&row.provider, *flavor).ok())
-        // The short form `acme/demo` means another host in each program.
+        // The short form `acme/demo` has another default host in each program.
         .find(|provider| provider.to_string() == row.provider)
         .ok_or_else(|| wrong(&row.provider, "the full address of a provider"))?;
     let id = PackageId {

@@ -1,7 +1,7 @@
-//! Members of a tar: their headers, written in one form and read with suspicion.
+//! Members of a tar: their headers, written in one form and checked when they are read.
 //!
-//! The crate `tar` spells and reads the fields of a header. The walk from one header to the next is ours: its own
-//! takes a file that ends within a member for a whole archive.
+//! The crate `tar` encodes and decodes the fields of a header. This module iterates over the headers itself, because
+//! the iterator of the crate accepts a file that ends within a member as a complete archive.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -12,7 +12,7 @@ use super::{BundleError, MAX_NAME_BYTES};
 /// The unit of a tar, in bytes.
 const BLOCK: usize = 512;
 
-/// Maximum size of the end of an archive, in bytes: programs fill up their last record with zeros.
+/// Maximum size of the end of an archive, in bytes: programs pad their last record with zeros.
 const MAX_END_BYTES: u64 = 12 * 1024;
 
 /// The end of an archive.
@@ -41,7 +41,7 @@ pub(super) struct TarMember {
 /// If a reader would refuse its name.
 pub(super) fn header(name: &str, bytes: u64) -> Result<Vec<u8>, BundleError> {
     let mut header = plain_header(bytes);
-    // POSIX defines names of ASCII only, in two fields that are cut at a slash.
+    // POSIX defines only ASCII names, which are split at a slash into two fields.
     if name.is_ascii() && header.set_path(name).is_ok() {
         header.set_cksum();
         return Ok(header.as_bytes().to_vec());
@@ -54,7 +54,7 @@ pub(super) fn header(name: &str, bytes: u64) -> Result<Vec<u8>, BundleError> {
     extended.set_entry_type(EntryType::XHeader);
     let mut written = Vec::new();
     for header in [&mut extended, &mut header] {
-        // Seen only by programs that do not know the record.
+        // Only programs without support for pax records read this name.
         header
             .set_path("package-with-long-name.zip")
             .expect("a short name");
@@ -67,7 +67,7 @@ pub(super) fn header(name: &str, bytes: u64) -> Result<Vec<u8>, BundleError> {
     Ok(written)
 }
 
-/// Returns a header without a name that depends on the size of its member alone.
+/// Returns a header without a name, which depends only on the size of its member.
 fn plain_header(bytes: u64) -> Header {
     let mut header = Header::new_ustar();
     header.set_entry_type(EntryType::Regular);
@@ -79,18 +79,18 @@ fn plain_header(bytes: u64) -> Header {
     header
 }
 
-/// Spells a pax record, whose length counts its own digits.
+/// Encodes a pax record, whose length includes its own digits.
 pub(super) fn record(key: &str, value: &str) -> String {
     let rest = format!(" {key}={value}\n");
     let mut length = rest.len();
-    // The digits may add one more: 98 bytes with two digits are 100, so that it takes three, and the length is 101.
+    // The digits may add a digit: 98 bytes with two digits are 100, which has three digits, so the length is 101.
     while length != rest.len() + length.to_string().len() {
         length = rest.len() + length.to_string().len();
     }
     format!("{length}{rest}")
 }
 
-/// Returns the number of zeros behind so many bytes.
+/// Returns the number of zeros after a content of some bytes.
 pub(super) fn padding(bytes: u64) -> u64 {
     bytes.next_multiple_of(BLOCK as u64) - bytes
 }
@@ -98,7 +98,7 @@ pub(super) fn padding(bytes: u64) -> u64 {
 /// Reads the member at an offset of an archive of some length; `None` at its end.
 ///
 /// # Errors
-/// If there is no member of a bundle; nothing of its content is read.
+/// If the member is not allowed in a bundle; its content is not read.
 pub(super) fn read(
     tar: &mut (impl Read + Seek),
     at: u64,
@@ -131,9 +131,9 @@ fn read_header(
     at: u64,
     length: u64,
 ) -> Result<Option<Header>, BundleError> {
-    // `at` is never behind the end: `member` refuses a size that leads out of the file.
+    // `at` never exceeds `length`: `member` refuses a size that leads out of the file.
     if length - at < BLOCK as u64 {
-        // So short a file is another one, and no part of an archive.
+        // A file shorter than a header is not a truncated archive.
         return Err(if at == 0 {
             BundleError::NotTar { at }
         } else {
@@ -147,7 +147,7 @@ fn read_header(
         return check_end(tar, length - at).map(|()| None);
     }
     let header = Header::from_byte_slice(&block).clone();
-    // The crate `tar` reads the checksum, and does not compare it.
+    // The crate `tar` reads the checksum, but does not compare it.
     let is_sound = header
         .cksum()
         .is_ok_and(|stated| stated == checksum(&block))
@@ -159,14 +159,14 @@ fn read_header(
     }
 }
 
-/// Checks that nothing but zeros ends an archive, of which so many bytes are left.
+/// Checks that the last `left` bytes of an archive are zeros.
 fn check_end(tar: &mut (impl Read + Seek), left: u64) -> Result<(), BundleError> {
     if left < END.len() as u64 {
         return Err(BundleError::Truncated { member: None });
     }
     let mut rest = Vec::new();
     tar.take(MAX_END_BYTES).read_to_end(&mut rest)?;
-    // Two readers may see two archives in a file that goes on.
+    // If other bytes follow, readers may disagree on the content of the archive.
     if left > MAX_END_BYTES || rest.iter().any(|byte| *byte != 0) {
         return Err(BundleError::TrailingBytes);
     }
@@ -178,21 +178,21 @@ fn checksum(block: &[u8; BLOCK]) -> u32 {
         .iter()
         .enumerate()
         .map(|(at, byte)| {
-            // The checksum is that of the header with blanks in its own place.
+            // The checksum is computed with blanks in its own field.
             let counted = if CHECKSUM.contains(&at) { b' ' } else { *byte };
             u32::from(counted)
         })
         .sum()
 }
 
-/// Returns the member with a header, by the name in it.
+/// Returns the member of a header, with the name in the header.
 fn member(header: &Header, at: u64, length: u64) -> Result<TarMember, BundleError> {
     let bytes = header
         .entry_size()
         .map_err(|_| BundleError::NotTar { at })?;
     let name = String::from_utf8_lossy(&header.path_bytes()).into_owned();
     let offset = at + BLOCK as u64;
-    // The size may be any number of 64 bits.
+    // The size may be any 64-bit number.
     let next = bytes
         .checked_next_multiple_of(BLOCK as u64)
         .and_then(|padded| offset.checked_add(padded))
@@ -208,7 +208,7 @@ fn member(header: &Header, at: u64, length: u64) -> Result<TarMember, BundleErro
     }
 }
 
-/// Refuses a member that is no file, or whose name leads elsewhere.
+/// Refuses a member that is not a regular file, or whose name leads out of the archive.
 fn checked(header: &Header, member: TarMember) -> Result<TarMember, BundleError> {
     let kind = match header.entry_type() {
         EntryType::Regular => None,
@@ -227,7 +227,7 @@ fn checked(header: &Header, member: TarMember) -> Result<TarMember, BundleError>
     if let Some(kind) = kind {
         return Err(BundleError::Kind { name, kind });
     }
-    // Nothing is written by these names; but a bundle with such names was made to harm some other program.
+    // No file is written under these names, but a bundle with such names may attack other programs.
     let leads_out = name.starts_with('/')
         || name.contains(['\\', ':', '\0'])
         || name.split('/').any(|part| matches!(part, "" | "." | ".."));
@@ -237,14 +237,14 @@ fn checked(header: &Header, member: TarMember) -> Result<TarMember, BundleError>
     Ok(member)
 }
 
-/// Reads the name out of pax records, which may state nothing else.
+/// Reads the name from pax records, which may state nothing else.
 fn named(records: &[u8]) -> Result<String, BundleError> {
     let mut name = None;
     for record in PaxExtensions::new(records) {
         let record = record.map_err(|_| extended("its records cannot be read"))?;
         match (record.key(), record.value(), &name) {
             (Ok(PATH_KEY), Ok(value), None) => name = Some(value.to_owned()),
-            // A size, or a map of a sparse file: then two readers would see two files.
+            // With a size or a map of a sparse file, readers may disagree on the content of the file.
             (Ok(key), ..) => return Err(extended(format!("it states {key:?}"))),
             (Err(_), ..) => return Err(extended("its records cannot be read")),
         }

@@ -2,8 +2,8 @@
 //!
 //! A bundle is a tar in the format of POSIX (ustar; a name that does not fit is in a pax record), whose bytes depend
 //! only on the packages, the lock files and the bundle that it builds on: members are sorted by package, all times,
-//! owners and groups are zero, modes are 0644. The members are named as in a packed mirror, so that `tar -xf` alone
-//! makes one.
+//! owners and groups are zero, modes are 0644. The members are named as in a packed mirror, so `tar -xf` makes such a
+//! mirror.
 //!
 //! The first member is the manifest, `lockctl-bundle.json`:
 //!
@@ -25,11 +25,11 @@
 //! }
 //! ```
 //!
-//! Lock files are sorted by path, packages by provider, version and platform. Fields may be added; the first number
-//! of the version changes if a reader of today would go wrong.
+//! Lock files are sorted by path, packages by provider, version and platform. Fields may be added; the major number
+//! of the version changes if current readers would misread the format.
 //!
-//! Invariant: the manifest is an index, and never evidence. Whatever it states, members are read as byte ranges,
-//! hashed, and compared with the lock files of the machine that reads them; no name in it becomes a path.
+//! Invariant: the manifest is an index, and never evidence. Members are read as byte ranges, hashed, and compared with
+//! the lock files of the machine that reads them; no name in the manifest becomes a path.
 
 mod error;
 mod manifest;
@@ -52,7 +52,7 @@ const MANIFEST_NAME: &str = "lockctl-bundle.json";
 /// Maximum size of a manifest, in bytes: a package takes some 450.
 const MAX_MANIFEST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Maximum number of packages in a manifest, those left out included, and of its lock files.
+/// Maximum number of packages in a manifest, including those left out; also the maximum number of its lock files.
 const MAX_MEMBERS: usize = 30_000;
 
 /// Maximum size of the pax record with the name of a member, in bytes.

@@ -1,4 +1,4 @@
-//! Reading bundles: an index of byte ranges, made of the manifest and the headers.
+//! Reading bundles: an index of byte ranges, made from the manifest and the headers.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ use crate::hash::{Digest, Hashes, Sha256Stream, hex_of_digest};
 use crate::package::PackageId;
 use crate::world::Files;
 
-/// The beginning of the reason why a bundle that builds on another one is left for the next place.
+/// Prefix of the reason for skipping a bundle whose package is in an earlier one.
 pub(in crate::mirror) const LEFT_OUT: &str = "it leaves the package to an earlier bundle";
 
 /// A bundle whose headers agree with its manifest; its packages are hashed when they are used.
@@ -36,7 +36,7 @@ impl Bundle {
         Self::read(&mut file, path)
     }
 
-    /// Reads the manifest and all headers of a bundle that is called by a path.
+    /// Reads the manifest and all headers of a bundle; `path` is the name of the file.
     ///
     /// # Errors
     /// The first fault.
@@ -47,7 +47,7 @@ impl Bundle {
             let found = first.map(|first| first.name);
             return Err(BundleError::ManifestNotFirst { found });
         };
-        // Before it is read: the size in a header is whatever the author of the file wrote there.
+        // Checked before the manifest is read, because the author of the file chooses the size in a header.
         if first.bytes > MAX_MANIFEST_BYTES {
             return Err(BundleError::ManifestTooLarge { bytes: first.bytes });
         }
@@ -65,19 +65,19 @@ impl Bundle {
         })
     }
 
-    /// The path by which it was opened.
+    /// The path that the bundle was opened by.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The SHA-256 of its manifest, by which later bundles name it.
+    /// The SHA-256 of the manifest, by which later bundles name this one.
     #[must_use]
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
 
-    /// Returns an iterator over the packages of the manifest, sorted, each with its bytes in the file.
+    /// Iterates over the packages of the manifest, sorted, each with its byte range in the file.
     pub fn packages(&self) -> impl Iterator<Item = (&BundledPackage, Range<u64>)> {
         self.manifest
             .packages
@@ -86,8 +86,8 @@ impl Bundle {
             .map(|(package, offset)| (package, *offset..*offset + package.bytes))
     }
 
-    /// Returns the packages that may be a wanted one, by what the manifest states: those for its platform that have one
-    /// of some `zh:`, and the one with its id if it has one of some `h1:`.
+    /// Returns the byte ranges of packages that may be the wanted one by the manifest: those for its platform with a
+    /// `zh:` in `zips`, and the one with its id if its `h1:` is in `h1s`.
     pub(in crate::mirror) fn candidates(
         &self,
         id: &PackageId,
@@ -96,7 +96,7 @@ impl Bundle {
     ) -> Vec<Range<u64>> {
         self.packages()
             .filter(|(package, _)| {
-                // By its hash it may be the package of another registry: both public ones have the same zips.
+                // The package may have the host of another registry: both public registries have the same zips.
                 package.id.platform == id.platform && zips.contains(&package.zh)
                     || package.id == *id && h1s.contains(&package.h1)
             })
@@ -104,7 +104,7 @@ impl Bundle {
             .collect()
     }
 
-    /// Says why a bundle without candidates does not have a package.
+    /// Returns the reason why a bundle without candidates lacks a package.
     pub(in crate::mirror) fn lacks(&self, id: &PackageId) -> String {
         let base = self.manifest.base.as_ref().map(hex_of_digest);
         let is_left_out = self
@@ -123,7 +123,7 @@ impl Bundle {
         }
     }
 
-    /// Opens some bytes of the file, which nobody has checked yet.
+    /// Opens a byte range of the file, whose content has not been verified.
     ///
     /// # Errors
     /// If the file cannot be read any more.
@@ -134,12 +134,12 @@ impl Bundle {
     ) -> io::Result<impl Read + use<>> {
         let mut file = files.open(&self.path)?;
         file.seek(SeekFrom::Start(bytes.start))?;
-        // A file that was replaced meanwhile yields other bytes, and so another hash.
+        // If the file was replaced meanwhile, its bytes have another hash.
         Ok(file.take(bytes.end - bytes.start))
     }
 }
 
-/// Finds each package of a manifest by the headers from an offset on.
+/// Finds the offset of each package of a manifest by reading the headers from an offset on.
 fn offsets(
     tar: &mut (impl Read + Seek),
     manifest: &Manifest,
@@ -156,18 +156,18 @@ fn offsets(
     while let Some(member) = member::read(tar, at, length)? {
         let name = member.name;
         let Some(number) = numbers.get(&name) else {
-            // The name of the manifest is taken, too.
+            // The manifest is the first member, so a second one is a duplicate.
             return Err(if name == MANIFEST_NAME {
                 BundleError::Twice { name }
             } else {
                 BundleError::NotNamed { name }
             });
         };
-        // Each member is named once, so that the manifest bounds their number.
+        // A duplicate is an error, so the manifest limits the number of members.
         if offsets[*number].replace(member.offset).is_some() {
             return Err(BundleError::Twice { name });
         }
-        // `packages` makes its ranges of the stated size, so a wrong one would lead into the next member.
+        // `packages` computes ranges from the stated size, so a wrong size would lead into the next member.
         let (found, stated) = (member.bytes, manifest.packages[*number].bytes);
         if found != stated {
             return Err(BundleError::SizeDiffers {

@@ -1,4 +1,4 @@
-//! Bundles as they are written, and every other archive as it is refused.
+//! Bundles that are written, and other archives, which are refused.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -64,7 +64,7 @@ fn of_kind(kind: EntryType) -> Vec<u8> {
     changed("x", b"", |header| header.set_entry_type(kind))
 }
 
-/// An extended header with records of pax, which are spelled as they are.
+/// An extended header with pax records, which are written unchanged.
 fn extended(records: &str) -> Vec<u8> {
     changed("x", records.as_bytes(), |header| {
         header.set_entry_type(EntryType::XHeader);
@@ -105,7 +105,7 @@ fn what_is_written_is_read() {
     assert_eq!(*found, package("1.0.0"));
     let range = usize::try_from(range.start).unwrap()..usize::try_from(range.end).unwrap();
     assert_eq!(&bytes[range], CONTENT);
-    // Programs that write tars fill up their last record.
+    // Programs that write tars pad their last record.
     let padded = [&bytes[..], &[0; 9 * 1024]].concat();
     assert!(read(&padded).is_ok());
 }
@@ -231,7 +231,7 @@ fn sizes_do_not_lie() {
     refused(&archive(&[front(), no_number]), "no sound header");
 }
 
-/// A file with zeros behind its first bytes, as long as is stated.
+/// A file of a stated length, with zeros after its first bytes.
 struct Zeros {
     first: Vec<u8>,
     at: u64,
@@ -386,7 +386,7 @@ fn a_manifest_names_a_bounded_number() {
     }
 }
 
-/// A chain of bundles leaves out what any of them has.
+/// A bundle leaves out the packages that any bundle of its chain has.
 #[test]
 fn packages_of_earlier_bundles_are_left_out() {
     let other = |version: &str, content: &[u8]| BundledPackage {

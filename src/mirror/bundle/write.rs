@@ -11,29 +11,29 @@ use crate::mirror::{MirrorOutcome, MirrorSettings, MirroredForm, MirroringError,
 use crate::package::PackageId;
 use crate::world::Disk;
 
-/// A bundle that is wanted.
+/// A bundle to write.
 #[derive(Clone, Debug)]
 pub struct BundleRequest<'a> {
-    /// The file, in a directory that is there.
+    /// The file, in an existing directory.
     pub path: &'a Path,
     /// The lock files of the run, in any order.
     pub locks: Vec<BundledLock>,
-    /// The bundle that it builds on: what that one names is left out.
+    /// The bundle that it builds on: the packages of that bundle are left out.
     pub base: Option<&'a Bundle>,
 }
 
-/// A bundle that is in its place.
+/// A bundle that was written, or that existed with the same bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenBundle {
-    /// Number of its packages.
+    /// Number of packages in the bundle.
     pub packages: usize,
     /// Number of packages that earlier bundles have.
     pub left_out: usize,
     /// The size of the file.
     pub bytes: u64,
-    /// The SHA-256 of its manifest.
+    /// The SHA-256 of the manifest.
     pub manifest: Digest,
-    /// The file is new, or its bytes are.
+    /// The file is new, or its bytes changed.
     pub is_changed: bool,
 }
 
@@ -51,11 +51,11 @@ struct Content<'a> {
 /// The writer of an archive.
 type ArchiveWriter<'a> = Counting<BufWriter<&'a mut dyn Write>>;
 
-/// Writes the packages that an outcome has into a bundle. A file with the same bytes is left as it is.
+/// Writes the packages of an outcome into a bundle. A file with the same bytes is not written again.
 ///
 /// # Errors
-/// If a package, or the file, cannot be read or written, or a package changed since it was hashed; then the file
-/// is as it was.
+/// If a package or the file cannot be read or written, or a package changed since it was hashed; then the file is
+/// unchanged.
 pub fn write_bundle(
     disk: &dyn Disk,
     settings: &MirrorSettings<'_>,
@@ -104,7 +104,7 @@ pub fn write_bundle(
         let cause = io::Error::from(io::ErrorKind::InvalidInput);
         unwritable(cause)
     })?;
-    // A bare name has an empty parent, which is no path of a directory.
+    // The parent of a bare file name is empty, which is not the path of a directory.
     let dir = path
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty())
@@ -124,7 +124,7 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
             release
                 .packages
                 .iter()
-                // An unpacked package has no bytes that its `zh:` is the hash of.
+                // A `zh:` is the hash of a zip, which an unpacked package does not have.
                 .filter(|package| package.form == MirroredForm::Zip)
                 .filter_map(|package| {
                     Some(BundledPackage {
@@ -140,7 +140,7 @@ fn packages(outcome: &MirrorOutcome) -> Vec<BundledPackage> {
                 })
         })
         .collect();
-    // Readers refuse any other order, by which they find that no package is there twice.
+    // Readers refuse any other order, because the order excludes duplicates.
     packages.sort_by(|a, b| a.id.cmp(&b.id));
     packages
 }
@@ -151,7 +151,7 @@ impl Content<'_> {
         let mut old = disk.open(self.path).ok()?;
         let length = old.seek(SeekFrom::End(0)).ok()?;
         old.rewind().ok()?;
-        // The manifest comes first and names every hash, so that as a rule another bundle differs at once.
+        // The manifest comes first and names every hash, so different bundles usually differ at the beginning.
         let mut comparison = Comparison {
             old,
             buffer: Vec::new(),
@@ -215,7 +215,7 @@ impl Content<'_> {
         let mut reader = self.mirror.open(&zip).map_err(unreadable)?;
         let mut sha = Sha256Stream::default();
         let mut bytes = 0;
-        // A file that grows meanwhile would have no end.
+        // Reading a file that keeps growing would never end.
         while bytes <= package.bytes {
             let count = match reader.read(buffer) {
                 Ok(0) => break,
@@ -228,7 +228,7 @@ impl Content<'_> {
                 .map_err(|cause| self.unwritable(cause))?;
             bytes += count as u64;
         }
-        // Hashed again while it is copied: another process may have replaced it since it was looked at.
+        // Hashed again during the copy: another process may have replaced the file since it was hashed.
         if bytes != package.bytes || hash::zh_of_digest(&sha.finish()) != package.zh {
             return Err(MirroringError::Changed { path: zip });
         }
@@ -245,14 +245,14 @@ impl Content<'_> {
     }
 }
 
-/// A writer that knows how much it has written.
+/// A writer that counts its bytes.
 struct Counting<W> {
     out: W,
     bytes: u64,
 }
 
 impl<W: Write> Counting<W> {
-    /// Fills up the last block of a member.
+    /// Pads the last block of a member.
     fn pad(&mut self) -> io::Result<()> {
         let zeros = usize::try_from(member::padding(self.bytes)).expect("less than a block");
         self.write_all(&member::END[..zeros])
@@ -271,7 +271,7 @@ impl<W: Write> Write for Counting<W> {
     }
 }
 
-/// A writer that fails at the first byte that an old file does not have.
+/// A writer that fails at the first byte that differs from an old file.
 struct Comparison<R> {
     old: R,
     buffer: Vec<u8>,

@@ -1,6 +1,6 @@
 //! The documents of an OCI image layout, with the manifests that OpenTofu expects (`sources` rules 14.5 to 14.7).
 //!
-//! They hold no time and no name of a machine, so that the same packages always make the same documents.
+//! They hold no time and no name of a machine, so the same packages always have the same documents.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,13 @@ const TAG: &str = "org.opencontainers.image.ref.name";
 /// The annotation that carries the file name of a layer, under which `oras pull` writes it.
 const FILE_NAME: &str = "org.opencontainers.image.title";
 
-/// The media type of a configuration without content.
+/// The media type of an empty configuration.
 const EMPTY: &str = "application/vnd.oci.empty.v1+json";
 
 /// The content of the file `oci-layout`.
 pub(super) const MARKER: &[u8] = br#"{"imageLayoutVersion":"1.0.0"}"#;
 
-/// A document that is kept as a blob.
+/// A document that is stored as a blob.
 pub(super) struct LayoutDocument {
     /// The hash that names it, spelled as that of a zip.
     pub(super) name: Hash,
@@ -103,17 +103,17 @@ pub(super) fn version_index(entries: &[Value]) -> LayoutDocument {
     })))
 }
 
-/// The entries of an index that exists already.
+/// The entries of an existing index.
 #[derive(Debug, Default)]
 pub(super) struct IndexEntries {
     /// The entries of packages, one for each platform.
     pub(super) packages: BTreeMap<Platform, Value>,
-    /// All others, such as signatures, in their order.
+    /// All other entries, such as signatures, in their order.
     pub(super) others: Vec<Value>,
 }
 
 impl IndexEntries {
-    /// Reads an index; what is none has no entries.
+    /// Reads an index; text that is not an index has no entries.
     pub(super) fn parse(text: &[u8]) -> Self {
         let mut entries = Self::default();
         for entry in manifests(text) {
@@ -145,7 +145,7 @@ pub(super) struct TagList {
 }
 
 impl TagList {
-    /// Reads the document; what is none has no tags.
+    /// Reads the document; text that is not such a document has no tags.
     pub(super) fn parse(text: &[u8]) -> Self {
         let mut tags = Self::default();
         for descriptor in manifests(text) {
@@ -158,7 +158,7 @@ impl TagList {
         tags
     }
 
-    /// Makes the tag of a version lead to an index.
+    /// Points the tag of a version to an index.
     pub(super) fn set(&mut self, version: &Version, index: &LayoutDocument) {
         let descriptor = json!({
             "mediaType": INDEX,
@@ -187,8 +187,8 @@ impl TagList {
     }
 }
 
-/// Returns every blob that a descriptor or a document refers to, at any depth; a document of another tool may
-/// have fields that are not known here.
+/// Returns every blob that a descriptor or a document refers to, at any depth, since documents of other tools may have
+/// unknown fields.
 pub(super) fn references(value: &Value) -> Vec<BlobName> {
     // `serde_json` refuses text with 128 levels and more, which bounds the recursion.
     let below: Vec<&Value> = match value {
@@ -202,18 +202,18 @@ pub(super) fn references(value: &Value) -> Vec<BlobName> {
         .collect()
 }
 
-/// Returns the blob that a descriptor refers to; `None` for what is no descriptor, or names its blob by another hash.
+/// Returns the blob that a descriptor refers to; `None` for other values, or if the digest is not a SHA-256.
 pub(super) fn blob(descriptor: &Value) -> Option<BlobName> {
     let digits = descriptor["digest"].as_str()?.strip_prefix(SHA256)?;
     let name = hash::zh_of_digest(&hash::digest_of_hex(digits)?);
-    // Digits in upper case are another name, under which no blob is found.
+    // Digits in upper case would be another file name, which no blob has.
     (name.value() == digits).then_some(BlobName {
         name,
         bytes: descriptor["size"].as_u64()?,
     })
 }
 
-/// Returns the platform of the entry of a package; `None` for other entries, which OpenTofu passes over.
+/// Returns the platform of the entry of a package; `None` for other entries, which OpenTofu ignores.
 fn platform(entry: &Value) -> Option<Platform> {
     let platform = &entry["platform"];
     if entry["artifactType"] != TARGET || !platform["os.version"].is_null() {

@@ -1,9 +1,9 @@
 //! An OCI image layout for each provider, beside the mirror: `OUT/HOST/NAMESPACE/TYPE/` with `oci-layout`,
 //! `index.json` and `blobs/sha256/`.
 //!
-//! Zips are copied from the mirror, since of two names of one file a program that opens one for writing changes
-//! both. A blob is named by its hash, and one that is there is believed only if it has that hash. Invariant:
-//! `index.json` comes last, so that it never names a blob that is missing.
+//! Zips are copied from the mirror and not linked, because a program that writes to a hard link changes both files. A
+//! blob is named by its hash, and an existing blob is used only if it has that hash. Invariant: `index.json` is written
+//! last, so it never names a missing blob.
 
 mod documents;
 mod prune;
@@ -35,12 +35,12 @@ use crate::sources::oci::media::MAX_MANIFEST_BYTES;
 use crate::version::Version;
 use crate::world::{Disk, Exclusive, FileKind};
 
-/// The file that says of a directory that it is an image layout.
+/// The file that marks a directory as an image layout.
 const MARKER_NAME: &str = "oci-layout";
 
 /// Image layouts below one directory.
 pub(super) struct OciLayouts<'a> {
-    /// The disk that names links in messages.
+    /// The disk for messages, which name links.
     pub(super) files: &'a dyn Disk,
     /// The disk that they are written to, which follows no link.
     pub(super) disk: &'a dyn Disk,
@@ -78,7 +78,7 @@ pub(super) fn layouts<'a>(
     }))
 }
 
-/// Writes the layouts of all providers, if any are wanted; returns the files that differed, and what went wrong.
+/// Writes the layouts of all providers, if any are wanted; returns the files that differed, and the errors.
 pub(super) fn write(
     disk: &dyn Disk,
     settings: &MirrorSettings<'_>,
@@ -90,7 +90,7 @@ pub(super) fn write(
         Ok(None) => {}
         Ok(Some(layouts)) => {
             for (provider, releases) in by_provider {
-                // The layout of each provider stands alone, so that one that fails stops no other.
+                // Layouts are independent of each other, so the error of one does not stop the others.
                 match layouts.write(provider, releases) {
                     Ok(differing) => files.extend(differing),
                     Err(error) => errors.push(error),
@@ -136,18 +136,18 @@ impl OciLayouts<'_> {
                 self.place_zip(&zips, &blobs, package, check)
             })
         };
-        // Before the right to write is asked for: other runs would wait for gigabytes.
+        // Done without the right to write: otherwise other runs would wait while gigabytes are copied.
         for placed in place_zips(self.settings.existing) {
             differing.extend(placed?);
         }
         let held = self.held(&dir)?;
-        // A run that prunes may have removed them meanwhile, since no index names them yet.
+        // Repeated, because a run that prunes may have removed the blobs meanwhile: no index names them yet.
         for placed in place_zips(ExistingCheck::Sizes) {
             differing.extend(placed?);
         }
         differing.extend(self.place_document(&blobs, &configuration())?);
         let mut tags = TagList::parse(&self.read(&dir.join(INDEX))?.unwrap_or_default());
-        // Versions that this run does not name keep their tags unseen: another run has placed them.
+        // Tags of versions that this run does not name stay unchecked: another run has placed them.
         let versions: BTreeSet<&Version> = packages.iter().map(|package| package.version).collect();
         for version in versions {
             let mut entries = self.intact_entries(&blobs, tags.versions.get(version));
@@ -185,7 +185,7 @@ impl OciLayouts<'_> {
     /// Refuses a directory with an `index.json` that is not that of a layout: a network mirror has such a file too.
     fn refuse_other_use(&self, dir: &Path) -> Result<(), MirroringError> {
         let is_there = |name: &str| self.disk.kind(&dir.join(name)).is_ok();
-        // The marker is written first, so that only an index of something else is alone.
+        // The marker is written first, so an index without a marker belongs to something else.
         if is_there(INDEX) && !is_there(MARKER_NAME) {
             return Err(MirroringError::NoLayout {
                 path: dir.to_owned(),
@@ -213,7 +213,7 @@ impl OciLayouts<'_> {
 
     /// Returns the entries of the index that a tag leads to, without packages of which a blob is wrong.
     fn intact_entries(&self, blobs: &Path, tag: Option<&Value>) -> IndexEntries {
-        // A wrong index counts for nothing: its packages would be pushed under the right tag.
+        // A wrong index is ignored: otherwise its packages would be pushed under the right tag.
         let index = tag
             .and_then(blob)
             .and_then(|name| self.document(blobs, &name));
@@ -223,7 +223,7 @@ impl OciLayouts<'_> {
             let manifest: Value =
                 serde_json::from_slice(&manifest.unwrap_or_default()).unwrap_or_default();
             let needed = references(&manifest);
-            // `all` is true of an empty list, which a manifest that is missing or damaged has.
+            // `all` is true for an empty list, which a missing or damaged manifest has.
             !needed.is_empty()
                 && needed
                     .iter()
@@ -232,10 +232,10 @@ impl OciLayouts<'_> {
         entries
     }
 
-    /// Returns true if a blob is there, and right as far as it is checked.
+    /// Returns true if a blob exists and passes the check.
     fn has(&self, blobs: &Path, name: &BlobName, check: ExistingCheck) -> bool {
         let path = blobs.join(name.name.value());
-        // What a link leads to may change after it was hashed, and a FIFO would never end.
+        // The target of a link may change after it was hashed, and reading a FIFO would never end.
         if !matches!(self.disk.kind(&path), Ok(FileKind::File)) {
             return false;
         }
@@ -250,7 +250,7 @@ impl OciLayouts<'_> {
             reader.rewind()?;
             Ok(hash::zh(reader)? == name.name)
         };
-        // What cannot be read is written again, which has a message if it fails.
+        // A blob that cannot be read is written again; if that fails too, it is reported.
         is_right().unwrap_or(false)
     }
 
@@ -267,7 +267,7 @@ impl OciLayouts<'_> {
             return Ok(None);
         }
         if self.writes() {
-            // From the mirror, whose zips were hashed in this run; the copy is hashed again, since that was earlier.
+            // The zips of the mirror were hashed earlier in this run; the copy is hashed, since a zip may have changed.
             let zip = zips.join(&package.file_name);
             let copied =
                 copy::copy(self.disk.open(&zip), self.disk, blobs).map_err(
@@ -297,7 +297,7 @@ impl OciLayouts<'_> {
         blobs: &Path,
         document: &LayoutDocument,
     ) -> Result<Option<PathBuf>, MirroringError> {
-        // The setting spares reading gigabytes of zips; a document is small, so it is hashed in any case.
+        // The setting avoids reading gigabytes of zips; a document is small, so it is always hashed.
         if self.has(blobs, &document.blob(), ExistingCheck::Hashes) {
             return Ok(None);
         }
@@ -314,7 +314,7 @@ impl OciLayouts<'_> {
     }
 }
 
-/// Returns the zips of a provider that are in the mirror and right.
+/// Returns the zips of a provider that the mirror has and that are right.
 fn packages<'r>(
     provider: &ProviderAddr,
     releases: &[&'r MirroredRelease],

@@ -19,7 +19,7 @@ use crate::package::WantedSet;
 use crate::version::Version;
 use crate::world::FileKind;
 
-/// Maximum number of directories that are looked at for layouts.
+/// Maximum number of directories that are searched for layouts.
 const MAX_DIRECTORIES: usize = 100_000;
 
 impl OciLayouts<'_> {
@@ -54,7 +54,7 @@ impl OciLayouts<'_> {
                 let dir = self.dir.join(&name);
                 let entries = match self.disk.list(&dir) {
                     Ok(entries) => entries,
-                    // No layout may be there yet, and another run may remove one after its parent was listed.
+                    // There may be no layout yet, and another run may remove one after its parent was listed.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                     Err(cause) => return Err(MirroringError::io(self.files, &dir, "read", cause)),
                 };
@@ -105,7 +105,7 @@ impl OciLayouts<'_> {
             }
             let index = version_index(&entries.all());
             self.place_document(&blobs, &index)?;
-            // In a run that writes nothing it is not there to be followed.
+            // In a run that writes nothing, the new index does not exist as a blob, so it cannot be followed.
             kept.insert(index.blob());
             for entry in entries.all() {
                 self.follow(&blobs, &entry, &mut kept);
@@ -115,21 +115,21 @@ impl OciLayouts<'_> {
         for descriptor in tags.descriptors() {
             self.follow(&blobs, descriptor, &mut kept);
         }
-        // The right to write is one to the directory, which is about to go.
+        // The right to write is released first, since it belongs to the directory, which is removed.
         if tags.is_empty() {
             drop(held);
             return self.remove_layout(dir);
         }
         if before != tags.text() {
             let index = dir.join(INDEX);
-            // Before the blobs that it names go away.
+            // Written before the blobs that the old index names are removed.
             replace(self.files, self.disk, held.as_ref(), index, &tags.text())?;
         }
         let names: BTreeSet<&str> = kept.iter().map(|blob| blob.name.value()).collect();
         let mut removed = Vec::new();
         let unreadable = |cause| MirroringError::io(self.files, &blobs, "read", cause);
         for entry in self.disk.list(&blobs).map_err(unreadable)? {
-            // Other names are not those of blobs, and not ours.
+            // Files with other names are not blobs, and stay.
             let name = entry.name.to_str().filter(|name| {
                 digest_of_hex(name).is_some_and(|digest| zh_of_digest(&digest).value() == *name)
             });
@@ -144,7 +144,7 @@ impl OciLayouts<'_> {
     fn follow(&self, blobs: &Path, descriptor: &Value, kept: &mut BTreeSet<BlobName>) {
         let mut left = references(descriptor);
         while let Some(name) = left.pop() {
-            // A zip is no document: most are too large to be read, and none is JSON.
+            // A zip is not read as a document: most exceed the limit, and none is JSON.
             let document = self
                 .document(blobs, &name)
                 .and_then(|text| serde_json::from_slice::<Value>(&text).ok());
@@ -156,10 +156,10 @@ impl OciLayouts<'_> {
         }
     }
 
-    /// Removes the files of a layout, and the directories above that are empty then.
+    /// Removes the files of a layout, and directories above that become empty.
     fn remove_layout(&self, dir: &Path) -> Result<Vec<PathBuf>, MirroringError> {
         let mut removed = Vec::new();
-        // The index first: what it names is there for as long as it is.
+        // The index is removed first, so it never names a missing blob.
         for name in [INDEX, "blobs", MARKER_NAME] {
             let path = dir.join(name);
             if self.disk.kind(&path).is_ok() {

@@ -105,7 +105,7 @@ pub struct MirrorBundle {
     pub bytes: u64,
     /// Number of packages that lock files need and earlier bundles have.
     pub left_out: usize,
-    /// The SHA-256 of its manifest, by which later bundles name it.
+    /// The SHA-256 of the manifest, by which later bundles name this one.
     pub manifest_sha256: String,
     /// The bundle that it builds on; absent for a whole one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Bundles of a run: those that packages come from, and the one that is written.
+//! Bundles of a run: those that packages are copied from, and the one to write.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -15,9 +15,9 @@ use crate::run::options::RunOptions;
 use crate::run::root::Root;
 use crate::world::{FileKind, Files};
 
-/// A bundle to write, of which everything was checked that can be before packages are fetched.
+/// A bundle to write, checked as far as possible before packages are fetched.
 pub(super) struct PlannedBundle {
-    /// The path as the user knows it.
+    /// The path as typed.
     shown: PathBuf,
     /// The path without links.
     path: PathBuf,
@@ -46,7 +46,7 @@ pub(super) fn open(files: &dyn Files, path: &Path, option: &str) -> Result<Bundl
     })
 }
 
-/// Checks what is typed about a bundle, and opens the one that it builds on.
+/// Checks the options about a bundle, and opens the bundle that it builds on.
 pub(super) fn plan(
     options: &MirrorOptions,
     world: World<'_>,
@@ -67,7 +67,7 @@ pub(super) fn plan(
         causes: vec![cause],
         help: None,
     };
-    // Before the first download: a place that cannot be written needs none.
+    // Checked before the first download: if the file cannot be written, downloads are useless.
     let target = match disk.kind(path) {
         Ok(FileKind::File) => disk.resolve(path),
         Ok(_) => return Err(unwritable("it is no regular file".to_owned())),
@@ -103,12 +103,12 @@ pub(super) fn plan(
 }
 
 impl PlannedBundle {
-    /// Notes the lock file of a root for the manifest.
+    /// Adds the lock file of a root to the manifest.
     pub(super) fn note(&mut self, root: &Root, options: &RunOptions, world: World<'_>) {
         let Some(lock) = &root.lock else { return };
         let mut sha = Sha256Stream::default();
         sha.update(&lock.bytes);
-        // As seen from the directory of the run, so that a checkout elsewhere makes the same bundle.
+        // Relative to the directory of the run, so that a checkout elsewhere makes the same bundle.
         let current = world.env.current_dir().unwrap_or_default();
         let dir = options.dir.as_deref().unwrap_or(Path::new(""));
         let path = root.lock_path.as_path();

@@ -46,7 +46,7 @@ pub(super) struct MirrorJob<'a> {
     directories: BTreeMap<(Flavor, PathBuf), FilesystemMirror>,
     /// The bundles that packages may be copied from, which are the same in every flavor.
     bundles: BTreeMap<PathBuf, Bundle>,
-    /// The bundle that is written.
+    /// The bundle to write.
     planned: Option<PlannedBundle>,
     outcome: Option<MirrorOutcome>,
 }
@@ -196,7 +196,7 @@ impl<'a> MirrorJob<'a> {
                         ),
                     });
                 }
-                // A path that is not there is an error of the scan.
+                // The scan reports a missing path.
                 Ok(FileKind::Directory) | Err(_) => {}
             }
             let scanned = FilesystemMirror::scan(disk, dir, flavor);
@@ -227,7 +227,7 @@ impl<'a> MirrorJob<'a> {
         }
         report::complete(result, &outcome, self.options, all_read);
         if let Some(planned) = self.planned {
-            // On the far side a part of the packages would be found out where nothing can be fetched.
+            // An incomplete bundle would be noticed only on the far side, where nothing can be fetched.
             if result.exit > 0 {
                 result.remarks.push(Sentence::warning(
                     "no bundle was written, because not every package is there that the lock files need",

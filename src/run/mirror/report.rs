@@ -40,7 +40,7 @@ pub(super) fn roots(
         }
         for error in &release.errors {
             let concerned = match error {
-                // A contradiction is about the roots whose lock file it contradicts; other roots of the release are fine.
+                // A contradiction is reported only for the roots whose lock file it contradicts.
                 MirroringError::H1Differs { roots, .. }
                 | MirroringError::ZipNotLocked { roots, .. } => roots,
                 _ => &release.roots,
@@ -112,7 +112,7 @@ pub(super) fn complete(
     }
 }
 
-/// Says how many files of the OCI layout were, or would be, written, and how to push it.
+/// Returns remarks on the number of files of the OCI layout, and on pushing it.
 fn oci_layout(
     dir: &Path,
     outcome: &MirrorOutcome,
@@ -216,7 +216,7 @@ pub(super) fn write_cli_config(
     }
     let shown = world.disk.resolve(path).unwrap_or_else(|_| path.clone());
     let path = commands::quoted(&shown.display().to_string());
-    // One line serves all roots of a pipeline, so that of Terraform is shown where they differ.
+    // One command is shown for all roots of a pipeline: that of Terraform if the roots differ.
     let programs: BTreeSet<&str> = result
         .roots()
         .iter()
