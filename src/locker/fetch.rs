@@ -369,8 +369,8 @@ impl Hasher<'_> {
         Ok((zh, package))
     }
 
-    /// Takes a package from another public registry after its own place has failed; the same failure if there is
-    /// none with the same zip.
+    /// Fetches a package from another public registry after its own place has failed; returns that failure if no
+    /// registry has the same zip.
     fn hash_elsewhere(
         &self,
         source: &FlavorSource<'_>,
@@ -379,16 +379,16 @@ impl Hasher<'_> {
         check: Check,
         failure: ContentError,
     ) -> Result<PackageContent, ContentError> {
-        // Only bytes may come from elsewhere: a signed list has named their hash, and nothing else counts of the place.
+        // Only the bytes may come from elsewhere, because a signed list has their hash.
         let (Some(_), Check::Digest(digest)) = (wanted.trusted, check) else {
             return Err(failure);
         };
-        // Another length than the registry states contradicts its evidence, not its bytes, and OpenTofu refuses it.
+        // A length that differs from the registry's statement is a fault of its evidence, and OpenTofu refuses it.
         if matches!(failure, ContentError::Size { .. }) {
             return Err(failure);
         }
         for id in other_registries(&meta.id) {
-            // The first failure is the one to report: whoever locked never named the other registry.
+            // The first failure is reported, because the user never named the other registry.
             let Ok(other) = source.source.package(&id) else {
                 continue;
             };
@@ -420,7 +420,7 @@ impl Hasher<'_> {
         Err(failure)
     }
 
-    /// Hashes what is in a zip that has arrived, and keeps facts about it.
+    /// Hashes the members of a downloaded zip, and keeps facts about it.
     fn hash_download(
         &self,
         wanted: &WantedPackage,
@@ -428,7 +428,7 @@ impl Hasher<'_> {
         zh: Hash,
         package: Downloaded,
     ) -> Result<PackageContent, ContentError> {
-        // Its bytes were hashed while they arrived; the members take a core, so they wait for a turn.
+        // The bytes were hashed during the download; hashing the members occupies a core, so it waits for a turn.
         let _turn = self.gate.enter();
         let (zip, contents) =
             zip::hash_members_and_contents(zh, package.file, &Limits::PACKAGE, &wanted.type_name)?;

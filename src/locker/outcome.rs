@@ -102,7 +102,7 @@ pub struct ProviderOutcome {
 pub struct Detour {
     /// The registry that has the same zip.
     pub host: Hostname,
-    /// The failure of the place of its own registry, in words.
+    /// The failure of the place that its own registry names, in words.
     pub reason: String,
 }
 

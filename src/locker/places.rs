@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::flavor::Flavor;
 use crate::package::PackageId;
 
-/// Returns the same package on the other public registries, which are asked after its own place has failed.
+/// Returns the same package on the other public registries, for use after its own place has failed.
 ///
-/// Both hand out the same zips of most providers, and `zh:` shows whether they do.
+/// Both registries serve the same zips for most providers; the `zh:` shows if they do.
 pub fn other_registries(id: &PackageId) -> impl Iterator<Item = PackageId> {
     let providers: BTreeSet<_> = Flavor::ALL
         .iter()

@@ -105,7 +105,7 @@ impl TrustedFacts {
             .filter(|stored| self.accepts(&stored.origin))
     }
 
-    /// Returns true if what has this origin counts.
+    /// Returns true if data of this origin is trusted.
     #[must_use]
     pub fn accepts(self, origin: &FactOrigin) -> bool {
         match origin {

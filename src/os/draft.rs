@@ -1,4 +1,4 @@
-//! Files and directories that get their names when they are complete, on systems without directories that can be opened.
+//! Files and directories that get their names when they are complete, on systems that cannot open directories.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};

@@ -18,22 +18,22 @@ use crate::world::DraftDirectory;
 /// The mode of directories, as the programs make them.
 const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
 
-/// A directory under a temporary name; removed unless it got its own.
+/// A directory under a temporary name; removed unless it was placed.
 ///
-/// It is locked as long as the value lives, so that no other run takes it for that of a process that has ended.
+/// The directory is locked as long as the value lives, so that no other run removes it as a leftover.
 pub(super) struct TemporaryDirectory {
     above: OwnedFd,
     name: OsString,
     path: PathBuf,
     dir: OwnedFd,
-    /// The files in it, which have to be on the disk before it gets its name.
+    /// The files in the directory, which must be on the disk before it gets its name.
     files: Vec<Box<[u8]>>,
     /// Dropped after the directory is removed.
     _mark: TemporaryMark,
 }
 
 impl TemporaryDirectory {
-    /// Makes the directory in an open one, to whose path `above_path` leads.
+    /// Makes the directory in an open one, whose path is `above_path`.
     pub(super) fn make(above: OwnedFd, above_path: &Path) -> io::Result<Self> {
         let (mark, (path, dir)) = unfinished::make(|| {
             let made = tempfile::Builder::new()
@@ -45,13 +45,13 @@ impl TemporaryDirectory {
                     fs::mkdirat(&above, name, Mode::RWXU)?;
                     Ok(fs::openat(&above, name, DIRECTORY, Mode::empty())?)
                 });
-            // The name of the temporary directory is of no use in a message.
+            // The error is reduced to its kind, because users do not know the temporary name.
             let made = made.map_err(|error| io::Error::from(error.kind()))?;
             let path = made.path().to_owned();
             Ok((path.clone(), (path, made.into_parts().0)))
         })?;
         let dir = File::from(dir);
-        // Where that fails no other run removes the directory, either.
+        // If the file system has no locks, no other run removes the directory either.
         dir.try_lock().ok();
         Ok(Self {
             above,
@@ -63,8 +63,8 @@ impl TemporaryDirectory {
         })
     }
 
-    /// Opens the directory that a path below this one is in, and makes those that are missing, if that is wanted;
-    /// returns it with the name of the path in it.
+    /// Opens the directory that contains a path below this one, and returns it with the last part of the path. Makes
+    /// missing directories if `makes` is true.
     fn walk<'p>(&self, path: &'p [u8], makes: bool) -> io::Result<(OwnedFd, &'p OsStr)> {
         let mut dir = fs::openat(&self.dir, ".", DIRECTORY, Mode::empty())?;
         let mut parts = path.split(|byte| *byte == b'/').peekable();
@@ -76,7 +76,7 @@ impl TemporaryDirectory {
             if parts.peek().is_none() {
                 return Ok((dir, name));
             }
-            // Only names of this package are made, in a directory that nobody else knows: what is there is ours.
+            // No other process uses this directory, so an existing one was made for an earlier file.
             if makes {
                 match fs::mkdirat(&dir, name, DIRECTORY_MODE) {
                     Ok(()) | Err(Errno::EXIST) => {}
@@ -88,7 +88,7 @@ impl TemporaryDirectory {
         Err(io::ErrorKind::InvalidInput.into())
     }
 
-    /// Gives the directory a name that something else has, which then has the temporary one.
+    /// Exchanges the directory with a file or directory of the name, which then has the temporary name.
     fn exchange(&self, name: &OsStr) -> rustix::io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         match fs::renameat_with(
@@ -102,7 +102,7 @@ impl TemporaryDirectory {
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
             renamed => return renamed,
         }
-        // For a moment nothing has the name; a reader finds the package missing, and never a part of it.
+        // For a moment nothing has the name: a reader may find the package missing, but never incomplete.
         let mut aside = self.name.clone();
         aside.push("-old");
         fs::renameat(&self.above, name, &self.above, &*aside)?;
@@ -122,7 +122,7 @@ impl DraftDirectory for TemporaryDirectory {
         let (dir, name) = self.walk(path, true)?;
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | SAFE;
         let file = fs::openat(&dir, name, flags, Mode::from_raw_mode(0o600))?;
-        // Beside the mode of the call, which the umask of the process cuts down.
+        // Set after the call, because the umask of the process reduces the mode of the call.
         fs::fchmod(&file, Mode::from_raw_mode(0o644 | executable & EXECUTABLE))?;
         self.files.push(path.into());
         Ok(Box::new(File::from(file)))
@@ -137,7 +137,7 @@ impl DraftDirectory for TemporaryDirectory {
         }
         fs::fchmod(&self.dir, DIRECTORY_MODE)?;
         match fs::renameat(&self.above, &*self.name, &self.above, name) {
-            // A directory takes the place of an empty one only, and never that of a file or a link.
+            // A rename of a directory replaces only an empty directory, and never a file or a link.
             Err(Errno::EXIST | Errno::NOTEMPTY | Errno::NOTDIR) => Ok(self.exchange(name)?),
             renamed => Ok(renamed?),
         }

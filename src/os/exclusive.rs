@@ -74,7 +74,7 @@ fn handle(dir: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 fn handle(dir: &Path) -> io::Result<File> {
     let dir = std::fs::canonicalize(dir)?;
-    // FNV-1a; two paths that share a hash only wait for each other without need.
+    // FNV-1a; the only effect of equal hashes is that unrelated paths wait for each other.
     let hash = dir
         .as_os_str()
         .as_encoded_bytes()

@@ -228,7 +228,7 @@ impl Disk for LinkFreeDisk {
     }
 
     fn sweep(&self, path: &Path) {
-        // As a rule there is nothing to do, and nothing to wait for.
+        // Usually there is nothing to remove, so the run need not wait for the right to write.
         let has_temporary = |entries: Vec<DirEntry>| {
             entries
                 .iter()
@@ -251,8 +251,8 @@ impl Disk for LinkFreeDisk {
             let dir = OpenedParent::find(path)?;
             match dir.open(STEP) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    // Another thread or run may make it at the same time; whatever is there now is opened, so that a
-                    // file or a link in its place is still an error.
+                    // Another thread or run may make it at the same time. The path is opened afterwards, so a file or a
+                    // link in its place is still an error.
                     existing_is_fine(fs::mkdirat(&dir.dir, dir.name, Mode::from_raw_mode(0o777)))?;
                     dir.open(STEP)?;
                 }
@@ -321,7 +321,7 @@ pub(super) fn delete_at(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     Ok(fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Removes temporary files and directories of processes that have ended; what cannot be removed does no harm.
+/// Removes temporary files and directories of processes that have ended; ignores those that cannot be removed.
 pub(super) fn remove_orphans(dir: &OwnedFd) {
     // A directory on the way is perhaps open in a way in which it cannot be listed.
     let readable = fs::openat(dir, ".", DIRECTORY, Mode::empty());

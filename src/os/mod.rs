@@ -406,7 +406,7 @@ fn remove_orphans(dir: &Path) {
             && let Ok((file, _)) = open_regular(&path)
             && exclusive::is_orphan(&file)
         {
-            // The directory first: the file shows the next run that it may be removed.
+            // The directory first: as long as the file exists, another run can find and remove the directory.
             #[cfg(not(unix))]
             fs::remove_dir_all(draft::directory_of(&path)).ok();
             fs::remove_file(&path).ok();

@@ -227,7 +227,7 @@ fn of_directory(error: Errno) -> io::Error {
     }
 }
 
-/// Passes over a directory that is there already; who made it, and what it is, shows when it is opened.
+/// Accepts an existing directory; the caller checks its kind and owner by opening it.
 pub(super) fn existing_is_fine(made: rustix::io::Result<()>) -> io::Result<()> {
     match made {
         Err(error) if error != Errno::EXIST => Err(error.into()),

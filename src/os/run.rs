@@ -210,7 +210,7 @@ impl RunLimits<'_> {
         let mut pause = LOOK / 64;
         loop {
             if let Some(status) = child.try_wait()? {
-                // A fast program fills the directory and ends between two measurements.
+                // A fast program may fill the directory and end between two measurements.
                 self.check_room()?;
                 return Ok(status);
             }

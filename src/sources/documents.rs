@@ -1,4 +1,4 @@
-//! Single documents that are kept between runs, and asked for again only if they changed.
+//! Single documents that are kept between runs, and fetched again only if they changed.
 
 use super::FetchError;
 use super::net::{Ask, Net, Redirects};
@@ -7,21 +7,21 @@ use crate::addr::Url;
 /// Maximum number of redirects of a document.
 const DOCUMENT_HOPS: usize = 5;
 
-/// The answer to a request for a document that may be kept already.
+/// The answer to a request for a document that may have been kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DocumentAnswer {
-    /// The kept one is still right.
+    /// The kept document is current.
     Unchanged,
-    /// A new one.
+    /// A new document.
     Document {
         /// The bytes of the document.
         body: Vec<u8>,
-        /// The name that the server gives to this state of it, if any.
+        /// The ETag of the document, if the server sent one.
         etag: Option<String>,
     },
 }
 
-/// Asks for a document; `kept` is the name that the server gave to the state that is kept.
+/// Fetches a document; `kept` is the ETag of the kept one.
 ///
 /// No credentials are sent: the documents are public.
 ///
@@ -41,14 +41,14 @@ pub fn document(
         hops: DOCUMENT_HOPS,
         limit,
         timeout: net.policy.document_timeout,
-        // What a document says is believed, so nobody on the way may write it.
+        // Documents have no signature, so no redirect may lead to a connection that others can alter.
         redirects: Redirects::NoDowngrade,
     };
     let answer = net.document(&ask, net.policy.documents())?;
     match answer.status {
         304 if kept.is_some() => Ok(DocumentAnswer::Unchanged),
         200 => {
-            // The name goes into a header of the next request, and into a line of what is kept.
+            // The ETag becomes a header of the next request, and a line of the kept object.
             let is_plain = |etag: &&str| {
                 etag.len() <= 200 && etag.bytes().all(|byte| (b' '..=b'~').contains(&byte))
             };

@@ -30,7 +30,7 @@ pub(super) const CONTENTS: &str = "contents-1";
 /// The first line of an object.
 const HEADER: &str = "lockctl contents 1";
 
-/// The line of contents that were looked for in vain.
+/// The line of a program without build information.
 const UNKNOWN: &str = "unknown";
 
 /// Contents in the store.
@@ -46,7 +46,7 @@ pub struct StoredContents {
 }
 
 impl Store<'_> {
-    /// Puts the contents of a package into the store; those that were read here are not replaced.
+    /// Puts the contents of a package into the store; does not replace contents that this machine read.
     ///
     /// Contents that are too long for an object are not kept.
     ///
@@ -61,7 +61,7 @@ impl Store<'_> {
         let Some(key) = key_in(CONTENTS, zh).filter(|_| self.objects.is_usable()) else {
             return Ok(());
         };
-        // They are a function of the zip, so what was computed once is never computed otherwise.
+        // Contents depend on the zip only, so reading it again yields the same contents.
         let existing = self.read_contents(&key);
         if existing.is_some_and(|existing| {
             existing.origin == FactOrigin::Computed || origin != FactOrigin::Computed
@@ -104,7 +104,7 @@ impl Store<'_> {
             return Ok(None);
         };
         let stored = parse_object(&bytes)?;
-        // A file that was copied to another name would make one program pass for another.
+        // A file copied to another name would give a package the contents of another one.
         if key_in(CONTENTS, &stored.zh).as_deref() != Some(key) {
             return Err(ObjectError::Misplaced);
         }

@@ -126,7 +126,7 @@ pub fn import(text: &str) -> Result<Export, FactError> {
         problem,
     };
     let mut contents = contents.finish().map_err(at_end)?;
-    // Contents without a fact would be of a package that nothing names.
+    // Without a fact, nothing in the export names the package of the contents.
     contents.retain(|zh, _| facts.contains_key(zh));
     Ok(Export {
         facts: facts.into_values().collect(),

@@ -1,4 +1,4 @@
-//! Contents in an export: the modules of several packages once, then what differs.
+//! Contents in an export: the modules that several packages share, then the other lines of each package.
 //!
 //! ```text
 //! modules 1
@@ -60,7 +60,7 @@ const MAX_EXPANDED_BYTES: usize = 64 * 1024 * 1024;
 #[derive(Default)]
 pub(super) struct ContentsReader {
     modules: Vec<String>,
-    /// The modules by their numbers; a number that is stated again stands for the later ones.
+    /// The modules by their numbers; a repeated number replaces the earlier one.
     numbers: BTreeMap<usize, usize>,
     packages: BTreeMap<Hash, PackageLines>,
     /// The block that lines with a tab belong to.
@@ -124,7 +124,7 @@ impl ContentsReader {
             go_version: (*go_version).to_owned(),
             settings: String::new(),
         };
-        // What is stated again counts once, as a fact does.
+        // The last of repeated contents is used, as for facts.
         self.packages.insert(zh.clone(), package);
         self.block = Some(ExportBlock::Package(zh));
         Ok(true)

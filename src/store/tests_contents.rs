@@ -1,4 +1,4 @@
-//! Contents beside facts.
+//! Contents in the store.
 
 use std::path::Path;
 

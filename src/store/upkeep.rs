@@ -24,7 +24,7 @@ pub struct Inventory {
     pub releases: Vec<StoredRelease>,
     /// The reasons for which other objects are not used, with their numbers.
     pub broken: BTreeMap<String, usize>,
-    /// The number of contents, whatever their state.
+    /// The number of contents, including broken and old ones.
     pub contents: usize,
     /// The length of all objects that are facts or releases, and of all contents, in bytes.
     pub bytes: u64,
@@ -106,7 +106,7 @@ impl Store<'_> {
                 Err(why) => *all.broken.entry(why.to_string()).or_default() += 1,
             }
         }
-        // They are large and many, and no command needs all of them at once: so they are not read.
+        // Contents are not read, because they are large and no command needs all of them at once.
         for object in self.objects.measure(CONTENTS)? {
             all.contents += 1;
             all.bytes += object.bytes;
@@ -114,7 +114,7 @@ impl Store<'_> {
         Ok(all)
     }
 
-    /// Returns the build information of packages by their `zh:`, in this order, as far as it fits into an export.
+    /// Returns the build information of packages by their `zh:`: of the first packages, up to the size of an export.
     #[must_use]
     pub fn build_infos<'z>(
         &self,
@@ -208,7 +208,7 @@ impl Store<'_> {
 
     /// Counts the objects of each group that has any.
     fn sizes_of_groups(&self) -> io::Result<BTreeMap<String, usize>> {
-        // Counted once: a group that an import fills would be listed again for each of its objects.
+        // Counted once: otherwise an import would list a group again for each object that it adds.
         let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
         for kind in [FACTS, RELEASES, CONTENTS] {
             for key in self.keys(kind)? {
@@ -244,7 +244,7 @@ impl Store<'_> {
                 self.objects.remove(&key)?;
             }
         }
-        // Releases and contents go as facts do, but only facts are counted: the others say nothing new without them.
+        // Releases and contents are removed like facts; of the sound objects, only facts are counted.
         let releases = self.keys(RELEASES)?.into_iter().map(|key| {
             let loaded = self.load_release(&key);
             let state = loaded.map(|found| found.map(|(found, _)| (found.origin, found.since)));

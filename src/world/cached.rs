@@ -484,7 +484,7 @@ impl Disk for CachedDisk<'_> {
         self.disk.draft(dir)
     }
 
-    /// Nothing is known of the directory from then on, as for [`Disk::draft`].
+    /// The directory is not cached from then on, as for [`Disk::draft`].
     fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
         self.memory().private.push(self.current.join(dir));
         self.disk.draft_directory(dir)

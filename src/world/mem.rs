@@ -228,7 +228,7 @@ impl Disk for MemFiles {
 
     fn draft_directory(&self, dir: &Path) -> io::Result<Box<dyn DraftDirectory + '_>> {
         self.count();
-        // The number makes the name one that no other draft has.
+        // The number makes the name unique among drafts.
         let path = clean(dir).join(format!(".draft-{}", self.calls()));
         Ok(Box::new(MemDraftDirectory { files: self, path }))
     }

@@ -173,16 +173,16 @@ pub trait DraftFile: Read + Write + Seek + Send {
     fn place(self: Box<Self>, name: &OsStr) -> io::Result<()>;
 }
 
-/// A directory that gets its name, beside where it is now, when it is complete; until then it vanishes with the
+/// A directory under a temporary name, which gets its final name when it is complete; else it is removed with the
 /// value.
 ///
-/// Where a process ends without removing it, [`Disk::sweep`] does.
+/// If a process ends without removing it, [`Disk::sweep`] does.
 pub trait DraftDirectory: Send {
-    /// Returns where it is now, for reading it by the same disk.
+    /// Returns the current path, for reading the directory by the same disk.
     fn path(&self) -> &Path;
 
-    /// Makes a file in it, and the directories above that are missing. The path is raw bytes, with `/` between its
-    /// parts, none of which is empty, `.` or `..`.
+    /// Makes a file in the directory, with the missing directories above it. The path is raw bytes, with `/` between
+    /// its parts, none of which is empty, `.` or `..`.
     ///
     /// On Unix the file gets mode 0644 and the bits of `executable`.
     ///

@@ -162,7 +162,7 @@ impl ProviderRemarks<'_> {
             let text = format!("{} for {platforms}: {oddity}", self.name);
             self.rule(result, rules::PACKAGE_ODD, text);
         }
-        // The failure of the first platform speaks for all: the others have the same one with other file names.
+        // Only the failure of the first platform is shown: those of the others differ in file names.
         let mut detours: BTreeMap<_, (Vec<Platform>, &str)> = BTreeMap::new();
         for (platform, detour) in &self.outcome.detours {
             let (platforms, _) = detours

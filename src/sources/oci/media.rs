@@ -1,4 +1,4 @@
-//! The words of OCI artifacts with packages of providers, as they are read and written (rules 14.3 to 14.7).
+//! The media types and tags of OCI artifacts with provider packages, for reading and writing (rules 14.3 to 14.7).
 
 use crate::version::Version;
 
