@@ -91,7 +91,7 @@ fn the_configuration_decides_before_the_recorded_constraints() {
     assert_eq!(advisory["counts"], true);
 }
 
-/// The level that counts decides the exit code; nothing is called safe, and what is unknown is said.
+/// `--fail-on` decides the exit code; the text calls no version safe, and reports unknown contents.
 #[test]
 fn what_counts_can_be_chosen() {
     let lab = Lab::new();
@@ -149,7 +149,7 @@ fn exceptions_are_those_of_the_project_file() {
         );
         audit(&lab, &[])
     };
-    // Any of its names will do, in any case.
+    // Any identifier of the advisory is accepted, regardless of case.
     for id in ["GO-1999-0003", "cve-1999-0003"] {
         let outcome = ignore(id, "    until = \"2099-01-01\"\n");
         assert_exit(&outcome, 0);
@@ -272,7 +272,7 @@ fn a_database_that_is_not_in_order_is_no_clean_answer() {
         outcome.stderr.contains("1 advisory could not be read"),
         "{outcome:?}"
     );
-    // An index may name what is not there, by another name, or outside of the directory.
+    // An index may name an advisory that is missing, has another identifier, or is outside of the directory.
     let path = "github.com/acme/terraform-provider-custom";
     for (id, text) in [
         ("../../../main", "this is no name of an advisory"),

@@ -1,4 +1,4 @@
-//! `audit --db URL`: what is asked, what is kept, and what happens without the server.
+//! `audit --db URL`: requests, kept documents, and runs without the server.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -11,11 +11,11 @@ use crate::lab::{Lab, Outcome};
 
 const ADVISORY: &str = include_str!("../../../fixtures/advisories/GO-1999-0003.json");
 
-/// A server of documents that knows `If-None-Match`; it ends with the test binary.
+/// A server of documents that supports `If-None-Match`; it ends with the test binary.
 struct DocumentServer {
     url: String,
     documents: Arc<Mutex<BTreeMap<String, String>>>,
-    /// What was asked, with the status that was answered.
+    /// The requested paths, with the status of the answers.
     asked: Arc<Mutex<Vec<String>>>,
 }
 
@@ -43,7 +43,7 @@ impl DocumentServer {
             .insert(path.to_owned(), text.into());
     }
 
-    /// Publishes one advisory, changed at a time.
+    /// Publishes an advisory with the time of its last change.
     fn publish(&self, modified: &str) {
         let module = "github.com/acme/terraform-provider-custom";
         self.put(
@@ -85,7 +85,7 @@ fn answer(
         }
     }
     let body = documents.lock().unwrap().get(&path).cloned();
-    // The state of a document is named by its length and its sum.
+    // The ETag of a document is made from its length and the sum of its bytes.
     let sum = |text: &str| text.bytes().map(u64::from).sum::<u64>();
     let etag = body
         .as_ref()
@@ -141,7 +141,7 @@ fn only_what_is_needed_is_asked_and_kept() {
     );
     assert_exit(&audit(&lab, &server.url, &[]), 1);
     assert_eq!(server.take_asked(), ["/index/modules.json 304"]);
-    // Without a request the same is found, with the age of what is kept.
+    // Kept documents give the same result without a request, with their age.
     let offline = audit(&lab, &server.url, &["--offline"]);
     assert_exit(&offline, 1);
     assert!(server.take_asked().is_empty());
@@ -179,7 +179,7 @@ fn without_the_server_what_is_kept_is_used() {
         outcome.stderr.contains("kept advisories are used"),
         "{outcome:?}"
     );
-    // What is damaged counts as not kept.
+    // A damaged document is not used.
     for entry in std::fs::read_dir(lab.path("home/advisories-1")).unwrap() {
         let path = entry.unwrap().path().join("index-modules");
         std::fs::write(path, "lockctl advisory document 1\n").unwrap();

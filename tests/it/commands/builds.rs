@@ -1,4 +1,4 @@
-//! What programs were built from: `show --build`, `diff` and `verify`.
+//! Builds of programs in `show --build`, `diff` and `verify`.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ const TWO: [&str; 2] = ["darwin_arm64", "linux_amd64"];
 
 const BOTH: &[&str] = &["--platform", "linux_amd64,darwin_arm64"];
 
-/// A length as Go writes it.
+/// A length in the encoding of Go.
 fn number(mut value: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while value >= 0x80 {
@@ -148,7 +148,7 @@ acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123
 #[test]
 fn contents_that_nobody_knows_are_downloaded_once() {
     let (registry, lab) = locked(&[("1.0.0", [CLEAN, CLEAN])], "1.0.0");
-    // Facts as an earlier program kept them.
+    // Facts without contents, as an earlier version of the program kept them.
     fs::remove_dir_all(lab.path("home/.cache/lockctl/contents-1")).unwrap();
     registry.reset(&json!({}));
     let outcome = run(&lab, &["show", "--build"]);
@@ -215,7 +215,7 @@ fn packages_on_this_machine_are_read() {
     assert_exit(&outcome, 0);
     assert!(outcome.stdout.contains("go1.26.8"), "{}", outcome.stdout);
     assert_eq!(outcome.stderr, "");
-    // An installed package counts if it is the one that is locked.
+    // An installed package is read if it is the locked one.
     let installed = ".terraform/providers/registry.terraform.io/acme/lab/1.0.0/darwin_arm64";
     lab.write(
         &format!("{installed}/terraform-provider-lab_v1.0.0"),
@@ -305,7 +305,7 @@ warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the c
     let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let builds = &document["files"][0]["changes"][0]["builds"];
     assert_eq!(builds[0]["kind"], "older-commit", "{document}");
-    // Where the contents of one side are not known, nothing is said.
+    // Nothing is reported if the contents of one side are unknown.
     let outcome = run(&lab, &["diff", "old.hcl", LOCK, "--no-cache"]);
     assert!(!outcome.stdout.contains("built"), "{}", outcome.stdout);
 }
@@ -399,7 +399,7 @@ fn many_roots_are_one_screen() {
     assert!(outcome.stdout.contains("121"), "{}", outcome.stdout);
 }
 
-/// What Go prints, from what the command prints in JSON.
+/// The output of Go, made from the JSON output of the command.
 fn printed(build: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let module = |value: &Value| BuiltModule {
@@ -431,7 +431,7 @@ fn printed(build: &Value) -> String {
     format!("{}\n{info}", info.go_version)
 }
 
-/// Compares what `show` prints of a package with what Go prints; returns true if its build is known.
+/// Compares the output of `show` for a package with that of Go; returns true if its build is known.
 fn is_shown_as(zip: &[u8], expected: &str, stem: &Path) -> bool {
     let lab = Lab::new();
     let zh = zh(zip).unwrap();

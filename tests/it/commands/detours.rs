@@ -1,4 +1,4 @@
-//! `lock` where the place of a package fails: the other public registry has the same zip, and its hash decides.
+//! `lock` with a failing place of a package: the other public registry has the same zip, which its hash proves.
 
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
@@ -9,7 +9,7 @@ use super::{LOCK, assert_exit};
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
 
-/// A refusal and wrong bytes both lead to the other registry, and the lock file is the same.
+/// After a refusal or wrong bytes the other registry is used, and the lock file is the same.
 #[test]
 fn a_place_that_fails_is_left_for_the_other_registry() {
     let (registry, lab) = with_registry(DEMO);
@@ -40,7 +40,7 @@ fn a_place_that_fails_is_left_for_the_other_registry() {
     }
 }
 
-/// Bytes that the signed list does not name count nowhere, and the failure is that of the package's own place.
+/// Bytes that the signed list does not name are refused, and the reported failure is that of the package's own place.
 #[test]
 fn other_bytes_are_refused_everywhere() {
     let (registry, lab) = with_registry(DEMO);
@@ -53,7 +53,7 @@ fn other_bytes_are_refused_everywhere() {
     assert!(!first.contains("registry.opentofu.org"), "{first}");
 }
 
-/// The other registry publishes another zip: nothing of it is downloaded.
+/// The other registry publishes another zip, which is not downloaded.
 #[test]
 fn another_zip_is_not_downloaded() {
     let (registry, lab) = with_registry(DEMO);

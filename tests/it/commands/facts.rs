@@ -40,7 +40,7 @@ pub(super) fn timeless(registry: &Registry, text: &str) -> String {
     rest.fold(first, |text, part| format!("{text}kept since TIME{part}"))
 }
 
-/// The files of the store, relative to it, but for the contents of programs.
+/// The files of the store, relative to it, without the contents of programs.
 pub(super) fn objects(lab: &Lab) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![lab.path(STORE)];

@@ -351,7 +351,7 @@ routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform w
     let json: Value = serde_json::from_str(&diff(&["--format", "json"])).unwrap();
     let platforms = &json["files"][0]["changes"][0]["hash_platforms"];
     assert_eq!(platforms.as_array().unwrap().len(), 3, "{json:#}");
-    // Builds are compared whatever is shown, so that the store is always read.
+    // `diff` always compares builds, so it always reads the store.
     let store = lab.path("home/.cache/lockctl");
     std::fs::remove_dir_all(&store).unwrap();
     lab.write("home/.cache/lockctl", "");

@@ -1,4 +1,4 @@
-//! `mirror --bundle` and `--from FILE`: what is written on one side of an air gap, and what the other side makes of it.
+//! `mirror --bundle` and `--from FILE`: bundles written on one side of an air gap and read on the other.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -83,7 +83,7 @@ bundled 2 packages, 4.61 kB, in b.tar
             "h1": "h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY="
         })
     );
-    // Any program that reads tars makes a packed mirror of it.
+    // Any program that unpacks tars makes a packed mirror from the bundle.
     let mut archive = tar::Archive::new(Cursor::new(bytes(&lab, "b.tar")));
     for entry in archive.entries().unwrap() {
         let header = entry.unwrap().header().clone();
@@ -120,7 +120,7 @@ fn a_bundle_made_twice_is_the_same_file() {
         "{again:#?}"
     );
     assert_eq!(times(&lab.path(""))["b.tar"], before["b.tar"]);
-    // Nor does it matter in which order the mirror was filled, or what else is in it.
+    // The bytes do not depend on the order in which the mirror was filled, or on other files in it.
     std::fs::remove_dir_all(lab.path("m")).unwrap();
     assert_exit(&mirror(&lab, &["--platform", "darwin_arm64", "a"]), 0);
     lab.write(
@@ -130,7 +130,7 @@ fn a_bundle_made_twice_is_the_same_file() {
     let named = ["--bundle", "other.tar", "b", "a"];
     assert_exit(&mirror(&lab, &[TWO, &named].concat()), 0);
     assert_eq!(bytes(&lab, "other.tar"), first);
-    // A lock file that changed is another one, also if it needs the same packages.
+    // A changed lock file changes the bundle, even if it needs the same packages.
     lab.write(&format!("a/{LOCK}"), format!("{text}\n"));
     assert_exit(&mirror(&lab, &[TWO, BUNDLE, &["a", "b"]].concat()), 0);
     assert_ne!(bytes(&lab, "b.tar"), first);
@@ -202,7 +202,7 @@ fn a_cut_bundle_holds_only_what_an_earlier_one_lacks() {
     assert_eq!(stated["base"], lockctl::hash::hex_of_digest(old.digest()));
     assert_eq!(named(&stated, "packages", "platform"), ["darwin_arm64"]);
     assert_eq!(named(&stated, "left_out", "platform"), ["linux_amd64"]);
-    // A third bundle on top of the cut has nothing of either.
+    // A third bundle, based on the second, has no package of the first two.
     let next = ["--bundle", "next.tar", "--since", "cut.tar"];
     assert_exit(&mirror(&lab, &[TWO, &next].concat()), 0);
     assert_eq!(manifest(&lab, "next.tar")["packages"], json!([]));
@@ -243,13 +243,13 @@ fn a_bundle_without_a_package_says_so() {
     );
 }
 
-/// The manifest is no evidence: bytes that it misnames are refused by their hash, and the next place is asked.
+/// The manifest is not evidence: bytes with a wrong hash are refused, and the next place is used.
 #[test]
 fn other_bytes_in_a_bundle_are_never_placed() {
     let (_registry, lab) = locked();
     assert_exit(&mirror(&lab, &[TWO, BUNDLE].concat()), 0);
     let mut wrong = bytes(&lab, "b.tar");
-    // In the content of the last member, before its padding and the end.
+    // A byte in the content of the last member, before its padding and the end of the archive.
     let at = wrong.len() - 1024 - 512 + 100;
     wrong[at] ^= 1;
     lab.write("wrong.tar", &wrong);
@@ -339,7 +339,7 @@ fn a_bundle_is_whole_or_not_written() {
     assert!(!lab.path("b.tar").exists());
 }
 
-/// Both public registries have the same zip of a provider, and its hash names it.
+/// Both public registries have the same zip of a provider, which is found by its hash.
 #[test]
 fn a_package_is_found_by_its_hash() {
     let (_registry, lab) = locked();
@@ -447,7 +447,7 @@ error: b.tar cannot be written
         }
     }
 
-    /// The system kills a process that writes more than it may: at the same byte on every machine.
+    /// The system kills a process that writes more than its limit: at the same byte on every machine.
     #[test]
     fn a_killed_run_leaves_no_bundle() {
         let (_registry, lab) = locked();
@@ -474,7 +474,7 @@ error: b.tar cannot be written
             assert!(!lab.path("b.tar").exists(), "{blocks} blocks: {output:?}");
         }
         assert!(killed > 2, "{killed} were killed");
-        // What they have left goes with the next bundle.
+        // The next run with a bundle removes the files that killed runs have left.
         assert_exit(&mirror(&lab, &[TWO, BUNDLE, FAR].concat()), 0);
         let left: Vec<String> = tree(&lab.path(""))
             .into_keys()

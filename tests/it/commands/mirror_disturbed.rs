@@ -1,4 +1,4 @@
-//! `mirror` where places fail, the disk is full, or the run is killed: whatever has a final name is right.
+//! `mirror` with failing places, a full disk or a killed run: every file with a final name is right.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -41,7 +41,7 @@ fn assert_nothing_wrong(now: &Tree, right: &Tree, context: &str) {
         for kind in ["versions", "archives"] {
             for (key, value) in document[kind].as_object().into_iter().flatten() {
                 assert_eq!(*value, right[kind][key], "{context}: {name}");
-                // The documents come last, so that what they list is there.
+                // Documents are written last, so the files that they list exist.
                 let listed = match value["url"].as_str() {
                     Some(zip) => format!("{dir}/{zip}"),
                     None => format!("{dir}/{key}.json"),
@@ -55,13 +55,13 @@ fn assert_nothing_wrong(now: &Tree, right: &Tree, context: &str) {
     }
 }
 
-/// A place that fails, in whatever way, is left for the next one, and nothing of what it sent stays.
+/// After a failure of a place the next one is used, and no bytes of the first one stay.
 #[test]
 fn the_next_place_serves_where_one_fails() {
     let (registry, lab) = locked();
     assert_exit(&mirror(&lab, TWO), 0);
     let right = tree(&lab.path("m"));
-    // Another host than that of the registry: one that fails is not asked again in the same run.
+    // A host other than that of the registry: a run makes no further request to a host that failed.
     let url = format!("https://localhost:{}/mirror/", registry.port(Origin::Lab));
     for (kind, action) in [
         ("mirror_version", "403"),
@@ -81,7 +81,7 @@ fn the_next_place_serves_where_one_fails() {
     ] {
         std::fs::remove_dir_all(lab.path("m")).unwrap();
         registry.reset(&json!({"rules": [{"kind": kind, "action": action, "times": -1}]}));
-        // Without a store nothing is known of the packages but what arrives.
+        // Without a store, the packages must be downloaded.
         let outcome = mirror(&lab, &[TWO, &["--no-cache", "--net-mirror", &url]].concat());
         assert_exit(&outcome, 0);
         assert_eq!(tree(&lab.path("m")), right, "{kind} {action}");
@@ -94,12 +94,12 @@ fn the_next_place_serves_where_one_fails() {
     assert!(zips_requested(&registry) > 0);
 }
 
-/// A disk on which every operation fails that writes something, from some number on.
+/// A disk on which every writing operation fails after some number of operations.
 struct FailingDisk {
     /// Number of operations that succeed.
     succeed: usize,
     operations: AtomicUsize,
-    /// The number of the error of the system.
+    /// The error number of the system.
     error: i32,
 }
 
@@ -154,7 +154,7 @@ impl Changes for FailingDisk {
     }
 }
 
-/// A file of which half of what is written arrives before the disk is full.
+/// A file on a disk that becomes full after half of a write.
 struct FailingFile<'a> {
     file: Box<dyn DraftFile + 'a>,
     disk: &'a FailingDisk,
@@ -262,9 +262,9 @@ fn a_disk_that_is_full_at_any_moment_leaves_nothing_wrong() {
             outcome.stderr.contains("make room on the disk"),
             "{context}"
         );
-        // Drafts vanish with the run, so that every file there has its final name.
+        // Drafts are removed with the run, so every file has its final name.
         assert_nothing_wrong(&tree(&lab.path("m")), &right, &context);
-        // A place is not left for the next one because of the disk.
+        // The next place is not used because of the disk.
         assert!(zips_requested(&registry) <= 2, "{context}");
         assert_exit(&lab.run(ARGS), 0);
         assert_eq!(tree(&lab.path("m")), right, "{context}");
@@ -364,7 +364,7 @@ mod killed {
         }
     }
 
-    /// Kills a run after a time; returns whether it was still running.
+    /// Kills a run after a time; returns true if it was still running.
     fn is_killed(mut command: Command, wait: Duration) -> bool {
         let mut child = command.spawn().unwrap();
         thread::sleep(wait);
@@ -387,7 +387,7 @@ mod killed {
         let (mut killed, mut partial) = (0, 0);
         for number in first..first + runs {
             let mut seed = Seed::new(number);
-            // One in three goes on with what the run before has left.
+            // One in three runs starts with the files that the run before has left.
             if seed.below(3) > 0 {
                 fs::remove_dir_all(&mirror).ok();
             }

@@ -177,7 +177,7 @@ fn two_runs_at_once_end_well() {
     assert_eq!(tree(&lab.path("m")).len(), 4);
 }
 
-/// A signature that is demanded is known from the run that locked, or from the list, which is asked for then.
+/// A demanded signature is known from the run that locked, or from the list, which is fetched in that case.
 #[test]
 fn a_demanded_signature_is_checked_where_everything_is_there() {
     let (registry, lab) = with_registry(DEMO);

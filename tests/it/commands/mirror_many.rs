@@ -5,7 +5,7 @@ use crate::lab::{Lab, Outcome};
 
 const PLATFORM: &[&str] = &["--platform", "linux_amd64"];
 
-/// The most lines that a screen has.
+/// Maximum number of lines on a screen.
 const LINES: usize = 60;
 
 fn repository() -> Lab {
@@ -70,7 +70,7 @@ fn two_hundred_roots_fit_on_one_screen() {
     let all = mirror(&lab, &[&placing[..], &["-v"]].concat());
     assert_exit(&all, 0);
     assert_eq!(all.stdout.matches(" kept ").count(), 100);
-    // Everything is wrong at once.
+    // All files are missing or wrong at once.
     std::fs::remove_dir_all(lab.path("oci")).unwrap();
     let checked = mirror(&lab, &[&placing[2..], &["--check"]].concat());
     assert_exit(&checked, 1);

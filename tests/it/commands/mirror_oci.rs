@@ -1,4 +1,4 @@
-//! `mirror --oci-layout`: the layout, read back by our own reader of OCI registries, and what faults leave of it.
+//! `mirror --oci-layout`: the layout, read by our own reader of OCI registries, and its state after faults.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -132,7 +132,7 @@ fn a_second_run_rewrites_nothing() {
         assert_eq!(outcome.stderr, "");
         assert_eq!(times(&lab.path("oci")), before, "{more:?}");
     }
-    // The same packages make the same bytes on every machine.
+    // The same packages give the same bytes on every machine.
     let right = tree(&lab.path("oci"));
     std::fs::remove_dir_all(lab.path("oci")).unwrap();
     assert_exit(&mirror_oci(&lab, &[]), 0);
@@ -178,7 +178,7 @@ fn a_mirror_is_made_of_the_layout() {
     assert_eq!(super::mirror::zips_requested(&registry), 0);
 }
 
-/// A blob is believed by its hash alone, and a check finds every damage without a write.
+/// A blob is accepted only by its hash, and `--check` finds every damage without writing.
 #[test]
 fn every_damage_is_found_and_repaired() {
     let (_registry, lab) = locked();
@@ -244,9 +244,9 @@ fn other_versions_and_platforms_stay_unless_they_are_pruned() {
     assert_eq!(tags(&layout), ["latest", "0.9.0_b1", "1.0.0"]);
     assert_exit(&mirror(&lab, &[one, &["--prune"]].concat()), 0);
     assert_eq!(tags(&layout), ["latest", "1.0.0"]);
-    // What the foreign tag leads to is still there.
+    // The blobs of the foreign tag still exist.
     assert_eq!(sound_blobs(&layout).len(), 7);
-    // Without it nothing needs the other platform.
+    // Without the foreign tag nothing needs the other platform.
     std::fs::write(
         layout.join("index.json"),
         &both[&format!("{}/index.json", &LAYOUT[4..])],
@@ -332,7 +332,7 @@ error: oci/registry.terraform.io/acme/demo has an index.json and no oci-layout, 
     assert_eq!(tree(&lab.path("oci")), before);
 }
 
-/// A link in the layout may lead anywhere, so that none is followed.
+/// A link in the layout may lead anywhere, so no link is followed.
 #[cfg(unix)]
 #[test]
 fn no_link_is_followed() {
@@ -347,7 +347,7 @@ fn no_link_is_followed() {
         "{outcome:#?}"
     );
     assert!(tree(&lab.path("outside")).is_empty());
-    // A blob with the right bytes behind a link is written again: the link may lead elsewhere tomorrow.
+    // A link to the right bytes is replaced by a blob: the link may lead elsewhere later.
     std::fs::remove_file(lab.path("oci/registry.terraform.io/acme")).unwrap();
     assert_exit(&mirror_oci(&lab, &[]), 0);
     let right = tree(&lab.path("oci"));
@@ -401,7 +401,7 @@ impl Changes for FullDisk {
     }
 }
 
-/// Whatever the step at which the disk is full, no index names a blob that is missing, and the next run ends well.
+/// If the disk is full at any step, no index names a missing blob, and the next run succeeds.
 #[test]
 fn a_full_disk_leaves_no_index_without_its_blobs() {
     let (_registry, lab) = locked();
@@ -431,14 +431,14 @@ fn a_full_disk_leaves_no_index_without_its_blobs() {
         assert!(outcome.stderr.contains("cannot be written"), "{outcome:#?}");
         failed += 1;
         assert_exit(&mirror_oci(&lab, &[]), 0);
-        // The index of the earlier state stays as a blob that nothing names, until `--prune`.
+        // The index of the earlier state stays as an unreferenced blob until `--prune`.
         assert_eq!(sound_blobs(&lab.path(LAYOUT)), right);
     }
     // A zip, its manifest, the index of the version and the list of tags.
     assert_eq!(failed, 4);
 }
 
-/// A package that is missing in this run leaves what the layout has of it.
+/// If a package cannot be fetched, its files in the layout stay.
 #[test]
 fn a_failed_download_takes_nothing_away() {
     let (registry, lab) = locked();

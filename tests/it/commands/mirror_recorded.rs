@@ -1,4 +1,4 @@
-//! Mirrors that the programs were recorded with: the documents of `mirror` say the same, and serve alike.
+//! Recorded mirrors of the programs: the documents of `mirror` have the same content and serve in the same way.
 //!
 //! | Recorded | Shows |
 //! |---|---|
@@ -51,7 +51,7 @@ fn every_program_was_recorded_to_install_from_such_mirrors() {
     assert_eq!(seen, 5 * Engine::ALL.len());
 }
 
-/// The registry of the tests serves the network mirror that the programs were recorded with.
+/// The test registry serves the network mirror that the programs were recorded with.
 #[test]
 fn our_network_mirror_serves_as_the_recorded_one() {
     let (registry, lab) = locked();
@@ -81,7 +81,7 @@ fn our_network_mirror_serves_as_the_recorded_one() {
             "{engine:?}: our mirror needs no registry"
         );
         assert_eq!(locks[0], locks[1], "{engine:?}");
-        // A complete entry is served as well, and stays as it is.
+        // A complete entry is served as well, and is not changed.
         lab.write(super::LOCK, &complete);
         let url = server.url(&dir);
         let args = ["lock", "--no-cache", "--check", "--net-mirror", &url];

@@ -85,7 +85,7 @@ placed 2 packages (611 B from registry.terraform.io), unpacked 2 packages
     );
 }
 
-/// The other layout is made of what is there, and stays until it is to be removed.
+/// The other layout is made from the existing packages, which stay until `--prune`.
 #[test]
 fn layouts_change_without_a_download() {
     let (registry, lab) = locked();
@@ -115,7 +115,7 @@ fn layouts_change_without_a_download() {
     assert_eq!(tree(&lab.path("m")), packed);
 }
 
-/// A changed, an additional and a missing file each change the `h1:`.
+/// A changed, an additional or a missing file changes the `h1:`.
 #[test]
 fn a_directory_is_believed_only_if_its_hash_is_right() {
     let (_registry, lab) = locked();
@@ -144,7 +144,7 @@ fn a_directory_is_believed_only_if_its_hash_is_right() {
     assert!(planned.stdout.contains("would place 1 package (missing)"));
 }
 
-/// Where the `h1:` of the lock file proves them, unpacked packages need no zip and no request.
+/// If the lock file has their `h1:`, unpacked packages need no zip and no request.
 #[test]
 fn unpacked_packages_come_from_a_directory() {
     let (registry, lab) = locked();
@@ -162,7 +162,7 @@ fn unpacked_packages_come_from_a_directory() {
             .contains("placed 2 packages (107 B from cache)"),
         "{outcome:#?}"
     );
-    // No zip can be made of them.
+    // No zip can be made from unpacked packages.
     let packed = mirror(
         &lab,
         &[&["--platform", "linux_amd64"], &offline[..]].concat(),
@@ -178,7 +178,7 @@ note: no signed list of registry.terraform.io was used (no request may be made):
 
 "#]]
     );
-    // Another content under the right name is not copied.
+    // A package with other content under the right name is not copied.
     let program =
         "cache/registry.terraform.io/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0";
     lab.write(program, "changed");
@@ -205,7 +205,7 @@ fn a_download_that_breaks_off_leaves_no_directory() {
     assert_exit(&mirror(&lab, &[TWO, ONLY].concat()), 0);
 }
 
-/// The programs would follow a link, and what it leads to may change after it was hashed.
+/// The programs would follow a link, but its target may change after it was hashed.
 #[cfg(unix)]
 #[test]
 fn a_link_is_replaced_and_not_followed() {
@@ -265,7 +265,7 @@ fn two_runs_at_once_end_well() {
     assert_eq!(tree(&lab.path("m")).len(), 8);
 }
 
-/// A server in front of a mirror hands out zips.
+/// A network mirror serves zips only.
 #[test]
 fn a_network_mirror_needs_zips() {
     let (_registry, lab) = locked();
@@ -288,7 +288,7 @@ error: a network mirror serves zips, and --unpacked alone makes none
     assert_exit(&mirror(&lab, &[TWO, ALSO, &url].concat()), 0);
 }
 
-/// A run that changes nothing removes what one that was killed has left.
+/// A run that changes nothing removes the temporary files of a killed run.
 #[test]
 fn old_temporary_files_and_directories_are_removed() {
     let (_registry, lab) = locked();

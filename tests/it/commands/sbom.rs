@@ -14,7 +14,7 @@ use crate::repo::Repo;
 
 const FORMATS: [&str; 3] = ["cyclonedx", "spdx", "github"];
 
-/// What the runner of GitHub states.
+/// The variables of GitHub's runner.
 const RUNNER: [(&str, &str); 6] = [
     ("GITHUB_SHA", "0123456789abcdef0123456789abcdef01234567"),
     ("GITHUB_REF", "refs/heads/main"),
@@ -100,7 +100,7 @@ fn facts_say_whose_a_hash_is_and_how_it_is_known() {
         stated.contains(&"lockctl:contents=unknown".to_owned()),
         "{stated:?}"
     );
-    // Without facts the same hashes are only what the lock file says.
+    // Without facts, the only evidence for the same hashes is the lock file.
     let bill = document(&lab.run(&["sbom", "--no-cache"]));
     let release = component(&bill, "demo").expect("the release");
     assert!(release["components"].is_null(), "{release}");
@@ -117,7 +117,7 @@ fn known_contents_are_listed_below_their_package() {
     on_a_runner(&mut lab);
     let text = "path\tx.example/p\nmod\tx.example/p\tv1.0.0\t\ndep\ta.example/a\tv1.2.3\th1:sum=\n";
     let info = BuildInfo::parse("go1.22.3", text).expect("sound");
-    // What was read is not replaced, and the packages of the double hold no program of Go.
+    // Removed, because contents that were read are not replaced, and the test packages hold no Go program.
     std::fs::remove_dir_all(lab.path(STORE).join("contents-1")).unwrap();
     let disk = RealDisk;
     let store = Store::new(disk.objects(&lab.path(STORE)), &lab.clock);
@@ -211,7 +211,7 @@ fn a_snapshot_has_the_form_that_the_api_wants() {
         format!("live/{LOCK}")
     );
     assert_eq!(snapshot["job"]["correlator"], "lockctl-sbom ci lock");
-    // The option may stand before the command, where `github` is a format of `verify`, too.
+    // The option may precede the command, where `github` is also a format of `verify`.
     assert_eq!(
         document(&lab.run(&["--format", "github", "sbom", "-r"])),
         snapshot
