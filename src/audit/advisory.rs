@@ -61,7 +61,7 @@ pub enum AdvisoryError {
     /// The identifier is not safe as a file name.
     #[error("its id {id:?} is not of letters, digits and dashes")]
     Id {
-        /// The identifier, as it is written.
+        /// The identifier, as written.
         id: String,
     },
     /// The advisory has more modules or versions than any real one.

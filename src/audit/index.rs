@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// Maximum size of an index, in bytes. The one of the Go vulnerability database has 500 KB.
 pub const MAX_INDEX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Maximum number of advisories in a database.
+/// Maximum number of files in a directory of advisories.
 pub const MAX_ADVISORIES: usize = 200_000;
 
 /// Maximum length of an identifier, in bytes.

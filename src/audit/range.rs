@@ -111,7 +111,7 @@ pub(super) fn place_in(ranges: &[VersionRange], version: &GoVersion) -> RangePla
                     .zip(fixed)
                     .map(|(left, right)| left.max(right));
             }
-            // Another range contains the version, so it is affected whatever this faulty one contains (rules 4.1).
+            // Another range contains the version, so it is affected even if this faulty one does not (rules 4.1).
             (RangePlace::Unknown, RangePlace::Inside(_)) => {}
             (found, place) => *place = found,
         }

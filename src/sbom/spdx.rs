@@ -217,7 +217,7 @@ fn package(id: String, name: String, primary_package_purpose: &'static str) -> S
         // The same package may come from a registry or from any mirror.
         download_location: NO_ASSERTION,
         files_analyzed: false,
-        // Neither lock files nor build information say anything about licenses.
+        // Lock files and build information contain no licenses.
         license_concluded: NO_ASSERTION,
         license_declared: NO_ASSERTION,
         copyright_text: NO_ASSERTION,

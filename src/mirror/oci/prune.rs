@@ -23,8 +23,8 @@ use crate::world::FileKind;
 const MAX_DIRECTORIES: usize = 100_000;
 
 impl OciLayouts<'_> {
-    /// Removes what is not wanted from every layout, and layouts without a tag; returns what was, or would be,
-    /// removed. Other files, and tags that are no version, stay.
+    /// Removes unwanted versions, platforms and blobs from every layout, and layouts without a tag; returns the paths
+    /// that were, or would be, removed. Other files, and tags that are not versions, stay.
     ///
     /// # Errors
     /// The first path that cannot be read or removed.

@@ -301,7 +301,7 @@ mod killed {
     use crate::registry::{Origin, Registry};
     use crate::seed::{Seed, number_from};
 
-    /// Number of runs that are killed, unless `LOCKCTL_MIRROR_KILLS` says so.
+    /// Number of runs that are killed, unless `LOCKCTL_MIRROR_KILLS` sets it.
     const RUNS: u64 = 12;
 
     const PLATFORMS: &str = "linux_amd64,darwin_arm64,windows_amd64";

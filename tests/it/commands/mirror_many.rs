@@ -70,7 +70,7 @@ fn two_hundred_roots_fit_on_one_screen() {
     let all = mirror(&lab, &[&placing[..], &["-v"]].concat());
     assert_exit(&all, 0);
     assert_eq!(all.stdout.matches(" kept ").count(), 100);
-    // All files are missing or wrong at once.
+    // The OCI layouts of all providers are missing.
     std::fs::remove_dir_all(lab.path("oci")).unwrap();
     let checked = mirror(&lab, &[&placing[2..], &["--check"]].concat());
     assert_exit(&checked, 1);

@@ -2,7 +2,7 @@
 //!
 //! | Recorded | Shows |
 //! |---|---|
-//! | `nm-locked-full` | documents with `zh:` and `h1:` install by a complete entry, which stays as it is |
+//! | `nm-locked-full` | documents with `zh:` and `h1:` install by a complete entry, which is not changed |
 //! | `nm-init-zh`, `nm-init-h1` | either scheme alone installs as well |
 //! | `fs-packed-locked-zh`, `fs-unpacked-locked-zh` | zips and directories of a filesystem mirror install |
 
