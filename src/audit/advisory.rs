@@ -56,10 +56,10 @@ pub struct AffectedModule {
 #[derive(Debug, thiserror::Error)]
 pub enum AdvisoryError {
     /// The text is not an advisory.
-    #[error("it is no advisory in OSV format")]
+    #[error("it is not an advisory in OSV format")]
     Syntax(#[source] serde_json::Error),
     /// The identifier is not safe as a file name.
-    #[error("its id {id:?} is not of letters, digits and dashes")]
+    #[error("its id {id:?} has characters other than letters, digits and dashes")]
     Id {
         /// The identifier, as written.
         id: String,

@@ -99,9 +99,9 @@ impl AuditedRelease<'_> {
 /// Returns the path and the version of the compiled source: those of the replacement, if there is one.
 fn built_as(module: &BuiltModule) -> (&str, &str) {
     match &module.replacement {
-        // A directory on the build machine has no version, so the module keeps its own path.
-        Some(other) if !other.version.is_empty() => (&other.path, &other.version),
-        Some(_) => (&module.path, ""),
+        Some(other) if GoVersion::parse(&other.version).is_some() => (&other.path, &other.version),
+        // A directory on the build machine has no version; Go writes `(devel)`. The module keeps its own path.
+        Some(other) => (&module.path, &other.version),
         None => (&module.path, &module.version),
     }
 }

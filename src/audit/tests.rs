@@ -342,7 +342,7 @@ const BUILDS: &[(&str, &str, &str, &[&str])] = &[
     (
         "acme/simple 1.4.2",
         "go1.24",
-        "dep example.com/replaced v0.9.0;=> ./local  ",
+        "dep example.com/replaced v0.9.0;=> ./local (devel) ",
         &["GO-1999-0037 dependency unknown Version"],
     ),
 ];

@@ -185,7 +185,7 @@ rules! {
     ADDRESS_NOT_CANONICAL = "address-not-canonical", LockFile, Error:
         "a lock file does not spell a provider address in full and canonical form";
     BUILD_INCONSISTENT = "build-inconsistent", Packages, Warning:
-        "the packages of a release are built of different source";
+        "the packages of a release are built from different source";
     BUILD_OF_ANOTHER_MODULE = "build-of-another-module", Packages, Note:
         "a provider is built from the module of another publisher";
     CLI_CONFIGURATION_INVALID = "cli-configuration-invalid", Settings, Error:

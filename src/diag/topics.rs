@@ -38,7 +38,7 @@ topics! {
     "audit", audit: "known vulnerabilities of locked providers";
     "ci", ci: "GitHub Actions, GitLab, pre-commit";
     "configuration", configuration: "what is read of a configuration and its modules";
-    "contents", contents: "what programs were built from, as far as known";
+    "contents", contents: "what programs were built from, if known";
     "convert", convert: "a lock file for the other program";
     "differences", differences: "where lockctl acts otherwise than the programs";
     "errors", errors: "what errors of terraform and tofu mean";

@@ -59,7 +59,7 @@ fn ignore(block: &Block, reader: &mut ProjectReader) -> Option<IgnoredAdvisory> 
     let is_id =
         (1..=MAX_ID_BYTES).contains(&label.text.len()) && label.text.bytes().all(is_allowed);
     if !is_id {
-        let remark = "this is no name of an advisory";
+        let remark = "this is not the name of an advisory";
         let help = "write a name as `lockctl audit` shows it, as in GO-2025-4152";
         reader.invalid("Invalid advisory", label.span, remark, help);
     }

@@ -177,11 +177,13 @@ impl<'r, 'a> BuildReader<'r, 'a> {
                         || build.zh.is_some() && build.zh == package.zh)
             });
             match known {
-                Some(build) if build.contents.is_none() => {
-                    build.contents = self.contents(package);
+                Some(build) => {
+                    build.h1.get_or_insert_with(|| package.h1.clone());
+                    // Known contents of the same files are not read again.
+                    if build.contents.is_none() {
+                        build.contents = self.contents(package);
+                    }
                 }
-                // The contents of the same files are known already, so they are not read again.
-                Some(_) => {}
                 // The package has no fact: it was copied from elsewhere, or comes from a mirror without signatures.
                 None => {
                     let contents = self.contents(package);

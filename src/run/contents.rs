@@ -124,10 +124,13 @@ impl ContentsMemo {
 
     /// Forgets which packages have no contents, since some were read meanwhile.
     pub(super) fn forget_missing(&self) {
-        self.remembered
+        let mut remembered = self
+            .remembered
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contents
-            .retain(|_, contents| contents.is_some());
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = remembered.contents.len();
+        remembered.contents.retain(|_, contents| contents.is_some());
+        // Each of them counted as one module.
+        remembered.modules -= before - remembered.contents.len();
     }
 }

@@ -9,7 +9,7 @@ use crate::run::audit::{AuditDetail, AuditOptions};
 
 /// Find known vulnerabilities of locked providers
 ///
-/// Versions are compared with the Go vulnerability database on three levels: the provider itself, the
+/// Compares versions with the Go vulnerability database on three levels: the provider itself, the
 /// standard library of the Go version that built it, and the modules in its program; see `lockctl
 /// explain audit`. Only advisories about providers themselves make the exit code 1.
 #[derive(Clone, Debug, Args)]
@@ -25,12 +25,12 @@ pub(in crate::cli) struct AuditArgs {
     /// Use this vulnerability database [default: https://vuln.go.dev]
     ///
     /// A server or a directory with the layout of the Go vulnerability database, or a directory of files
-    /// in OSV format. What a server sent is kept in the cache.
+    /// in OSV format. Documents from a server are kept in the cache.
     #[arg(long, value_name = "DIR|URL")]
     db: Option<String>,
     /// The lowest level that makes the exit code 1: provider, stdlib, dependency or never
     ///
-    /// With `dependency` every level does.
+    /// `dependency` includes all levels.
     #[arg(
         long,
         value_name = "LEVEL",

@@ -4,10 +4,10 @@ use clap::Args;
 
 use crate::cli::args::{RootArgs, examples};
 
-/// Print a bill of materials of what is locked
+/// Print a bill of materials of locked providers
 ///
-/// It is made of lock files and of facts that earlier runs kept; no request is made, and no package is read. See `lockctl
-/// explain sbom`.
+/// Reads lock files and facts that earlier runs kept; makes no request, and opens no package. See
+/// `lockctl explain sbom`.
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl sbom -r > bom.json", "CycloneDX, of all lock files below"),

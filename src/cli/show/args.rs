@@ -11,7 +11,7 @@ use crate::cli::args::{RootArgs, examples};
 #[command(before_help = examples(&[
     ("lockctl show", "versions, constraints and platforms"),
     ("lockctl show --upstream", "also when each release was published"),
-    ("lockctl show --build", "what the programs were built from, as far as it is known"),
+    ("lockctl show --build", "what the programs were built from, if known"),
     ("lockctl show -v live/prod", "every hash, with its platform where that is known"),
 ]))]
 pub(in crate::cli) struct ShowArgs {
@@ -25,7 +25,7 @@ pub(in crate::cli) struct ShowArgs {
     pub(in crate::cli) upstream: bool,
     /// Show what the programs were built from: Go, modules, commit
     ///
-    /// Reads what is known of packages that were downloaded before, and the packages that are installed,
+    /// Uses the stored build information of earlier downloads, and reads packages that are installed,
     /// cached or in a mirror; see `lockctl explain contents`.
     #[arg(long, conflicts_with = "upstream")]
     pub(in crate::cli) build: bool,

@@ -118,12 +118,15 @@ impl BuildRows {
 
     fn package(&mut self, package: &PackageBuild) -> PackageBuildRow {
         let key = package.zh.as_ref().or(package.h1.as_ref());
-        let known = key.and_then(|key| self.rows.get(key)).cloned();
-        // Contents depend on the package only, so equal hashes have equal rows.
-        let build = known.or_else(|| package.info().map(|info| Arc::new(GoBuildRow::from(info))));
-        if let (Some(key), Some(build)) = (key, &build) {
-            self.rows.insert(key.clone(), Arc::clone(build));
-        }
+        // Another root may trust facts that this one does not: so a row is shared only where both know the contents.
+        let build = package.info().map(|info| {
+            // Contents depend on the package only, so equal hashes have equal rows.
+            let make = || Arc::new(GoBuildRow::from(info));
+            match key {
+                Some(key) => Arc::clone(self.rows.entry(key.clone()).or_insert_with(make)),
+                None => make(),
+            }
+        });
         PackageBuildRow {
             platform: package.platform.clone(),
             zh: package.zh.clone(),

@@ -32,6 +32,10 @@ const PUBLIC: &str = "https://vuln.go.dev";
 /// Number of advisories that are fetched at once.
 const FETCHES: NonZeroUsize = NonZeroUsize::new(8).expect("it is not zero");
 
+/// Maximum number of advisories that are fetched from a server, a request for each. The public database has 4,300
+/// advisories, about all modules together.
+const MAX_REQUESTS: usize = 20_000;
+
 /// Maximum number of advisories that a failure names.
 const MAX_NAMED: usize = 3;
 
@@ -233,6 +237,11 @@ impl AdvisorySource<'_> {
             .into_iter()
             .collect();
         drop(parsed_index);
+        if ids.len() > MAX_REQUESTS {
+            let cause =
+                format!("it names more than {MAX_REQUESTS} advisories about the locked providers");
+            return Err(unreadable(&format!("{url}{INDEX}"), &cause));
+        }
         let read = parallel::map(FETCHES, &ids, |(id, modified)| {
             // If the index could not be fetched, further requests to the same host would wait and fail as well.
             server.advisory(id, modified, warning.is_some())
@@ -248,7 +257,7 @@ impl AdvisorySource<'_> {
         let is_old = usage == DatabaseUse::Kept || warning.is_some();
         if is_old {
             let asked = calendar::ago(index.asked, server.now);
-            about += &format!("; as they were kept {asked}");
+            about += &format!("; kept copy, last compared {asked}");
         }
         let failure = unread.failure().map(|failure| match usage {
             DatabaseUse::Kept => failure.help("run `lockctl audit` once without --offline"),
@@ -370,7 +379,11 @@ impl DatabaseServer<'_> {
         let is_current = |kept: &KeptDocument| !modified.is_empty() && kept.date == modified;
         let may_ask = self.usage == DatabaseUse::Asked && !is_unreachable;
         if let Some(kept) = kept.as_ref().filter(|kept| is_current(kept) || !may_ask) {
-            return named(&kept.body, id);
+            match named(&kept.body, id) {
+                // Identifiers that differ in case only share one object: the other one has replaced it.
+                Err(_) if may_ask => {}
+                read => return read,
+            }
         }
         if !may_ask {
             return Err("it is not kept".to_owned());
@@ -419,7 +432,7 @@ fn wanted(
                 let name: String = advisory.id.chars().take(40).collect();
                 unread
                     .0
-                    .push((name, "this is no name of an advisory".to_owned()));
+                    .push((name, "this is not the name of an advisory".to_owned()));
             }
         }
     }
@@ -435,7 +448,7 @@ fn parsed(bytes: &[u8]) -> Result<Advisory, String> {
 
 /// Reads an advisory, and checks its identifier.
 fn named(bytes: &[u8], id: &str) -> Result<Advisory, String> {
-    // Identifiers that differ in case share one document of the cache, and a server may answer with any advisory.
+    // A server may answer with any advisory.
     let advisory = parsed(bytes)?;
     if advisory.id == id {
         Ok(advisory)

@@ -74,7 +74,8 @@ impl<'a> RootConstraints<'a> {
                 Some(stated) => {
                     let name = texts.name(stated.file);
                     let line = texts.position(stated.file, stated.span.start).line;
-                    FixRoute::Excluded(format!("{} ({name}:{line})", stated.constraints))
+                    let stated = &stated.constraints;
+                    FixRoute::Excluded(format!("the constraint {stated} ({name}:{line})"))
                 }
                 None => FixRoute::Command(command(self.root)),
             };

@@ -73,7 +73,8 @@ impl ProjectIgnores {
                     remarks.push(Sentence::note(text));
                 } else if let Some(until) = ended {
                     let day = calendar::day(until.moment);
-                    let text = format!("{name} ignored {id} until {day} (UTC); it counts again");
+                    let text =
+                        format!("{name} ignored {id} until {day} (UTC); the exception has ended");
                     remarks.push(Sentence::note(text));
                 }
             }

@@ -38,7 +38,7 @@ pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
         MatchVerdict::Unknown(why) => (
             AdvisoryStatus::Unknown,
             Some(match why {
-                UnknownReason::OtherModule => "the program is built of another module",
+                UnknownReason::OtherModule => "the program is built from another module",
                 UnknownReason::Module => "the address does not show which module it is",
                 UnknownReason::Version => "its version cannot be compared",
             }),
@@ -209,7 +209,7 @@ fn finding(
     if let (Some(lock), Some(places)) = (&root.lock, places) {
         diagnostic = diagnostic.at(lock.file, places.version, advisory.summary.clone());
     }
-    diagnostic.help = help(row, route);
+    diagnostic.help = help(row, route, release.contents());
     Finding {
         advisory: Some(Arc::new(NamedAdvisory {
             id: advisory.id.clone(),
@@ -222,9 +222,11 @@ fn finding(
 }
 
 /// Returns the advice on an advisory.
-fn help(row: &AdvisoryRow, route: Option<&FixRoute>) -> Option<Help> {
+fn help(row: &AdvisoryRow, route: Option<&FixRoute>, contents: ContentsState) -> Option<Help> {
     if row.status == AdvisoryStatus::Unknown {
-        return Some(format!("`{READ_CONTENTS}` reads what is in the package").into());
+        // Known contents leave the question open, so reading them again would not answer it.
+        let reads = || format!("`{READ_CONTENTS}` reads the contents of the package").into();
+        return (contents == ContentsState::Unknown).then(reads);
     }
     let fixed = row.fixed.as_ref();
     match route {

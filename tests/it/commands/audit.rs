@@ -83,7 +83,10 @@ fn the_configuration_decides_before_the_recorded_constraints() {
     let outcome = audit(&lab, &["--format", "json"]);
     assert_exit(&outcome, 1);
     let advisory = &json(&outcome)["roots"][0]["providers"][0]["advisories"][0];
-    assert_eq!(advisory["excluded_by"], "< 5.5.0 (main.tf:5)", "{advisory}");
+    assert_eq!(
+        advisory["excluded_by"], "the constraint < 5.5.0 (main.tf:5)",
+        "{advisory}"
+    );
     assert_eq!(advisory["command"], Value::Null);
     assert_eq!(advisory["fixed"], "5.5.0");
     assert_eq!(advisory["level"], "provider");
@@ -162,7 +165,7 @@ fn exceptions_are_those_of_the_project_file() {
     }
     let ended = ignore("GO-1999-0003", "    until = \"2020-01-01\"\n");
     assert_exit(&ended, 1);
-    let text = ".lockctl.hcl ignored GO-1999-0003 until 2020-01-01 (UTC); it counts again";
+    let text = ".lockctl.hcl ignored GO-1999-0003 until 2020-01-01 (UTC); the exception has ended";
     assert!(ended.stderr.contains(text), "{}", ended.stderr);
     let other = ignore("GO-1999-0099", "");
     assert_exit(&other, 1);
@@ -176,7 +179,7 @@ fn exceptions_are_those_of_the_project_file() {
         ),
         (
             "audit {\n  ignore \"a b\" { reason = \"x\" }\n}\n",
-            "this is no name of an advisory",
+            "this is not the name of an advisory",
         ),
         (
             "audit {\n  ignore \"GO-1\" {\n    reason = \"x\"\n    util = \"2030-01-01\"\n  }\n}\n",
@@ -275,7 +278,7 @@ fn a_database_that_is_not_in_order_is_no_clean_answer() {
     // An index may name an advisory that is missing, has another identifier, or is outside of the directory.
     let path = "github.com/acme/terraform-provider-custom";
     for (id, text) in [
-        ("../../../main", "this is no name of an advisory"),
+        ("../../../main", "this is not the name of an advisory"),
         ("GO-2", "GO-2: "),
         ("GO-3", "GO-3: it is GO-4"),
     ] {

@@ -74,11 +74,11 @@ fn zip(build: &str, platform: &str) -> Vec<u8> {
     package(&[("terraform-provider-lab_v1.0.0", &program(go, &text))])
 }
 
-const CLEAN: &str =
+pub(super) const CLEAN: &str =
     "go1.22.3 github.com/acme/terraform-provider-lab 0123456789abcdef 2024-05-06T07:08:09Z clean";
 
 /// A registry with builds by version and platform, and a root that is locked for two platforms.
-fn locked(releases: &[(&str, [&str; 2])], version: &str) -> (Registry, Lab) {
+pub(super) fn locked(releases: &[(&str, [&str; 2])], version: &str) -> (Registry, Lab) {
     let registry = Registry::start();
     for (version, builds) in releases {
         for (platform, build) in TWO.iter().zip(builds) {
@@ -489,4 +489,35 @@ fn the_command_shows_what_go_prints() {
         stems.len()
     );
     assert!(known >= 60, "only {known} programs");
+}
+
+/// A root that does not trust imported facts shows nothing of them, although another root of the run does.
+#[test]
+fn imported_contents_stay_with_the_roots_that_trust_them() {
+    let (_registry, lab) = locked(&[("1.0.0", [CLEAN, CLEAN])], "1.0.0");
+    assert_exit(&lab.run(&["cache", "export", "facts.txt"]), 0);
+    fs::remove_dir_all(lab.path("home/.cache/lockctl")).unwrap();
+    assert_exit(&lab.run(&["cache", "import", "facts.txt"]), 0);
+    let lock = lab.read(LOCK);
+    for root in ["a", "b"] {
+        lab.write(&format!("{root}/{LOCK}"), &lock);
+    }
+    lab.write("a/.lockctl.hcl", "trust {\n  imported_facts = true\n}\n");
+    let outcome = run(&lab, &["show", "--build", "a", "b", "--format", "json"]);
+    assert_exit(&outcome, 0);
+    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let packages = |root: usize| {
+        let build = &document["roots"][root]["providers"][0]["build"];
+        build["packages"].as_array().unwrap().clone()
+    };
+    let trusting = packages(0);
+    assert_eq!(trusting.len(), 2, "{document}");
+    for package in trusting {
+        assert_eq!(package["contents"], "known");
+        assert_eq!(package["build"]["go_version"], "go1.22.3", "{package}");
+    }
+    for package in packages(1) {
+        assert_eq!(package["contents"], "not-read");
+        assert_eq!(package["build"], Value::Null, "{package}");
+    }
 }

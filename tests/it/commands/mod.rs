@@ -3,6 +3,7 @@
 mod action_lock;
 mod age;
 mod audit;
+mod audit_contents;
 mod audit_server;
 mod builds;
 mod by_hand;
