@@ -254,6 +254,11 @@ impl RootArgs {
         }
     }
 
+    /// Returns true if a root was typed exactly so.
+    pub(super) fn names(&self, root: &str) -> bool {
+        self.roots.iter().any(|typed| typed.as_os_str() == root)
+    }
+
     /// Returns whether none was typed, and none is to be found.
     pub(super) fn are_default(&self) -> bool {
         self.roots.is_empty() && !self.recursive

@@ -304,7 +304,7 @@ impl Look {
 /// Returns the files of the directory that nothing may be read outside of, if one was named.
 ///
 /// # Errors
-/// If it is no directory.
+/// If it is not a directory.
 fn confined<'a>(
     common: &Common,
     command: &dyn Command,

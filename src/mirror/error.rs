@@ -105,7 +105,7 @@ pub enum MirroringError {
     #[error("{} changed while it was copied", path.display())]
     Changed { path: PathBuf },
     /// The directory of an OCI image layout is used for something else.
-    #[error("{} has an index.json and no oci-layout, so it is no OCI image layout", path.display())]
+    #[error("{} has an index.json and no oci-layout, so it is not an OCI image layout", path.display())]
     NoLayout { path: PathBuf },
     /// One of the two directories contains the other.
     #[error("the OCI layout {} and the mirror {} are not apart", layout.display(), mirror.display())]

@@ -171,10 +171,16 @@ pub fn prune(
 
 /// Gives I/O errors with the same cause the same text, so that a full disk is reported once.
 fn fold_write_errors(releases: &mut [MirroredRelease]) {
-    let mut paths: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
+    let mut paths: BTreeMap<(&str, String), BTreeSet<PathBuf>> = BTreeMap::new();
     for error in releases.iter().flat_map(|release| &release.errors) {
-        if let MirroringError::Io { path, cause, .. } = error {
-            let of_cause = paths.entry(cause.to_string()).or_default();
+        if let MirroringError::Io {
+            path,
+            action,
+            cause,
+            ..
+        } = error
+        {
+            let of_cause = paths.entry((action, cause.to_string())).or_default();
             of_cause.insert(path.clone());
         }
     }
@@ -183,7 +189,7 @@ fn fold_write_errors(releases: &mut [MirroredRelease]) {
         for error in std::mem::take(&mut release.errors) {
             release.add_error(match error {
                 MirroringError::Io { action, cause, .. } => {
-                    let of_cause = &paths[&cause.to_string()];
+                    let of_cause = &paths[&(action, cause.to_string())];
                     let path = of_cause.first().expect("at least its own path").clone();
                     let more = of_cause.len() - 1;
                     MirroringError::Io {

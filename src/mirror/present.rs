@@ -84,7 +84,7 @@ impl PresentCheck<'_> {
         let name = zip_name(&release.provider, &release.version, platform);
         let path = provider_dir.join(name);
         // Reading a FIFO would never end, and a directory is not a zip.
-        if let Some(other) = self.unless(FileKind::File, &path, "it is no regular file") {
+        if let Some(other) = self.unless(FileKind::File, &path, "it is not a regular file") {
             return other;
         }
         // An attacker who can replace the zip can replace the document, so it only selects a recorded hash.
@@ -115,7 +115,7 @@ impl PresentCheck<'_> {
         platform: &Platform,
     ) -> Present<HashedDirectory> {
         let path = version_dir.join(platform.to_string());
-        if let Some(other) = self.unless(FileKind::Directory, &path, "it is no directory") {
+        if let Some(other) = self.unless(FileKind::Directory, &path, "it is not a directory") {
             return other;
         }
         if self.existing == ExistingCheck::Sizes {

@@ -79,7 +79,13 @@ impl TemporaryDirectory {
             // No other process uses this directory, so an existing one was made for an earlier file.
             if makes {
                 match fs::mkdirat(&dir, name, DIRECTORY_MODE) {
-                    Ok(()) | Err(Errno::EXIST) => {}
+                    Ok(()) => {
+                        dir = fs::openat(&dir, name, DIRECTORY, Mode::empty())?;
+                        // As for the files in it: all accounts may read the package, and the umask does not count.
+                        fs::fchmod(&dir, DIRECTORY_MODE)?;
+                        continue;
+                    }
+                    Err(Errno::EXIST) => {}
                     Err(error) => return Err(error.into()),
                 }
             }

@@ -38,19 +38,19 @@ pub(in crate::cli) struct MirrorArgs {
     platforms: Platforms,
     /// Copy packages from this directory or bundle, if it has them [can be repeated]
     ///
-    /// A directory has the layout of a filesystem mirror; a bundle is a file that --bundle wrote. Whatever
-    /// it holds, only packages with the right hash are copied; unpacked ones serve only for --unpacked.
+    /// A directory has the layout of a filesystem mirror; a bundle is a file that --bundle wrote. Only
+    /// packages with the right hash are copied; unpacked ones serve only for --unpacked.
     #[arg(long, value_name = "DIR|FILE")]
     pub(super) from: Vec<PathBuf>,
     /// Then write the packages that the lock files need into this file, for an air gap
     ///
-    /// It is a tar with a manifest, the same for the same packages and lock files. DIR is filled first, and
-    /// saves the downloads of the next bundle. Nothing is written if a package is missing.
+    /// The file is a tar with a manifest; the same packages and lock files give the same bytes. DIR is filled
+    /// first, so that the next bundle needs fewer downloads. Nothing is written if a package is missing.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["check", "dry_run"])]
     bundle: Option<PathBuf>,
     /// With --bundle, leave out packages that this earlier bundle has, or builds on
     ///
-    /// On the far side these must be there before, or be named with --from as well.
+    /// On the far side the earlier bundle must have been mirrored before, or be named with --from as well.
     #[arg(long, value_name = "OLD", requires = "bundle")]
     since: Option<PathBuf>,
     /// Take packages from this network mirror before registries
@@ -64,7 +64,7 @@ pub(in crate::cli) struct MirrorArgs {
     installation: Option<InstallationArg>,
     /// Place packages unpacked, for `init` to link to, instead of zips; `also` is both
     ///
-    /// What the other layout left stays, unless --prune is given.
+    /// Packages in the other layout stay, unless --prune is given.
     #[arg(
         long,
         value_enum,
@@ -94,9 +94,9 @@ pub(in crate::cli) struct MirrorArgs {
     /// Nothing is removed if a lock file could not be read.
     #[arg(long)]
     prune: bool,
-    /// Compare only the size of packages that are there, where it is known
+    /// Compare only the size of existing packages, if it is known
     ///
-    /// Of an unpacked package it is only looked at whether it has its program.
+    /// An unpacked package only has to have its program.
     #[arg(long)]
     trust_existing: bool,
     /// Write the CLI configuration that makes `init` use the mirror
@@ -167,6 +167,18 @@ impl MirrorArgs {
             }),
             jobs: self.jobs,
         }
+    }
+
+    /// Refuses `--unpacked also`, which would look for a root of that name.
+    pub(super) fn check_unpacked(&self) -> Result<(), String> {
+        if self.unpacked == Some(UnpackedArg::Only) && self.roots.names("also") {
+            return Err(
+                "the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that \
+                 name"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 
     pub(super) fn extent(&self) -> MirrorExtent {

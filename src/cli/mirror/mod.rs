@@ -22,6 +22,10 @@ impl Command for MirrorArgs {
         result
     }
 
+    fn check(&self, _: &Common) -> Result<(), String> {
+        self.check_unpacked()
+    }
+
     fn text(&self, result: &CommandResult, look: Look) -> Vec<TextBlock> {
         text::of_all(result, self.extent(), look)
     }

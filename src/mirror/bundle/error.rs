@@ -12,7 +12,7 @@ pub enum BundleError {
     #[error(transparent)]
     Io(#[from] io::Error),
     /// A tar header is missing or invalid.
-    #[error("it is no tar archive: there is no sound header at byte {at}")]
+    #[error("it is not a tar archive: there is no valid header at byte {at}")]
     NotTar { at: u64 },
     /// The file ends too early.
     #[error("it is cut off: {}", member.as_ref().map_or_else(

@@ -34,7 +34,7 @@ pub enum SubdirectoryError {
     Ambiguous,
     #[error("the pattern is not valid")]
     BadPattern,
-    #[error("it is no directory")]
+    #[error("it is not a directory")]
     NotADirectory,
     #[error("it leads out of the package")]
     Leaves,

@@ -299,11 +299,19 @@ fn the_directory_of_the_module_is_found() {
             "! the pattern is not valid",
             "! the package has no such directory",
         ),
-        ("main.tf", "! it is no directory", "! it is no directory"),
-        ("main.tf/x", "! it is no directory", "! it is no directory"),
+        (
+            "main.tf",
+            "! it is not a directory",
+            "! it is not a directory",
+        ),
+        (
+            "main.tf/x",
+            "! it is not a directory",
+            "! it is not a directory",
+        ),
         (
             "modules/R*",
-            "! it is no directory",
+            "! it is not a directory",
             "! the package has no such directory",
         ),
         (

@@ -7,7 +7,7 @@ use super::{BundleFile, MirrorOptions};
 use crate::diag::causes;
 use crate::hash::{Sha256Stream, hex_of_digest};
 use crate::mirror::bundle::{Bundle, BundleError, BundleRequest, BundledLock, write_bundle};
-use crate::mirror::{MirrorOutcome, MirrorSettings};
+use crate::mirror::{MirrorOutcome, MirrorSettings, MirroringError};
 use crate::report::Failure;
 use crate::report::json::{BundleBase, MirrorBundle};
 use crate::run::World;
@@ -56,7 +56,7 @@ pub(super) fn plan(
     };
     if !options.layout.has_zips() {
         return Err(Failure {
-            title: "a bundle holds zips, and --unpacked alone makes none".to_owned(),
+            title: "a bundle holds zips, and --unpacked alone places none".to_owned(),
             causes: Vec::new(),
             help: Some("--unpacked=also makes both".to_owned()),
         });
@@ -70,7 +70,7 @@ pub(super) fn plan(
     // Checked before the first download: if the file cannot be written, downloads are useless.
     let target = match disk.kind(path) {
         Ok(FileKind::File) => disk.resolve(path),
-        Ok(_) => return Err(unwritable("it is no regular file".to_owned())),
+        Ok(_) => return Err(unwritable("it is not a regular file".to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let above = path.parent().filter(|above| !above.as_os_str().is_empty());
             let name = path.file_name().unwrap_or_default();
@@ -142,12 +142,28 @@ impl PlannedBundle {
             locks: self.locks,
             base: self.base.as_ref(),
         };
-        let written =
-            write_bundle(world.disk, settings, outcome, request).map_err(|error| Failure {
+        let written = write_bundle(world.disk, settings, outcome, request).map_err(|error| {
+            // The path as it was typed, and not the one without links.
+            let error = match error {
+                MirroringError::Io {
+                    path,
+                    more,
+                    action,
+                    cause,
+                } if path == self.path => MirroringError::Io {
+                    path: self.shown.clone(),
+                    more,
+                    action,
+                    cause,
+                },
+                other => other,
+            };
+            Failure {
                 title: error.to_string(),
                 causes: error.causes(),
                 help: error.help(),
-            })?;
+            }
+        })?;
         Ok(MirrorBundle {
             path: self.shown.display().to_string(),
             packages: written.packages,

@@ -230,7 +230,7 @@ impl<'a> MirrorJob<'a> {
             // An incomplete bundle would be noticed only on the far side, where nothing can be fetched.
             if result.exit > 0 {
                 result.remarks.push(Sentence::warning(
-                    "no bundle was written, because not every package is there that the lock files need",
+                    "no bundle was written, because the mirror lacks packages that the lock files need",
                 ));
             } else {
                 match planned.write(self.user.world, &settings, &outcome) {

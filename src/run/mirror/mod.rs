@@ -85,7 +85,7 @@ pub(crate) fn mirror(
     };
     if let Some(served) = served.filter(|_| !mirror.layout.has_zips()) {
         let failure = Failure {
-            title: format!("{served}, and --unpacked alone makes none"),
+            title: format!("{served}, and --unpacked alone places none"),
             causes: Vec::new(),
             help: Some("--unpacked=also makes both".to_owned()),
         };

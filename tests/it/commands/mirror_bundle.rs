@@ -286,7 +286,7 @@ fn what_is_no_bundle_is_refused_before_anything_is_fetched() {
         refused(&["--from", "notes.txt"]),
         str![[r#"
 error: notes.txt cannot be used as a bundle
-  cause: it is no tar archive: there is no sound header at byte 0
+  cause: it is not a tar archive: there is no valid header at byte 0
   help: name with --from a file that `lockctl mirror --bundle` wrote; if it is one, it was damaged on its way: copy it again
 
 "#]]
@@ -309,7 +309,7 @@ error: b.tar would be replaced by a bundle that builds on it
         refused(&["--bundle", "m"]),
         str![[r#"
 error: m cannot be written
-  cause: it is no regular file
+  cause: it is not a regular file
 
 "#]]
     );
@@ -317,7 +317,7 @@ error: m cannot be written
     assert_data_eq!(
         refused(&["--bundle", "c.tar", "--unpacked"]),
         str![[r#"
-error: a bundle holds zips, and --unpacked alone makes none
+error: a bundle holds zips, and --unpacked alone places none
   help: --unpacked=also makes both
 
 "#]]

@@ -306,7 +306,21 @@ mod killed {
 
     const PLATFORMS: &str = "linux_amd64,darwin_arm64,windows_amd64";
 
-    const LAYOUTS: [&[&str]; 3] = [&[], &["--unpacked"], &["--unpacked=also"]];
+    const LAYOUTS: [&[&str]; 5] = [
+        &[],
+        &["--unpacked"],
+        &["--unpacked=also"],
+        &["--bundle", "b.tar"],
+        &["--oci-layout", "oci"],
+    ];
+
+    const ALL: &[&str] = &[
+        "--unpacked=also",
+        "--bundle",
+        "b.tar",
+        "--oci-layout",
+        "oci",
+    ];
 
     struct Site {
         registry: Registry,
@@ -374,22 +388,94 @@ mod killed {
         is_killed
     }
 
+    /// Compares the files of OCI layouts with the right ones; an index comes after all that it leads to.
+    #[track_caller]
+    fn assert_layouts_are_whole(now: &Tree, right: &Tree, context: &str) {
+        for (name, bytes) in now {
+            assert!(right.get(name) == Some(bytes), "{context}: {name} is wrong");
+            if let Some(layout) = name.strip_suffix("index.json") {
+                let files = right.keys().filter(|file| file.starts_with(layout));
+                for file in files {
+                    assert!(
+                        now.contains_key(file),
+                        "{context}: {name} comes before {file}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Directories of a package are readable for the accounts for which its files are.
+    #[test]
+    fn the_umask_of_the_run_does_not_count_inside_packages() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let site = Site::new();
+        let deep = zip_of(&[
+            ("terraform-provider-four_v1.0.0", "p"),
+            ("a/b/c.txt", "deep"),
+        ]);
+        site.registry
+            .add_zip("acme/four", "1.0.0", "linux_amd64", &deep);
+        let host = format!("localhost:{}", site.registry.port(Origin::Lab));
+        let config = format!(
+            "terraform {{\nrequired_providers {{\nfour = {{ source = \"{host}/acme/four\" }}\n}}\n}}\n"
+        );
+        fs::create_dir(site.dir.path().join("deep")).unwrap();
+        fs::write(site.dir.path().join("deep/main.tf"), config).unwrap();
+        site.succeeds(&["lock", "deep", "--platform", "linux_amd64"]);
+        let program = env!("CARGO_BIN_EXE_lockctl");
+        let command = site.command(&[]);
+        let script = "umask 077; exec \"$0\" mirror m deep --unpacked --platform linux_amd64";
+        let output = Command::new("sh")
+            .args(["-c", script, program])
+            .current_dir(site.dir.path())
+            .env_clear()
+            .envs(
+                command
+                    .get_envs()
+                    .filter_map(|(name, value)| Some((name, value?))),
+            )
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let package = site
+            .dir
+            .path()
+            .join(format!("m/{host}/acme/four/1.0.0/linux_amd64"));
+        for (path, expected) in [
+            ("", 0o755),
+            ("a", 0o755),
+            ("a/b", 0o755),
+            ("a/b/c.txt", 0o644),
+        ] {
+            let mode = fs::metadata(package.join(path))
+                .unwrap()
+                .permissions()
+                .mode();
+            assert_eq!(mode & 0o777, expected, "{path}");
+        }
+    }
+
     #[test]
     fn a_run_that_is_killed_at_any_moment_leaves_nothing_wrong() {
         let runs = number_from("LOCKCTL_MIRROR_KILLS", RUNS);
         let first = number_from("LOCKCTL_MIRROR_SEED", 1);
         let site = Site::new();
-        let mirror = site.dir.path().join("m");
+        let [mirror, layouts, bundle] =
+            ["m", "oci", "b.tar"].map(|name| site.dir.path().join(name));
         let start = Instant::now();
-        site.succeeds(&Site::mirror(LAYOUTS[2]));
+        site.succeeds(&Site::mirror(ALL));
         let longest = start.elapsed();
-        let right: Tree = tree(&mirror);
+        let (right, right_layouts): (Tree, Tree) = (tree(&mirror), tree(&layouts));
+        let right_bundle = fs::read(&bundle).unwrap();
         let (mut killed, mut partial) = (0, 0);
         for number in first..first + runs {
             let mut seed = Seed::new(number);
             // One in three runs starts with the files that the run before has left.
             if seed.below(3) > 0 {
                 fs::remove_dir_all(&mirror).ok();
+                fs::remove_dir_all(&layouts).ok();
+                fs::remove_file(&bundle).ok();
             }
             let wait = Duration::from_micros(seed.next() % (longest.as_micros() as u64 * 11 / 10));
             let layout = *seed.pick(&LAYOUTS);
@@ -398,9 +484,15 @@ mod killed {
             partial += u64::from(!now.is_empty() && now.len() < right.len());
             let context = format!("seed {number}, {layout:?}, killed after {wait:?}");
             assert_nothing_wrong(&now, &right, &context);
+            assert_layouts_are_whole(&named(&layouts), &right_layouts, &context);
+            if let Ok(bytes) = fs::read(&bundle) {
+                assert!(bytes == right_bundle, "{context}: the bundle is wrong");
+            }
         }
-        site.succeeds(&Site::mirror(LAYOUTS[2]));
+        site.succeeds(&Site::mirror(ALL));
         assert_eq!(tree(&mirror), right, "nothing temporary is left either");
+        assert_eq!(tree(&layouts), right_layouts);
+        assert!(fs::read(&bundle).unwrap() == right_bundle);
         println!(
             "{runs} runs from seed {first}: {killed} killed before their end, {partial} mirrors incomplete after it, \
              nothing wrong, {} s",

@@ -68,6 +68,25 @@ fn a_download_that_breaks_off_leaves_nothing() {
     assert_exit(&mirror(&lab, ONE), 0);
 }
 
+/// The length that a server states is not believed: neither memory nor a file of that size is made, and the bytes that
+/// arrive are hashed.
+#[test]
+fn a_length_that_lies_leaves_nothing() {
+    let (registry, lab) = locked();
+    for bytes in [1, 100, 1 << 20, 1 << 40, u64::MAX / 2] {
+        registry.reset(&json!({"rules": [
+            {"kind": "package", "action": "length", "bytes": bytes, "times": -1},
+        ]}));
+        let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
+        assert_exit(&outcome, 2);
+        let error = "error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched";
+        assert!(outcome.stderr.starts_with(error), "{bytes}: {outcome:#?}");
+        assert!(tree(&lab.path("m")).is_empty(), "{bytes}: {outcome:#?}");
+    }
+    registry.reset(&json!({}));
+    assert_exit(&mirror(&lab, ONE), 0);
+}
+
 #[test]
 fn a_registry_without_an_answer_leaves_it_to_the_lock_file() {
     let (registry, lab) = locked();

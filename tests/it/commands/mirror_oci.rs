@@ -195,7 +195,7 @@ fn every_damage_is_found_and_repaired() {
             if name.ends_with("oci-layout") && damaged.is_none() {
                 let outcome = mirror_oci(&lab, &[]);
                 assert_exit(&outcome, 2);
-                assert!(outcome.stderr.contains("is no OCI image layout"));
+                assert!(outcome.stderr.contains("is not an OCI image layout"));
                 std::fs::write(&path, &right[name]).unwrap();
                 continue;
             }
@@ -310,7 +310,7 @@ fn directories_that_do_not_fit_are_refused() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: an OCI layout holds zips, and --unpacked alone makes none
+error: an OCI layout holds zips, and --unpacked alone places none
   help: --unpacked=also makes both
 
 "#]]
@@ -324,7 +324,7 @@ error: an OCI layout holds zips, and --unpacked alone makes none
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: oci/registry.terraform.io/acme/demo has an index.json and no oci-layout, so it is no OCI image layout
+error: oci/registry.terraform.io/acme/demo has an index.json and no oci-layout, so it is not an OCI image layout
   help: name another directory with --oci-layout
 
 "#]]

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use snapbox::{assert_data_eq, str};
 
-use super::assert_exit;
 use super::mirror::{locked, mirror, times, tree, zips_requested};
 use super::registry::{TWO, steady};
+use super::{LOCK, assert_exit};
 
 const DIR: &str = "m/registry.terraform.io/acme/demo/1.0.0";
 
@@ -280,7 +280,7 @@ fn a_network_mirror_needs_zips() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: a network mirror serves zips, and --unpacked alone makes none
+error: a network mirror serves zips, and --unpacked alone places none
   help: --unpacked=also makes both
 
 "#]]
@@ -305,4 +305,18 @@ fn old_temporary_files_and_directories_are_removed() {
     assert_exit(&mirror(&lab, &[TWO, ALSO].concat()), 0);
     std::fs::remove_file(lab.path(&format!("{DIR}/../.lockctl-notes"))).unwrap();
     assert_eq!(tree(&lab.path("m")), right);
+}
+
+/// A value without `=` would be a root.
+#[test]
+fn the_value_of_the_option_is_not_taken_for_a_root() {
+    let (_registry, lab) = locked();
+    let outcome = mirror(&lab, &["--unpacked", "also"]);
+    assert_exit(&outcome, 2);
+    let error = "error: the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that name\n";
+    assert!(outcome.stderr.starts_with(error), "{}", outcome.stderr);
+    assert!(tree(&lab.path("m")).is_empty());
+    let copied = lab.read(LOCK);
+    lab.write(&format!("also/{LOCK}"), copied);
+    assert_exit(&mirror(&lab, &[TWO, &["--unpacked", "./also"]].concat()), 0);
 }

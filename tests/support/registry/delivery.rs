@@ -40,6 +40,8 @@ pub(crate) struct Delivery {
     pub(crate) trickle: Option<u64>,
     /// Ends the connection after so many bytes of the body.
     pub(crate) cut: Option<(usize, Ending)>,
+    /// States this length in place of the real one.
+    pub(crate) length: Option<u64>,
 }
 
 impl Delivery {
@@ -54,6 +56,13 @@ impl Delivery {
             "truncate" => delivery.cut = Some((half(), Ending::Close)),
             "slow" => delivery.rate = Some(fault.number("rate", RATE).max(1)),
             "slowloris" => delivery.trickle = Some(fault.number("rate", RATE).max(1)),
+            // A body that is longer than stated reaches the client up to that length.
+            "length" => {
+                let length = fault.number("bytes", size as u64);
+                delivery.length = Some(length);
+                let sent = usize::try_from(length).map_or(size, |length| length.min(size));
+                delivery.cut = Some((sent, Ending::Close));
+            }
             "stall" => delivery.wait = Some(Duration::from_secs_f64(fault.seconds())),
             _ => {}
         }

@@ -166,6 +166,7 @@ impl Fault {
         "close",
         "reset_mid",
         "truncate",
+        "length",
         "flip",
         "slow",
         "slowloris",

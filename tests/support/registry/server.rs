@@ -143,7 +143,8 @@ async fn respond(
     for (name, value) in &answer.headers {
         response = response.header(name, value);
     }
-    response = response.header("Content-Length", answer.body.len());
+    let length = delivery.length.unwrap_or(answer.body.len() as u64);
+    response = response.header("Content-Length", length);
     let body = match request.method().as_str() {
         "HEAD" => Bytes::new(),
         _ => answer.body.clone(),
