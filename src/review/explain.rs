@@ -28,6 +28,8 @@ pub struct ExplainedChange {
     pub owners: BTreeMap<Hash, Vec<Platform>>,
     /// The changes of the builds, if the builds of both sides are known.
     pub builds: Vec<BuildChange>,
+    /// Identifiers of the known advisories about the new version, sorted.
+    pub advisories: Vec<String>,
 }
 
 /// The causes of a change, by the two entries alone.
@@ -76,6 +78,7 @@ impl ExplainedChange {
             configuration: None,
             owners: BTreeMap::new(),
             builds: Vec::new(),
+            advisories: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 
 use crate::cli::args::examples;
 
-/// Show, share and clean what is kept about packages and remote modules
+/// Show, share and clean what is kept about packages, modules and advisories
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl cache stats", "what is kept, and where"),
@@ -24,7 +24,7 @@ pub(in crate::cli) struct CacheArgs {
 pub(in crate::cli) enum CacheCommand {
     /// Print the directory that holds it
     Dir,
-    /// Count facts and modules, and say what is ignored and why
+    /// Count what is kept, and say what is ignored and why
     Stats,
     /// Write facts as text: sorted, one per line, fit for version control
     Export(ExportArgs),

@@ -15,8 +15,11 @@ use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
 use crate::modules::cache::{CacheKind, CacheRemoval, ModuleCache};
 use crate::package::calendar::timestamp;
-use crate::report::json::{CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats};
+use crate::report::json::{
+    CachedAdvisories, CachedModules, IgnoredObjects, RemovedFacts, StoreReport, StoreStats,
+};
 use crate::report::{CommandResult, Failure, ResultSubject, TextBlock};
+use crate::run::audit::AdvisoryCache;
 use crate::run::user::caches::{self, VARIABLE};
 use crate::store::{FactOrigin, Inventory, MAX_AGE, Removal, Store, StoredFact};
 
@@ -42,6 +45,7 @@ impl Command for CacheArgs {
             dir: current.join(&stated),
             store: caches::open_store(world, &stated),
             modules: caches::open_modules(world, &stated),
+            advisories: caches::open_advisories(world, &stated),
         };
         let done = match &self.command {
             CacheCommand::Dir => Ok(dir(found)),
@@ -75,6 +79,7 @@ struct UserStore<'a> {
     dir: PathBuf,
     store: Store<'a>,
     modules: ModuleCache<'a>,
+    advisories: AdvisoryCache<'a>,
 }
 
 impl UserStore<'_> {
@@ -119,7 +124,7 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         facts,
         old,
         releases,
-        contents: _,
+        contents,
         broken,
         bytes,
     } = found.inventory()?;
@@ -148,7 +153,9 @@ fn stats(found: UserStore<'_>) -> Result<CommandResult, Failure> {
         bytes,
         oldest: facts.iter().map(StoredFact::since).min().map(timestamp),
         ignored: too_old.into_iter().chain(broken).collect(),
+        contents,
         modules: modules(&found)?,
+        advisories: advisories(&found)?,
     };
     let report = StoreReport {
         stats: Some(stats),
@@ -171,6 +178,19 @@ fn modules(found: &UserStore<'_>) -> Result<CachedModules, Failure> {
         refs: count(CacheKind::Refs),
         bytes: inventory.kinds.values().map(|(_, bytes)| bytes).sum(),
         old: inventory.old,
+    })
+}
+
+/// Counts what is kept of databases of advisories.
+fn advisories(found: &UserStore<'_>) -> Result<CachedAdvisories, Failure> {
+    let inventory = found
+        .advisories
+        .inventory()
+        .map_err(|error| found.unusable(&error))?;
+    Ok(CachedAdvisories {
+        documents: inventory.documents.len(),
+        bytes: inventory.documents.iter().map(|object| object.bytes).sum(),
+        old: inventory.old.len(),
     })
 }
 
@@ -198,6 +218,17 @@ fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure
         }
         Ok(modules.len())
     });
+    let advisories = found.advisories.inventory().and_then(|inventory| {
+        let wanted = if args.all {
+            inventory.documents
+        } else {
+            inventory.old
+        };
+        if !args.dry_run {
+            found.advisories.remove(&wanted)?;
+        }
+        Ok(wanted.len())
+    });
     let report = StoreReport {
         removed: Some(RemovedFacts {
             old: removed.old,
@@ -206,6 +237,7 @@ fn clean(args: CleanArgs, found: UserStore<'_>) -> Result<CommandResult, Failure
             computed: removed.computed,
             kept: removed.kept,
             modules: modules.map_err(|error| found.unusable(&error))?,
+            advisories: advisories.map_err(|error| found.unusable(&error))?,
             dry_run: args.dry_run,
         }),
         ..found.report()

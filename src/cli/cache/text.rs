@@ -33,7 +33,9 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         bytes,
         oldest,
         ignored,
+        contents,
         modules,
+        advisories,
     } = stats;
     let by_origin = format!("{facts}: {computed} computed, {imported} imported");
     let mut rows = vec![
@@ -43,6 +45,9 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
         ("releases", releases.to_string()),
         ("size", counted(*bytes as usize, "byte")),
     ];
+    if *contents > 0 {
+        rows.push(("contents", counted(*contents, "package")));
+    }
     rows.extend(oldest.iter().map(|oldest| ("oldest", oldest.clone())));
     let ignored = ignored
         .iter()
@@ -62,6 +67,11 @@ fn rows(dir: &str, stats: &StoreStats) -> Vec<Vec<String>> {
     if !counts.is_empty() {
         let bytes = counted(modules.bytes as usize, "byte");
         rows.push(("modules", format!("{}: {bytes}", counts.join(", "))));
+    }
+    if advisories.documents > 0 {
+        let documents = counted(advisories.documents, "document");
+        let bytes = counted(advisories.bytes as usize, "byte");
+        rows.push(("advisories", format!("{documents}: {bytes}")));
     }
     rows.into_iter()
         .map(|(name, value)| vec![name.to_owned(), value])
@@ -99,6 +109,7 @@ fn removed(removed: &RemovedFacts) -> String {
         (removed.imported, "imported"),
         (removed.computed, "computed"),
         (removed.modules, "about modules"),
+        (removed.advisories, "of advisories"),
     ];
     let parts: Vec<String> = parts
         .into_iter()

@@ -59,11 +59,11 @@ impl Command for DiffArgs {
                         facts.builds_of(TrustedFacts::Own, &side.addr, version, hashes)
                     });
                 }
-                let marks = marks(&all, common, world);
+                let advisories = advisories(&mut all, common, world);
                 let mut result = result(self, all, are_named, texts);
                 result.remarks.extend(facts.remarks());
                 result.remarks.extend(warning);
-                result.remarks.extend(marks);
+                result.remarks.extend(advisories);
                 result
             }
             Err(failure) => CommandResult::failed("diff", [failure]),
@@ -75,16 +75,26 @@ impl Command for DiffArgs {
     }
 }
 
-/// Marks the versions that a change locks with the cached advisories about them.
-fn marks(files: &[FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
+/// Adds to each change the advisories about its new version that the cache has, and returns them as warnings.
+fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
     let flavor = files.first().map(|file| file.comparison.flavor());
-    let changes = files
-        .iter()
-        .flat_map(|file| &file.comparison.review.providers);
-    let locked = changes
-        .filter_map(|explained| explained.change.now())
-        .map(|side| (&side.addr, &side.lock.version));
-    audit::known_advisories(&common.options(), world, locked, |addr| match flavor {
+    let known = {
+        let changes = files
+            .iter()
+            .flat_map(|file| &file.comparison.review.providers);
+        let locked = changes
+            .filter_map(|explained| explained.change.now())
+            .map(|side| (&side.addr, &side.lock.version));
+        audit::known_advisories(&common.options(), world, locked)
+    };
+    for file in files {
+        for explained in &mut file.comparison.review.providers {
+            if let Some(side) = explained.change.now() {
+                explained.advisories = known.of(&side.addr, &side.lock.version);
+            }
+        }
+    }
+    known.warnings(|addr| match flavor {
         Some(flavor) => addr.short(flavor),
         None => addr.to_string(),
     })

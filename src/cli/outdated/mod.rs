@@ -21,8 +21,8 @@ use crate::parallel;
 use crate::project::Policy;
 use crate::report::json::Provider;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, RootResult, TextBlock};
-use crate::run::audit;
+use crate::report::{CommandResult, Failure, ResultSubject, RootResult, TextBlock};
+use crate::run::audit::{self, KnownAdvisories};
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::progress::Progress;
 use crate::run::root::{self, Root};
@@ -85,16 +85,9 @@ impl Command for OutdatedArgs {
         let all = run::over_roots(&mut job, inputs);
         progress.finish();
         let mut result = all.into_result("outdated");
-        let marks = {
-            let rows = result.roots().iter().flat_map(|root| &root.providers);
-            let locked = rows.filter_map(|row| match row {
-                Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
-                _ => None,
-            });
-            let name = naming(result.roots());
-            audit::known_advisories(options, world, locked, name)
-        };
-        result.remarks.extend(marks);
+        let advisories = mark_known_advisories(options, world, &mut result);
+        let warnings = advisories.warnings(naming(result.roots()));
+        result.remarks.extend(warnings);
         // The sentences about single roots, which name the commands, are not shown of several.
         if result.has_many_roots() && !common.verbose {
             let advice = commands::of_all(options, choice);
@@ -124,6 +117,33 @@ impl Command for OutdatedArgs {
     fn markdown(&self) -> MarkdownText {
         MarkdownText::Blocks
     }
+}
+
+/// Adds to each row the advisories about its locked version that the cache has, and returns all of them.
+fn mark_known_advisories(
+    options: &RunOptions,
+    world: World<'_>,
+    result: &mut CommandResult,
+) -> KnownAdvisories {
+    let ResultSubject::Roots(roots) = &mut result.subject else {
+        return KnownAdvisories::default();
+    };
+    let known = {
+        let rows = roots.iter().flat_map(|root| &root.providers);
+        let locked = rows.filter_map(|row| match row {
+            Provider::Compared(row) => Some((&row.provider, row.locked.as_ref()?)),
+            _ => None,
+        });
+        audit::known_advisories(options, world, locked)
+    };
+    for row in roots.iter_mut().flat_map(|root| &mut root.providers) {
+        if let Provider::Compared(row) = row
+            && let Some(locked) = &row.locked
+        {
+            row.advisories = known.of(&row.provider, locked);
+        }
+    }
+    known
 }
 
 impl Job for OutdatedRun<'_> {

@@ -135,6 +135,7 @@ impl OutdatedRoot<'_> {
             dates: Vec::new(),
             allowed_age: None,
             age: None,
+            advisories: Vec::new(),
             constraints: compared.constraints.clone(),
             held_by: Vec::new(),
             conflict: Vec::new(),

@@ -36,6 +36,10 @@ pub struct ChangeRow {
     /// The changes of the builds, if contents of packages of both sides are known; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub builds: Vec<BuildChangeRow>,
+    /// Advisories about the new version in the database that the cache has; absent if there are none. That there are
+    /// none proves nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advisories: Vec<String>,
 }
 
 /// A change of the builds of a provider.
@@ -138,6 +142,7 @@ impl ChangeRow {
                     text: change.to_string(),
                 })
                 .collect(),
+            advisories: explained.advisories.clone(),
         }
     }
 }

@@ -52,7 +52,7 @@ pub use provider::{
 };
 pub use rule::{RuleLevel, RuleRow, TopicRow};
 pub use store::{
-    CachedModules, ExportedFacts, FactContradiction, IgnoredObjects, ImportedFile, RemovedFacts,
-    StoreReport, StoreStats,
+    CachedAdvisories, CachedModules, ExportedFacts, FactContradiction, IgnoredObjects,
+    ImportedFile, RemovedFacts, StoreReport, StoreStats,
 };
 pub use symptom::{PageMatchRow, SymptomEntry, SymptomRow};

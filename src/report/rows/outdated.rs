@@ -39,6 +39,10 @@ pub struct ComparedProvider {
     /// The age of the newest version.
     #[serde(skip)]
     pub age: Option<String>,
+    /// Advisories about the locked version in the database that the cache has; absent if there are none. That
+    /// there are none proves nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub advisories: Vec<String>,
     /// All constraints that count; empty if any version is allowed.
     pub constraints: Constraints,
     /// Every requirement whose constraints exclude the newest version.

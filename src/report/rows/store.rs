@@ -47,8 +47,24 @@ pub struct StoreStats {
     pub oldest: Option<String>,
     /// The files that do not count, by reason.
     pub ignored: Vec<IgnoredObjects>,
+    /// Number of packages whose contents were read.
+    pub contents: usize,
     /// The objects about remote modules.
     pub modules: CachedModules,
+    /// The documents of databases of advisories.
+    pub advisories: CachedAdvisories,
+}
+
+/// The documents that are kept of databases of advisories.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CachedAdvisories {
+    /// Number of documents: advisories, and an index for each database.
+    pub documents: usize,
+    /// The length of all of them, in bytes.
+    pub bytes: u64,
+    /// Number of documents of databases that no run used for a long time.
+    pub old: usize,
 }
 
 /// The objects that are kept about remote modules.
@@ -165,6 +181,8 @@ pub struct RemovedFacts {
     pub kept: usize,
     /// Number of objects about remote modules.
     pub modules: usize,
+    /// Number of documents of databases of advisories.
+    pub advisories: usize,
     /// True if they were only counted.
     pub dry_run: bool,
 }

@@ -9,10 +9,12 @@
 //! the document
 //! ```
 
+use std::collections::BTreeMap;
+use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::hash;
-use crate::world::{NotedObjects, Objects};
+use crate::world::{NotedObjects, ObjectSize, Objects};
 
 /// Directory of all documents. Another format would have another number.
 const DOCUMENTS: &str = "advisories-1";
@@ -24,6 +26,9 @@ const MAX_HEAD_BYTES: u64 = 1024;
 
 /// Number of digits of the name of a database.
 const NAME_DIGITS: usize = 16;
+
+/// Age at which a database is removed, counted from the last request to its server.
+const MAX_AGE: Duration = Duration::from_secs(180 * 24 * 60 * 60);
 
 /// The kept documents of one database.
 pub(super) struct KeptDocuments<'a> {
@@ -42,6 +47,67 @@ pub(super) struct KeptDocument {
     /// The date of the content, as the index states it; empty if there is none.
     pub(super) date: String,
     pub(super) body: Vec<u8>,
+}
+
+/// The databases in a cache, for commands about the cache itself.
+pub(crate) struct AdvisoryCache<'a> {
+    objects: Box<dyn Objects + 'a>,
+    now: SystemTime,
+}
+
+/// The documents in a cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AdvisoryInventory {
+    /// All documents, sorted by key.
+    pub(crate) documents: Vec<ObjectSize>,
+    /// Those of databases that no run used for a long time, sorted by key.
+    pub(crate) old: Vec<ObjectSize>,
+}
+
+impl<'a> AdvisoryCache<'a> {
+    /// Opens the databases among these objects.
+    pub(crate) fn new(objects: Box<dyn Objects + 'a>, now: SystemTime) -> Self {
+        Self { objects, now }
+    }
+
+    /// Lists the documents of all databases.
+    ///
+    /// # Errors
+    /// If the objects cannot be used or listed.
+    pub(crate) fn inventory(&self) -> io::Result<AdvisoryInventory> {
+        self.objects.check()?;
+        let documents = self.objects.measure(DOCUMENTS)?;
+        // Each run that asks writes the index, but an advisory only if it changed: so the newest document of a
+        // database shows when the database was used.
+        let mut last_use: BTreeMap<&str, SystemTime> = BTreeMap::new();
+        for document in &documents {
+            let used = last_use
+                .entry(database(&document.key))
+                .or_insert(UNIX_EPOCH);
+            *used = document.written.max(*used);
+        }
+        let is_old = |document: &&ObjectSize| {
+            let used = last_use[database(&document.key)];
+            self.now.duration_since(used).unwrap_or_default() > MAX_AGE
+        };
+        let old = documents.iter().filter(is_old).cloned().collect();
+        Ok(AdvisoryInventory { documents, old })
+    }
+
+    /// Removes documents.
+    ///
+    /// # Errors
+    /// If one of them is still there.
+    pub(crate) fn remove(&self, documents: &[ObjectSize]) -> io::Result<()> {
+        documents
+            .iter()
+            .try_for_each(|document| self.objects.remove(&document.key))
+    }
+}
+
+/// Returns the part of a key that all documents of a database share.
+fn database(key: &str) -> &str {
+    key.rsplit_once('/').map_or(key, |(database, _)| database)
 }
 
 impl<'a> KeptDocuments<'a> {

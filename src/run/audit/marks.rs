@@ -1,6 +1,6 @@
 //! Marks of versions in other commands, from advisories in the cache; no request is made.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::database::{AdvisorySource, DatabasePlace, DatabaseUse};
@@ -12,13 +12,39 @@ use crate::run::options::RunOptions;
 use crate::run::user::config::{UserConfigs, silent};
 use crate::version::Version;
 
-/// Marks releases with the cached advisories about their own modules.
+/// Releases that advisories in the cache are about, with the identifiers of these.
+#[derive(Default)]
+pub(crate) struct KnownAdvisories(BTreeMap<(ProviderAddr, Version), Vec<String>>);
+
+impl KnownAdvisories {
+    /// Returns the identifiers of the advisories about a release, sorted; none if the cache has none.
+    pub(crate) fn of(&self, provider: &ProviderAddr, version: &Version) -> Vec<String> {
+        self.0
+            .get(&(provider.clone(), version.clone()))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// Returns a warning for each release.
+    pub(crate) fn warnings(&self, name: impl Fn(&ProviderAddr) -> String) -> Vec<Sentence> {
+        self.0
+            .iter()
+            .map(|((provider, version), ids)| {
+                let (provider, ids) = (name(provider), ids.join(", "));
+                Sentence::warning(format!(
+                    "{provider} {version} has known vulnerabilities: {ids}; see `lockctl audit`"
+                ))
+            })
+            .collect()
+    }
+}
+
+/// Finds the advisories about the modules of releases, as far as the cache has them.
 pub(crate) fn known_advisories<'r>(
     options: &RunOptions,
     world: World<'_>,
     releases: impl IntoIterator<Item = (&'r ProviderAddr, &'r Version)>,
-    name: impl Fn(&ProviderAddr) -> String,
-) -> Vec<Sentence> {
+) -> KnownAdvisories {
     let releases: Vec<AuditedRelease<'r>> = releases
         .into_iter()
         .collect::<BTreeSet<_>>()
@@ -43,26 +69,20 @@ pub(crate) fn known_advisories<'r>(
     let Ok(loaded) = DatabasePlace::typed(None, options)
         .and_then(|place| source.load(&place, &selection, DatabaseUse::Kept))
     else {
-        return Vec::new();
+        return KnownAdvisories::default();
     };
-    releases
-        .into_iter()
-        .filter_map(|release| {
-            let ids: Vec<String> = audit(release, &loaded.database)
-                .into_iter()
-                .filter(|found| {
-                    found.level == AuditLevel::Provider && found.verdict == MatchVerdict::Affected
-                })
-                .map(|found| found.advisory.id.clone())
-                .collect();
-            let (provider, version) = (name(release.provider), release.version);
-            let text = || {
-                let ids = ids.join(", ");
-                format!(
-                    "{provider} {version} has known vulnerabilities: {ids}; see `lockctl audit`"
-                )
-            };
-            (!ids.is_empty()).then(|| Sentence::warning(text()))
-        })
-        .collect()
+    let mut known = BTreeMap::new();
+    for release in releases {
+        let ids: Vec<String> = audit(release, &loaded.database)
+            .into_iter()
+            .filter(|found| {
+                found.level == AuditLevel::Provider && found.verdict == MatchVerdict::Affected
+            })
+            .map(|found| found.advisory.id.clone())
+            .collect();
+        if !ids.is_empty() {
+            known.insert((release.provider.clone(), release.version.clone()), ids);
+        }
+    }
+    KnownAdvisories(known)
 }

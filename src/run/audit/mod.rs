@@ -19,7 +19,8 @@ use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::{RunInputs, World, commands, over_roots};
 use database::{AdvisorySource, DatabasePlace, DatabaseUse};
 use job::AuditJob;
-pub(crate) use marks::known_advisories;
+pub(crate) use kept::AdvisoryCache;
+pub(crate) use marks::{KnownAdvisories, known_advisories};
 
 /// The options of an audit.
 #[derive(Clone, Debug)]

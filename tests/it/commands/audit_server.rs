@@ -5,7 +5,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
+use serde_json::json;
+
 use super::audit::lock_of;
+use super::cache;
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 
@@ -149,7 +152,10 @@ fn only_what_is_needed_is_asked_and_kept() {
         offline.stderr.contains("changed on 2026-08-21"),
         "{offline:?}"
     );
-    assert!(offline.stderr.contains("as they were kept"), "{offline:?}");
+    assert!(
+        offline.stderr.contains("kept copy, last compared"),
+        "{offline:?}"
+    );
     server.publish("2026-08-22T00:00:00Z");
     assert_exit(&audit(&lab, &server.url, &[]), 1);
     assert_eq!(
@@ -209,4 +215,141 @@ fn an_advisory_that_is_missing_makes_the_answer_incomplete() {
     let outcome = audit(&lab, &server.url, &[]);
     assert_exit(&outcome, 2);
     assert!(outcome.stderr.contains("it is GO-1999-0004"), "{outcome:?}");
+}
+
+#[test]
+fn the_cache_counts_and_removes_documents() {
+    let (server, mut lab) = (DocumentServer::start(), lab());
+    let stats = |lab: &Lab| cache::json(lab, &["cache", "stats"], 0)["stats"]["advisories"].take();
+    assert_eq!(
+        stats(&lab),
+        json!({"documents": 0, "bytes": 0, "old": 0}),
+        "nothing was asked"
+    );
+    server.publish("2026-08-21T00:00:00Z");
+    assert_exit(&audit(&lab, &server.url, &[]), 1);
+    let kept = stats(&lab);
+    assert_eq!((&kept["documents"], &kept["old"]), (&2.into(), &0.into()));
+    let text = lab.run(&["cache", "stats"]).stdout;
+    let row = format!("\nadvisories  2 documents: {} bytes\n", kept["bytes"]);
+    assert!(text.ends_with(&row), "{text}");
+    // In use: nothing is removed unless all of it is to go.
+    let removed =
+        |lab: &Lab, args: &[&str]| cache::json(lab, args, 0)["removed"]["advisories"].take();
+    assert_eq!(removed(&lab, &["cache", "clean"]), 0);
+    assert_eq!(removed(&lab, &["cache", "clean", "--all", "--dry-run"]), 2);
+    assert_eq!(stats(&lab)["documents"], 2);
+    // After half a year without use the database counts as old.
+    let half_a_year = std::time::Duration::from_secs(181 * 24 * 60 * 60);
+    lab.clock = lockctl::world::mem::MemClock::at(std::time::SystemTime::now() + half_a_year);
+    assert_eq!(stats(&lab)["old"], 2);
+    let outcome = lab.run(&["cache", "clean"]);
+    assert_exit(&outcome, 0);
+    assert_eq!(
+        outcome.stdout,
+        "removed 2 of advisories; 0 facts are left\n"
+    );
+    assert_eq!(stats(&lab)["documents"], 0);
+    assert_exit(&audit(&lab, &server.url, &["--offline"]), 2);
+}
+
+/// `outdated` and `diff` make no request: they mark versions by what an audit of the public database has kept.
+#[test]
+fn other_commands_mark_versions_with_kept_advisories() {
+    let (server, lab) = (DocumentServer::start(), lab());
+    lab.write(
+        "main.tf",
+        "terraform {\n  required_providers {\n    custom = { source = \"acme/custom\" }\n  }\n}\n",
+    );
+    let old = lock_of(&[("acme/custom", "5.5.0", "")]);
+    lab.write("old.hcl", &old);
+    let diff = ["diff", "old.hcl", LOCK];
+    let mirror = "mirror/registry.terraform.io/acme/custom";
+    lab.write(
+        &format!("{mirror}/terraform-provider-custom_5.4.0_linux_amd64.zip"),
+        "",
+    );
+    let outdated = [
+        "outdated",
+        "--flavor",
+        "terraform@1.11",
+        "--fs-mirror",
+        "mirror",
+    ];
+    let rows = |args: &[&str]| {
+        let outcome = lab.run(&[args, &["--format", "json"]].concat());
+        let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let row = document["files"][0]["changes"][0].clone();
+        if row.is_null() {
+            document["roots"][0]["providers"][0].clone()
+        } else {
+            row
+        }
+    };
+    for args in [&diff[..], &outdated] {
+        let row = rows(args);
+        assert!(row["provider"].is_string(), "{row}");
+        assert!(row.get("advisories").is_none(), "{row}");
+        let outcome = lab.run(args);
+        assert!(!outcome.stderr.contains("vulnerabilities"), "{outcome:?}");
+    }
+    server.publish("2026-08-21T00:00:00Z");
+    assert_exit(&audit(&lab, &server.url, &[]), 1);
+    // The database of the test takes the place of the public one, which has this name in the cache.
+    let kept = lab.path("home/advisories-1");
+    let public = lockctl::hash::zh(&b"https://vuln.go.dev/"[..]).unwrap();
+    let here = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap();
+    std::fs::rename(here.path(), kept.join(&public.value()[..16])).unwrap();
+    for args in [&diff[..], &outdated] {
+        assert_eq!(rows(args)["advisories"], json!(["GO-1999-0003"]));
+        let outcome = lab.run(args);
+        let warning = "warning: acme/custom 5.4.0 has known vulnerabilities: GO-1999-0003; see `lockctl audit`";
+        assert!(outcome.stderr.contains(warning), "{outcome:?}");
+    }
+    // A version that the advisory does not concern is not marked.
+    let back = ["diff", LOCK, "old.hcl"];
+    assert!(rows(&back).get("advisories").is_none());
+}
+
+/// Each advisory that an index names is a request, so that an index cannot cause any number of them.
+#[test]
+fn an_index_with_too_many_advisories_is_refused() {
+    let (server, lab) = (DocumentServer::start(), lab());
+    let vulns: Vec<_> = (0..=20_000)
+        .map(|number| json!({"id": format!("GO-{number}")}))
+        .collect();
+    let module = "github.com/acme/terraform-provider-custom";
+    let index = json!([{"path": module, "vulns": vulns}]);
+    server.put("/index/modules.json", index.to_string());
+    let outcome = audit(&lab, &server.url, &[]);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome
+            .stderr
+            .contains("advisories about the locked providers"),
+        "{outcome:?}"
+    );
+    let requests = server.take_asked();
+    assert!(requests.len() <= 2, "{} requests", requests.len());
+}
+
+/// Identifiers that differ in case only share a file of the cache: neither is read as the other.
+#[test]
+fn identifiers_that_differ_in_case_are_two_advisories() {
+    let (server, lab) = (DocumentServer::start(), lab());
+    server.publish("2026-08-21T00:00:00Z");
+    let module = "github.com/acme/terraform-provider-custom";
+    let modified = "2026-08-21T00:00:00Z";
+    let index = json!([{"path": module, "vulns": [
+        {"id": "GO-1999-0003", "modified": modified},
+        {"id": "Go-1999-0003", "modified": modified},
+    ]}]);
+    server.put("/index/modules.json", index.to_string());
+    server.put(
+        "/ID/Go-1999-0003.json",
+        ADVISORY.replace("GO-1999-0003", "Go-1999-0003"),
+    );
+    for _ in 0..3 {
+        assert_exit(&audit(&lab, &server.url, &[]), 1);
+    }
 }

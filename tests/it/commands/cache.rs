@@ -68,6 +68,7 @@ facts      2: 2 computed, 0 imported
 providers  1
 releases   1
 size       [..] bytes
+contents   2 packages
 kept since TIME
 
 "#]]
