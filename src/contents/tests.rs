@@ -195,6 +195,33 @@ fn text_has_a_limit() {
     check_unknown(&block("go1.22.3", &fits.repeat(2)));
 }
 
+/// 1 GiB of data before the information is passed over: memory stays at one piece, and nothing is searched twice.
+#[test]
+fn a_gigabyte_before_the_information_is_passed_over() {
+    const PIECE: usize = 1 << 20;
+    const PIECES: usize = 1024;
+    let data = block("go1.22.3", TEXT);
+    let start = 0x100 + PIECE * PIECES;
+    // Either all of it is data, or only what follows.
+    for (offset, length) in [(0x100, PIECE * PIECES + data.len()), (start, data.len())] {
+        let mut head = elf(&[]);
+        for place in [64 + 8, 64 + 16] {
+            head[place..place + 8].copy_from_slice(&(offset as u64).to_le_bytes());
+        }
+        head[64 + 32..64 + 40].copy_from_slice(&(length as u64).to_le_bytes());
+        let mut scanner = ProgramScanner::new();
+        scanner.push(&head);
+        let padding = vec![0; PIECE];
+        for _ in 0..PIECES {
+            scanner.push(&padding);
+        }
+        scanner.push(&data);
+        let contents = scanner.finish();
+        let info = contents.build_info().expect("sound");
+        assert_eq!(info.go_version, "go1.22.3");
+    }
+}
+
 #[test]
 fn a_thousand_magics_are_one() {
     let mut header = [MAGIC, &[8, 2], &[0; 16]].concat();
