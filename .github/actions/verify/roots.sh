@@ -14,7 +14,7 @@ read_roots() {
   if [[ $LOCKCTL_RECURSIVE == true ]]; then
     args+=(--recursive)
   fi
-  # shellcheck disable=SC2034 # Whoever sources this uses it.
+  # shellcheck disable=SC2034 # The scripts that source this use it.
   roots=()
   while IFS= read -r line; do
     if [[ -n $line ]]; then

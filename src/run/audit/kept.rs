@@ -94,7 +94,7 @@ impl<'a> AdvisoryCache<'a> {
         Ok(AdvisoryInventory { documents, old })
     }
 
-    /// Removes documents.
+    /// Removes documents from the cache.
     ///
     /// # Errors
     /// If one of them is still there.

@@ -1,10 +1,14 @@
 //! `sbom`: bills of materials of real roots.
 
+use std::collections::BTreeSet;
+
 use lockctl::contents::{BuildInfo, ProgramContents};
 use lockctl::os::RealDisk;
 use lockctl::store::{Facts as _, Store};
 use lockctl::world::Disk as _;
+use serde_cyclonedx::cyclonedx::v_1_6::CycloneDx;
 use serde_json::{Value, json};
+use spdx_rs::models::SPDX;
 
 use super::facts::{STORE, locked};
 use super::{LOCK, assert_exit};
@@ -135,6 +139,8 @@ fn known_contents_are_listed_below_their_package() {
     }
     let outcome = lab.run(&["sbom"]);
     assert!(!outcome.stderr.contains("--contents"), "{}", outcome.stderr);
+    let spdx = lab.run(&["sbom", "--format", "spdx"]);
+    check_with_other_readers(&outcome, &spdx, lab.read(LOCK).lines());
     let bill = document(&outcome);
     let module = component(&bill, "a.example/a").expect("a module");
     assert_eq!(module["purl"], "pkg:golang/a.example/a@v1.2.3");
@@ -367,13 +373,41 @@ fn the_corpus_has_bills() {
                 continue;
             }
             check_references(&document(&bill));
-            let spdx = document(&lab.run(&["sbom", "--format", "spdx"]));
-            assert_eq!(spdx["spdxVersion"], "SPDX-2.3");
+            let spdx = lab.run(&["sbom", "--format", "spdx"]);
+            assert_eq!(document(&spdx)["spdxVersion"], "SPDX-2.3");
+            check_with_other_readers(&bill, &spdx, lab.read(LOCK).lines());
             document(&lab.run(&["sbom", "--format", "github"]));
             seen += 1;
         }
     }
     assert!(seen > 5, "{seen}");
+}
+
+/// Reads both documents with independent parsers, and finds the same releases in them.
+#[track_caller]
+fn check_with_other_readers<'l>(
+    bill: &Outcome,
+    spdx: &Outcome,
+    lock: impl Iterator<Item = &'l str>,
+) {
+    let bill: CycloneDx = serde_json::from_str(&bill.stdout).expect("CycloneDX 1.6");
+    let components = bill.components.unwrap_or_default();
+    let purls: BTreeSet<String> = components
+        .into_iter()
+        .filter_map(|component| component.purl)
+        .filter(|purl| purl.starts_with("pkg:terraform/"))
+        .collect();
+    let spdx: SPDX = serde_json::from_str(&spdx.stdout).expect("SPDX 2.3");
+    let located: BTreeSet<String> = spdx
+        .package_information
+        .into_iter()
+        .flat_map(|package| package.external_reference)
+        .map(|reference| reference.reference_locator)
+        .filter(|purl| purl.starts_with("pkg:terraform/"))
+        .collect();
+    assert_eq!(purls, located);
+    let entries = lock.filter(|line| line.starts_with("provider \""));
+    assert_eq!(purls.len(), entries.count());
 }
 
 #[track_caller]
