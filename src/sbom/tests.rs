@@ -217,7 +217,7 @@ fn dependencies_lead_from_roots_to_modules_and_unknown_ones_are_said() {
         .iter()
         .map(|package| dependencies(&document, package).len())
         .collect();
-    assert_eq!(counts, [0, 5], "nobody read the program for macOS");
+    assert_eq!(counts, [0, 5], "the program for macOS was not read");
     let compositions = &document["compositions"];
     assert_eq!(compositions[0]["aggregate"], "incomplete");
     assert_eq!(compositions[0]["dependencies"][0], "roots");

@@ -146,7 +146,7 @@ acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123
 }
 
 #[test]
-fn contents_that_nobody_knows_are_downloaded_once() {
+fn unknown_contents_are_downloaded_once() {
     let (registry, lab) = locked(&[("1.0.0", [CLEAN, CLEAN])], "1.0.0");
     // Facts without contents, as an earlier version of the program kept them.
     fs::remove_dir_all(lab.path("home/.cache/lockctl/contents-1")).unwrap();

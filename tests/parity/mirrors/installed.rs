@@ -133,7 +133,7 @@ fn filesystem_mirrors_need_no_network() {
     let isolated = ["--user", "--map-root-user", "--net"];
     let probe = Command::new("unshare").args(isolated).arg("true").output();
     if !probe.is_ok_and(|ended| ended.status.success()) {
-        println!("skipped: this system lets nobody unshare the network");
+        println!("skipped: this system does not allow to unshare the network");
         return;
     }
     for layout in [&[][..], &["--unpacked"]] {

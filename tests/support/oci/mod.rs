@@ -123,7 +123,7 @@ impl OciRegistry {
         forms::publish(repository, tag, packages, form);
     }
 
-    /// Publishes the image layout in a directory, as whoever copies it to a registry does: each tag with what it
+    /// Publishes the image layout in a directory, as a copy to a registry does: each tag with what it
     /// leads to, and every blob under its name.
     pub(crate) fn publish_layout(&self, name: &str, layout: &Path) {
         let mut state = self.shop.lock();
