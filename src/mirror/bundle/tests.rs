@@ -130,7 +130,7 @@ fn no_part_of_a_bundle_is_a_bundle() {
     for length in 0..bytes.len() {
         assert!(read(&bytes[..length]).is_err(), "{length} bytes");
     }
-    refused(&bytes[..100], "it is no tar archive");
+    refused(&bytes[..100], "it is not a tar archive");
     refused(&bytes[..front().len() + 9], "it has no end of an archive");
     let to_zip = front().len() + 512 + 3;
     refused(&bytes[..to_zip], "demo_1.0.0_linux_amd64.zip\" goes beyond");
@@ -146,10 +146,10 @@ fn the_manifest_comes_first() {
         "its first member is \"registry.",
     );
     refused(&archive(&[front(), front()]), "twice");
-    refused(&[b'x'; 2048], "no sound header at byte 0");
+    refused(&[b'x'; 2048], "no valid header at byte 0");
     let mut flipped = archive(&[front(), zip()]);
     flipped[0] ^= 1;
-    refused(&flipped, "no sound header at byte 0");
+    refused(&flipped, "no valid header at byte 0");
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn sizes_do_not_lie() {
     let no_number = changed("x", b"", |header| {
         header.as_old_mut().size = *b"not a number";
     });
-    refused(&archive(&[front(), no_number]), "no sound header");
+    refused(&archive(&[front(), no_number]), "no valid header");
 }
 
 /// A file of a stated length, with zeros after its first bytes.
