@@ -67,13 +67,14 @@ fn check(script: &str, sent: &[i32], expected: i32) {
             .unwrap();
         assert!(sent.success());
     }
-    assert_eq!(run.wait().unwrap().signal(), Some(expected));
     let mut said = String::new();
     run.stderr
         .take()
         .unwrap()
         .read_to_string(&mut said)
         .unwrap();
+    let status = run.wait().unwrap();
+    assert_eq!(status.signal(), Some(expected), "{status}: {said}");
     assert_eq!(
         said,
         "interrupted: nothing was written; run the same command again to resume\n"
