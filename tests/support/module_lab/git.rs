@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use serde_json::Value;
 
@@ -23,7 +23,17 @@ pub(crate) type CommitIds = BTreeMap<String, Vec<String>>;
 
 /// Starts git with nothing of the user's settings.
 fn git() -> Command {
-    let mut git = Command::new("git");
+    // By its path: for a name and another `PATH` the standard library forks, which copies the page tables of this
+    // process. With all tests in it, that took longer than git.
+    static GIT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let places = std::env::split_paths(&path).map(|dir| dir.join("git"));
+        places
+            .into_iter()
+            .find(|place| place.is_file())
+            .unwrap_or_else(|| "git".into())
+    });
+    let mut git = Command::new(&*GIT);
     let path = std::env::var_os("PATH").unwrap_or_default();
     git.env_clear()
         .env("PATH", path)
