@@ -230,18 +230,8 @@ impl AdvisorySource<'_> {
             usage,
         };
         let (index, warning) = server.index()?;
-        let parsed_index = ModuleIndex::parse(&index.body)
-            .map_err(|error| unreadable(&format!("{url}{INDEX}"), &error))?;
         let mut unread = Unread::default();
-        let ids: Vec<(String, String)> = wanted(&parsed_index, selection, &mut unread)
-            .into_iter()
-            .collect();
-        drop(parsed_index);
-        if ids.len() > MAX_REQUESTS {
-            let cause =
-                format!("it names more than {MAX_REQUESTS} advisories about the locked providers");
-            return Err(unreadable(&format!("{url}{INDEX}"), &cause));
-        }
+        let ids = server.wanted(&index, selection, &mut unread)?;
         let read = parallel::map(FETCHES, &ids, |(id, modified)| {
             // If the index could not be fetched, further requests to the same host would wait and fail as well.
             server.advisory(id, modified, warning.is_some())
@@ -350,6 +340,24 @@ impl DatabaseServer<'_> {
                 &"it is unchanged, but nothing is kept of it",
             )),
         }
+    }
+
+    /// Lists the needed advisories of an index, with the dates of their last changes.
+    fn wanted(
+        &self,
+        index: &KeptDocument,
+        selection: &ModuleSelection,
+        unread: &mut Unread,
+    ) -> Result<Vec<(String, String)>, Failure> {
+        let place = format!("{}{INDEX}", self.url);
+        let index = ModuleIndex::parse(&index.body).map_err(|error| unreadable(&place, &error))?;
+        let ids: Vec<_> = wanted(&index, selection, unread).into_iter().collect();
+        if ids.len() > MAX_REQUESTS {
+            let cause =
+                format!("it names more than {MAX_REQUESTS} advisories about the locked providers");
+            return Err(unreadable(&place, &cause));
+        }
+        Ok(ids)
     }
 
     /// Returns the date of the database, as text; empty if the server does not state any.
