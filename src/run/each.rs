@@ -1,6 +1,8 @@
 //! A job that needs nothing but the lock files of its roots, one after the other.
 
-use crate::config::Loaded;
+use std::path::PathBuf;
+
+use crate::config::{BackendUse, Loaded};
 use crate::diag::Texts;
 use crate::report::{Failure, RootResult};
 use crate::run::World;
@@ -24,7 +26,8 @@ pub(crate) fn each(
     over_roots(&mut EachRoot(work), inputs)
 }
 
-/// Does something with the configuration of every root by itself; one with errors is only reported.
+/// Does something with the configuration of every root by itself; one with errors is only reported. A lock file
+/// without configuration that a search found is passed over.
 pub(crate) fn each_loaded(
     options: &RunOptions,
     configuration: &ConfigurationOptions,
@@ -34,13 +37,26 @@ pub(crate) fn each_loaded(
 ) -> RootResults {
     let cache = modules::cache(options, world);
     let modules = UserModules::quiet(options, configuration, world, cache.as_ref());
-    each(options, choice, world, |root, texts, result| {
+    let mut alone: Vec<PathBuf> = Vec::new();
+    let mut all = each(options, choice, world, |root, texts, result| {
+        // Whoever asks about all roots below did not say that each has a configuration (`project` rules 3.2).
+        if root.is_alone && choice.recursive {
+            alone.push(root.lock_path.clone());
+            let reading = modules.reading(configuration, BackendUse::LeftAlone);
+            result.aside(&root.load(&reading, texts).diagnostics);
+            return Ok(Replaced::Done);
+        }
         let loaded = unseen::load(root, configuration, options, &modules, texts, result)?;
         if let Some(loaded) = loaded {
             work(root, &loaded, texts, result)?;
         }
         Ok(Replaced::Done)
-    })
+    });
+    let alone = alone
+        .iter()
+        .map(|lock| (lock.as_path(), unseen::NONE_BESIDE));
+    all.not_compared = unseen::not_compared(alone);
+    all
 }
 
 struct EachRoot<F>(F);

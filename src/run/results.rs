@@ -16,6 +16,8 @@ pub(crate) struct RootResults {
     pub(crate) not_locked: Option<Vec<PathBuf>>,
     /// The number of roots of which no file changed, and since what, if only the others were worked on.
     pub(super) unchanged: Option<(usize, String)>,
+    /// The sentence about lock files without configuration that were passed over.
+    pub(super) not_compared: Option<String>,
     /// Git submodules that are not checked out, if roots were searched for.
     pub(super) submodules: Vec<PathBuf>,
 }
@@ -40,6 +42,7 @@ impl RootResults {
             };
             result.remarks.push(Sentence::note(what));
         }
+        result.remarks.extend(self.not_compared.map(Sentence::note));
         let (what, are) = match self.submodules.len() {
             0 => return result,
             1 => ("git submodule", "is"),

@@ -1,5 +1,7 @@
 //! Remarks on modules and state that are not visible.
 
+use std::path::Path;
+
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Severity, Texts, counted, has_errors, rules};
 use crate::report::shared::first_names;
@@ -12,6 +14,9 @@ use crate::workspace::Reading;
 
 /// Number of names of a list that are spelled out; of a list with one name more, all are.
 const NAMES: usize = 3;
+
+/// The reason why a lock file without configuration is compared with none.
+pub(super) const NONE_BESIDE: &str = "there is none beside it";
 
 /// The rules of notes that a sentence of their own stands for.
 const SAID_ELSEWHERE: [&str; 3] = [
@@ -164,7 +169,7 @@ impl UnseenParts<'_> {
 pub(crate) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
     let title = loaded.modules.first()?.unseen?;
     let Some(unit) = &root.unit else {
-        return Some("there is none beside it".to_owned());
+        return Some(NONE_BESIDE.to_owned());
     };
     let reason = loaded
         .diagnostics
@@ -175,19 +180,17 @@ pub(crate) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
     Some(format!("{}: {reason}", unit.name))
 }
 
-/// Names the lock files of roots whose configuration counts as not seen, each with the reason.
+/// Names lock files whose configuration counts as not seen, each with the reason.
 pub(crate) fn not_compared<'r>(
-    unseen: impl Iterator<Item = (&'r Root, &'r str)>,
+    unseen: impl Iterator<Item = (&'r Path, &'r str)>,
 ) -> Option<String> {
     const NOT_COMPARED: &str = "not compared with any configuration";
-    let unseen: Vec<(&Root, &str)> = unseen.collect();
-    let names = unseen
-        .iter()
-        .map(|(root, _)| root.lock_path.display().to_string());
+    let unseen: Vec<(&Path, &str)> = unseen.collect();
+    let names = unseen.iter().map(|(lock, _)| lock.display().to_string());
     match &*unseen {
         [] => None,
         [(only, why)] => {
-            let name = only.lock_path.display();
+            let name = only.display();
             Some(format!("{name} was {NOT_COMPARED}: {why}"))
         }
         several => Some(format!(

@@ -336,7 +336,7 @@ fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
             .iter()
             // What is not there is not compared with anything.
             .filter(|root| groups.need_configuration() && root.root.lock.is_some())
-            .filter_map(|root| Some((&*root.root, root.unseen.as_deref()?))),
+            .filter_map(|root| Some((&*root.root.lock_path, root.unseen.as_deref()?))),
     )
 }
 

@@ -244,6 +244,30 @@ fn why_passes_over_roots_that_do_not_require_the_provider() {
     assert_eq!(statuses(&outcome), wanted);
 }
 
+#[test]
+fn a_lock_file_without_configuration_stops_no_question_about_all_roots() {
+    let lab = repository();
+    lab.write(&format!("stray/{LOCK}"), "");
+    let note = "note: stray/.terraform.lock.hcl was not compared with any configuration: there is none \
+                beside it\n";
+    for command in [&["tree", "-r"][..], &["why", "x", "-r"], &["verify", "-r"]] {
+        let outcome = lab.run(command);
+        assert_ne!(outcome.code, 2, "{command:?}: {outcome:#?}");
+        assert_eq!(
+            outcome.stderr.matches(note).count(),
+            1,
+            "{command:?}: {outcome:#?}"
+        );
+    }
+    let outcome = lab.run(&["tree", "-r", "--format", "json"]);
+    assert_exit(&outcome, 0);
+    let document = json(&outcome);
+    let rule = &document["roots"][2]["findings"][0]["rule"];
+    assert_eq!(rule, "module-not-visible", "{document}");
+    // Whoever names the directory asks about nothing else.
+    assert_exit(&lab.run(&["tree", "stray"]), 2);
+}
+
 #[cfg(unix)]
 #[test]
 fn links_to_directories_are_not_followed() {
