@@ -74,6 +74,33 @@ pub struct StatedFlavor {
     pub older_than_known: bool,
 }
 
+impl StatedFlavor {
+    /// Reads a version as tools state it, with or without `v` before it; a text that is no version, such as
+    /// `latest`, states the program only.
+    #[must_use]
+    pub fn of_tool(program: Program, version: &str) -> Self {
+        let numbers = numbers(version.strip_prefix('v').unwrap_or(version));
+        Self {
+            patch: numbers.and_then(|(.., patch)| patch),
+            ..stated(program, numbers.map(|(major, minor, _)| (major, minor)))
+        }
+    }
+}
+
+impl fmt::Display for StatedFlavor {
+    /// Writes the flavor as it was stated, as in `terraform@1.9.5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.flavor.program().name())?;
+        if let Some((major, minor)) = self.version {
+            write!(f, "@{major}.{minor}")?;
+        }
+        match self.patch {
+            Some(patch) => write!(f, ".{patch}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// A text that names no flavor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -355,6 +382,16 @@ impl fmt::Display for Flavor {
             Self::Terraform1_16 => "terraform@1.16",
             Self::OpenTofu1_12 => "opentofu@1.12",
         })
+    }
+}
+
+impl Program {
+    /// Returns the name as `--flavor` takes it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Terraform => "terraform",
+            Self::OpenTofu => "opentofu",
+        }
     }
 }
 

@@ -218,6 +218,7 @@ pub(crate) fn inputs<'a>(
     RootInputs {
         flavor: root.flavor,
         choice: root.choice,
+        version_file: root.tool_file.as_deref(),
         lock_path: &root.lock_path,
         lock: root.lock.as_ref().map(|lock| LockInput {
             file: lock.file,

@@ -171,6 +171,7 @@ const HOMES: &[(&str, &str)] = &[
     ("tempfile", "os"),
     ("terminal_size", "os"),
     ("tokio", "os"),
+    ("toml_edit", "project"),
     ("unicode_normalization", "expr"),
     ("unicode_properties", "lockfile"),
     ("url", "addr"),

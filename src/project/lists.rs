@@ -1,11 +1,13 @@
 //! Directories that the configuration of another tool lists: `projects[].dir` of an `atlantis.yaml`
-//! (rules 1.3).
+//! (rules 1.3), and the program that it states for them (rules 3.3).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScanError, StrInput};
+
+use crate::flavor::{Program, StatedFlavor};
 
 use super::patterns::{RootPatternError, RootPatterns};
 
@@ -56,18 +58,8 @@ pub(super) enum ListError {
 /// Reads the directories of all projects, from the directory of the file on; several workspaces of one
 /// directory are one.
 pub(super) fn directories(text: &str) -> Result<BTreeSet<PathBuf>, ListError> {
-    let mut reader = ListReader {
-        events: Parser::new_from_str(text),
-        anchored: BTreeMap::new(),
-        nodes_left: MAX_NODES,
-    };
-    let document = reader.document()?;
-    let projects = document.and_then(|node| node.member("projects"));
-    let Some(YamlValue::Sequence(projects)) = projects.as_deref().map(|node| &node.value) else {
-        return Err(ListError::NoProjects);
-    };
     let mut dirs = BTreeSet::new();
-    for project in projects {
+    for project in projects(text)? {
         let line = project.line;
         let Some(dir) = project.member("dir") else {
             return Err(ListError::NoDir { line });
@@ -85,6 +77,52 @@ pub(super) fn directories(text: &str) -> Result<BTreeSet<PathBuf>, ListError> {
     Ok(dirs)
 }
 
+/// Reads the program that projects state, by their directories; a project without `dir` is passed over.
+pub(super) fn stated_programs(text: &str) -> Result<BTreeMap<PathBuf, StatedFlavor>, ListError> {
+    let mut programs: BTreeMap<PathBuf, StatedFlavor> = BTreeMap::new();
+    let mut contradicted = BTreeSet::new();
+    for project in projects(text)? {
+        let scalar = |name: &str| project.member(name)?.scalar().map(str::to_owned);
+        let Some(Ok(dir)) = scalar("dir").map(|dir| RootPatterns::directory(&dir)) else {
+            continue;
+        };
+        let version = scalar("terraform_version");
+        let program = match scalar("terraform_distribution").as_deref() {
+            Some("opentofu") => Program::OpenTofu,
+            Some("terraform") => Program::Terraform,
+            None if version.is_some() => Program::Terraform,
+            _ => continue,
+        };
+        let stated = StatedFlavor::of_tool(program, &version.unwrap_or_default());
+        let known = programs.entry(dir.clone()).or_insert(stated);
+        // Workspaces of one directory are projects of their own.
+        if *known != stated {
+            if known.flavor.program() == program {
+                *known = StatedFlavor::of_tool(program, "");
+            } else {
+                contradicted.insert(dir);
+            }
+        }
+    }
+    programs.retain(|dir, _| !contradicted.contains(dir));
+    Ok(programs)
+}
+
+/// Reads the list of projects.
+fn projects(text: &str) -> Result<Vec<Rc<YamlNode>>, ListError> {
+    let mut reader = ListReader {
+        events: Parser::new_from_str(text),
+        anchored: BTreeMap::new(),
+        nodes_left: MAX_NODES,
+    };
+    let document = reader.document()?;
+    let projects = document.and_then(|node| node.member("projects"));
+    match projects.as_deref().map(|node| &node.value) {
+        Some(YamlValue::Sequence(projects)) => Ok(projects.clone()),
+        _ => Err(ListError::NoProjects),
+    }
+}
+
 /// A part of a document.
 struct YamlNode {
     line: usize,
@@ -99,6 +137,13 @@ enum YamlValue {
 }
 
 impl YamlNode {
+    fn scalar(&self) -> Option<&str> {
+        match &self.value {
+            YamlValue::Scalar(text) => Some(text),
+            _ => None,
+        }
+    }
+
     /// Returns the value of a key, where several stand that of the last one; what `<<` merges counts less.
     fn member(&self, name: &str) -> Option<Rc<Self>> {
         let YamlValue::Mapping(members) = &self.value else {

@@ -126,6 +126,15 @@ impl ProjectPlace {
         )
     }
 
+    /// Walks from the directory up to one above it, both included; only itself, if the other one is not above.
+    pub fn up_to(&self, top: &Self) -> impl Iterator<Item = Self> {
+        let levels = match self.absolute.strip_prefix(&top.absolute) {
+            Ok(below) => below.components().count(),
+            Err(_) => 0,
+        };
+        std::iter::successors(Some(self.clone()), Self::parent).take((levels + 1).min(MAX_LEVELS))
+    }
+
     /// Returns the directory above.
     pub(super) fn parent(&self) -> Option<Self> {
         let absolute = self.absolute.parent()?.to_owned();

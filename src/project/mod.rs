@@ -19,6 +19,7 @@ pub mod roots;
 pub mod submodules;
 #[cfg(test)]
 mod tests;
+pub mod tool_files;
 mod values;
 
 pub mod rules {

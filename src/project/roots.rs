@@ -44,7 +44,7 @@ pub struct RootSearch<'a> {
     /// The files of the disk or of a revision.
     pub files: &'a dyn Files,
     /// Returns whose rules apply to a directory, given what its project file says.
-    pub flavor: &'a (dyn Fn(&Path, FlavorChoice) -> Flavor + Sync),
+    pub flavor: &'a (dyn Fn(&ProjectPlace, FlavorChoice) -> Flavor + Sync),
     /// The directory of the program's own records, from a root on; it is not looked at.
     pub data_dir: &'a Path,
     /// In how many directories configuration is read at once.
@@ -427,7 +427,7 @@ impl VisitedDirectory {
         let Self { place, file, .. } = self;
         // Whose rules apply is found out by reading the lock file, which takes time in thousands of units.
         let (flavor, glance) = if self.may_be_configured {
-            let flavor = (search.flavor)(place.shown(), file.project.flavor);
+            let flavor = (search.flavor)(place, file.project.flavor);
             let glance = config::glance(search.files, place.shown(), flavor)?;
             (Some(flavor), glance)
         } else {

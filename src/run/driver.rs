@@ -295,8 +295,12 @@ impl<J: Job> JobRun<'_, '_, J> {
         if let FlavorChoice::Stated(stated) = root.choice
             && stated.older_than_known
         {
+            let version = match &root.tool_file {
+                Some(path) => format!("{stated}, stated in {}", path.display()),
+                None => "the stated version".to_owned(),
+            };
             result.remark(format!(
-                "the oldest known rules, {}, are used for the stated version",
+                "the oldest known rules, {}, are used for {version}",
                 stated.flavor
             ));
         }

@@ -35,6 +35,14 @@ pub(crate) fn remark_on_flavor(root: &Root, result: &mut RootResult) {
     let program = root.flavor.program();
     let why = match root.sign {
         FlavorSign::Stated | FlavorSign::Lock | FlavorSign::Reviewed | FlavorSign::Files => return,
+        FlavorSign::Tool => {
+            if let Some(path) = &root.tool_file {
+                let path = path.display();
+                result.remark(format!("the rules of {program} apply, as {path} states"));
+            }
+            return;
+        }
+        FlavorSign::NeighbourFiles => "because there are `.tofu` files in the repository",
         FlavorSign::Neighbours => "as in the other roots of the repository",
         FlavorSign::Mixed => "because the other roots of the repository do not agree",
         FlavorSign::Nothing => "because nothing shows which program is used",

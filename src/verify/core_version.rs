@@ -43,10 +43,16 @@ pub(super) fn check(root: &RootInputs<'_>) -> Vec<Finding> {
             stated.flavor.command(),
             stated.flavor.unmet_core_title()
         );
-        let help = format!(
-            "change the constraint, or state the version that you run with --flavor or as `flavor` in {}",
-            root.project_file
-        );
+        let help = match root.version_file {
+            Some(path) => format!(
+                "change the constraint, or the version in {}",
+                path.display()
+            ),
+            None => format!(
+                "change the constraint, or state the version that you run with --flavor or as `flavor` in {}",
+                root.project_file
+            ),
+        };
         let diagnostic = Diagnostic::warning(rules::CORE_VERSION_UNMET, title)
             .at(required.file, required.span, note)
             .help(help);

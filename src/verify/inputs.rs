@@ -16,6 +16,8 @@ pub struct RootInputs<'a> {
     pub flavor: Flavor,
     /// The choice that led to the flavor.
     pub choice: FlavorChoice,
+    /// The file of another tool that states the version of the program; `None` if the user did.
+    pub version_file: Option<&'a Path>,
     /// The path of the lock file, existing or not, as messages name it.
     pub lock_path: &'a Path,
     /// The lock file; `None` if there is none.

@@ -93,6 +93,7 @@ pub struct RootVerdict {
 /// let root = RootInputs {
 ///     flavor,
 ///     choice: FlavorChoice::Auto,
+///     version_file: None,
 ///     lock_path: ".terraform.lock.hcl".as_ref(),
 ///     lock: Some(LockInput {
 ///         file,

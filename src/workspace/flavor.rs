@@ -9,6 +9,7 @@ use crate::diag::{FileId, Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
+use crate::project::tool_files::{self, ToolStatement};
 use crate::project::{ProjectPlace, Projects, neighbours};
 use crate::world::{DirEntry, Files};
 
@@ -24,15 +25,22 @@ pub enum FlavorSign {
     Lock,
     /// The lock file of the reviewed revision, and the one on disk is of the other program.
     Reviewed,
+    /// A file of another tool states it, in the directory of the root or above.
+    Tool,
     /// The root holds `.tofu` files.
     Files,
     /// The other roots of the repository agree.
     Neighbours,
+    /// No lock file of the repository shows it, and there are `.tofu` files in it.
+    NeighbourFiles,
     /// Nothing of the root itself, and the other roots of the repository do not agree.
     Mixed,
     /// Neither the root nor its repository shows it.
     Nothing,
 }
+
+/// A program with the evidence for it.
+pub(super) type SignedProgram = (Program, FlavorSign);
 
 /// Decides whose rules apply to a directory by what it holds itself: what is stated, else the header
 /// of its lock file, else the registries in it, else its `.tofu` files, else Terraform. Without a
@@ -44,26 +52,60 @@ pub fn flavor_of(
     dir: &Path,
     lock: Option<&[u8]>,
 ) -> Flavor {
-    let own = own_sign(choice, files, dir, lock);
-    own.map_or(Flavor::newest(Program::Terraform), |(flavor, _)| flavor)
+    if let FlavorChoice::Stated(stated) = choice {
+        return stated.flavor;
+    }
+    let program = lock
+        .and_then(by_lock)
+        .or_else(|| by_files(files, dir).map(|(program, _)| program));
+    Flavor::newest(program.unwrap_or(Program::Terraform))
 }
 
-/// Returns whose rules apply by what a directory holds itself, if anything shows that.
-pub(super) fn own_sign(
-    choice: FlavorChoice,
-    files: &dyn Files,
-    dir: &Path,
-    lock: Option<&[u8]>,
-) -> Option<(Flavor, FlavorSign)> {
-    if let FlavorChoice::Stated(stated) = choice {
-        return Some((stated.flavor, FlavorSign::Stated));
-    }
-    if let Some(program) = lock.and_then(by_lock) {
-        return Some((Flavor::newest(program), FlavorSign::Lock));
-    }
+/// Returns the program by the lock file of a directory, if that shows it.
+pub(super) fn lock_sign(lock: Option<&[u8]>) -> Option<SignedProgram> {
+    Some((by_lock(lock?)?, FlavorSign::Lock))
+}
+
+/// Returns the program by the names of the files in a directory, if they show it.
+pub(super) fn by_files(files: &dyn Files, dir: &Path) -> Option<SignedProgram> {
     // Terraform ignores `.tofu` files, so whoever writes them uses OpenTofu.
     let entries = files.list(dir).unwrap_or_default();
-    holds_tofu_files(&entries).then(|| (Flavor::newest(Program::OpenTofu), FlavorSign::Files))
+    holds_tofu_files(&entries).then_some((Program::OpenTofu, FlavorSign::Files))
+}
+
+/// The statements of other tools about the program, by the absolute path of the directory of their files.
+#[derive(Debug, Default)]
+pub(super) struct ToolStatements {
+    by_dir: Memo<PathBuf, Arc<[ToolStatement]>>,
+}
+
+impl ToolStatements {
+    /// Finds the nearest statement about a directory, up to a directory above it: about one program, or about any if
+    /// all statements of one directory are about the same one.
+    pub(super) fn nearest(
+        &self,
+        files: &dyn Files,
+        place: &ProjectPlace,
+        top: &ProjectPlace,
+        program: Option<Program>,
+    ) -> Option<ToolStatement> {
+        for here in place.up_to(top) {
+            let stated = self.by_dir.get(&here.absolute().to_owned(), || {
+                tool_files::statements(files, &here).into()
+            });
+            let mut about: Vec<&ToolStatement> = stated
+                .iter()
+                .filter(|statement| statement.concerns(place.absolute()))
+                .filter(|statement| program.is_none_or(|program| statement.program() == program))
+                .collect();
+            // A file that states a version says more than one before it that does not.
+            about.sort_by_key(|statement| statement.stated.version.is_none());
+            let Some(first) = about.first() else { continue };
+            let do_agree = about.iter().all(|other| other.program() == first.program());
+            return do_agree.then(|| (*first).clone());
+        }
+        None
+    }
 }
 
 /// Returns whose rules apply by the lock file that a directory has in the reviewed revision, if anything there shows
@@ -72,14 +114,10 @@ pub(super) fn own_sign(
 /// Whoever changes the header of a lock file would choose by which rules the change is checked: a `main.tofu` hides
 /// `main.tf` from OpenTofu alone.
 pub(super) fn reviewed_sign(
-    choice: FlavorChoice,
     reviewed: &dyn Files,
     dir: &Path,
     lock: Option<&[u8]>,
-) -> Option<(Flavor, FlavorSign)> {
-    if matches!(choice, FlavorChoice::Stated(_)) {
-        return None;
-    }
+) -> Option<SignedProgram> {
     let before = read_lock(reviewed, &lock_path(dir)).ok()??;
     let program = by_lock(&before)?;
     let now = lock.and_then(by_lock).unwrap_or(program);
@@ -88,7 +126,7 @@ pub(super) fn reviewed_sign(
     } else {
         FlavorSign::Reviewed
     };
-    Some((Flavor::newest(program), sign))
+    Some((program, sign))
 }
 
 /// Returns the program that wrote a lock file: by its header, else by the default registry that it names.
@@ -125,7 +163,7 @@ pub(super) fn holds_tofu_files(entries: &[DirEntry]) -> bool {
 /// The flavors that the roots of each repository have in common, by the absolute path of its top.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
-    by_top: Memo<PathBuf, (Flavor, FlavorSign)>,
+    by_top: Memo<PathBuf, SignedProgram>,
 }
 
 impl Neighbours {
@@ -137,7 +175,7 @@ impl Neighbours {
         data_dir: &Path,
         projects: &Projects<'_>,
         kept_locks: &KeptLocks,
-    ) -> (Flavor, FlavorSign) {
+    ) -> SignedProgram {
         self.by_top.get(&top.absolute().to_owned(), || {
             // Several threads may want to know. What is wrong with the project files of other roots is
             // not reported, so that nothing of them is kept.
@@ -167,7 +205,7 @@ impl Neighbours {
             });
             // Lock files come first: `.tofu` files count only where there is none (`project` rules 3.1).
             if programs.is_empty() && are_tofu_files {
-                programs.insert(Program::OpenTofu);
+                return (Program::OpenTofu, FlavorSign::NeighbourFiles);
             }
             let sign = match programs.len() {
                 0 => FlavorSign::Nothing,
@@ -176,7 +214,7 @@ impl Neighbours {
             };
             // Where they do not agree, nothing follows from any of them.
             let program = programs.pop_first().filter(|_| sign != FlavorSign::Mixed);
-            (Flavor::newest(program.unwrap_or(Program::Terraform)), sign)
+            (program.unwrap_or(Program::Terraform), sign)
         })
     }
 }

@@ -29,7 +29,7 @@ use crate::project::roots::{self, FoundRoots, GitEvidence, RootSearch, UnitRoots
 use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
 use crate::terragrunt::Documents;
 use crate::world::{Env, FileKind, Files, clean};
-use flavor::Neighbours;
+use flavor::{Neighbours, SignedProgram, ToolStatements};
 use kept_locks::KeptLocks;
 
 pub use error::{LockCause, WorkspaceError};
@@ -54,6 +54,7 @@ pub struct Workspace<'a> {
     /// The directories where the last search began.
     searched: Vec<ProjectPlace>,
     neighbours: Neighbours,
+    tools: ToolStatements,
     /// Lock files that the last search read.
     kept_locks: KeptLocks,
     /// Documents that units of Terragrunt share.
@@ -112,6 +113,7 @@ impl<'a> Workspace<'a> {
             data_dir: data_dir(env),
             searched: Vec::new(),
             neighbours: Neighbours::default(),
+            tools: ToolStatements::default(),
             kept_locks: KeptLocks::default(),
             documents: Arc::default(),
             submodules: Memo::default(),
@@ -231,15 +233,20 @@ impl<'a> Workspace<'a> {
         texts: &mut Texts,
     ) -> FoundRoots {
         let (files, choice) = (self.files, self.flavor);
-        let flavor = |dir: &Path, of_project| {
-            let path = dir.join(lockfile::FILE_NAME);
+        let flavor = |place: &ProjectPlace, of_project| {
+            let path = place.shown().join(lockfile::FILE_NAME);
             // A lock file that cannot be read is reported when its root is opened.
             let lock: Option<Arc<[u8]>> = read_lock(files, &path).ok().flatten().map(Arc::from);
             if let Some(lock) = &lock {
                 self.kept_locks.keep(clean(&self.current.join(path)), lock);
             }
-            self.own_sign(choice.or(of_project), dir, lock.as_deref())
-                .map_or(Flavor::newest(Program::Terraform), |(flavor, _)| flavor)
+            if let FlavorChoice::Stated(stated) = choice.or(of_project) {
+                return stated.flavor;
+            }
+            let repository = self.repository(place);
+            let top = repository.as_ref().or_else(|| common_top(places, place));
+            let own = self.own_sign(place, top.unwrap_or(place), lock.as_deref());
+            Flavor::newest(own.map_or(Program::Terraform, |(program, _)| program))
         };
         let search = RootSearch {
             files,
@@ -267,17 +274,31 @@ impl<'a> Workspace<'a> {
         self.submodules.get(&top.absolute().to_owned(), missing)
     }
 
-    /// Returns whose rules apply by what a directory holds itself, now or in the reviewed revision.
+    /// Returns the files that say what the repository is: a branch must not choose by which rules it is checked.
+    fn reviewed_files(&self) -> &'a dyn Files {
+        self.git.reviewed.unwrap_or(self.files)
+    }
+
+    /// Returns the program of a directory by its lock file, now or in the reviewed revision, by files of other tools,
+    /// or by the names of its own files.
     fn own_sign(
         &self,
-        choice: FlavorChoice,
-        dir: &Path,
+        place: &ProjectPlace,
+        top: &ProjectPlace,
         lock: Option<&[u8]>,
-    ) -> Option<(Flavor, FlavorSign)> {
+    ) -> Option<SignedProgram> {
+        let dir = place.shown();
         self.git
             .reviewed
-            .and_then(|reviewed| flavor::reviewed_sign(choice, reviewed, dir, lock))
-            .or_else(|| flavor::own_sign(choice, self.files, dir, lock))
+            .and_then(|reviewed| flavor::reviewed_sign(reviewed, dir, lock))
+            .or_else(|| flavor::lock_sign(lock))
+            .or_else(|| {
+                let stated = self
+                    .tools
+                    .nearest(self.reviewed_files(), place, top, None)?;
+                Some((stated.program(), FlavorSign::Tool))
+            })
+            .or_else(|| flavor::by_files(self.files, dir))
     }
 
     /// Returns whose rules apply to a root, and what shows that.
@@ -287,18 +308,15 @@ impl<'a> Workspace<'a> {
         place: &ProjectPlace,
         repository: Option<&ProjectPlace>,
         lock: Option<&[u8]>,
-    ) -> (Flavor, FlavorSign) {
-        if let Some(own) = self.own_sign(choice, place.shown(), lock) {
-            return own;
+    ) -> RootFlavor {
+        if let FlavorChoice::Stated(_) = choice {
+            return RootFlavor::new(choice, FlavorSign::Stated, None);
         }
         // Without a repository, the directory where the search began is the common one.
-        let top = repository.or_else(|| {
-            self.searched
-                .iter()
-                .find(|top| place.absolute().starts_with(top.absolute()))
-        });
-        match top {
-            None => (Flavor::newest(Program::Terraform), FlavorSign::Nothing),
+        let top = repository.or_else(|| common_top(&self.searched, place));
+        let own = self.own_sign(place, top.unwrap_or(place), lock);
+        let (program, sign) = own.unwrap_or_else(|| match top {
+            None => (Program::Terraform, FlavorSign::Nothing),
             Some(top) => self.neighbours.below(
                 top,
                 self.files,
@@ -306,6 +324,20 @@ impl<'a> Workspace<'a> {
                 &self.projects,
                 &self.kept_locks,
             ),
+        });
+        let files = self.reviewed_files();
+        let statement = self
+            .tools
+            .nearest(files, place, top.unwrap_or(place), Some(program));
+        match statement {
+            Some(statement) => {
+                let choice = FlavorChoice::Stated(statement.stated);
+                RootFlavor::new(choice, sign, Some(statement.path))
+            }
+            None => RootFlavor {
+                flavor: Flavor::newest(program),
+                ..RootFlavor::new(choice, sign, None)
+            },
         }
     }
 
@@ -351,7 +383,12 @@ impl<'a> Workspace<'a> {
         let choice = self.flavor.or(file.project.flavor);
         let place = ProjectPlace::new(dir, &self.current);
         let repository = self.repository(&place);
-        let (flavor, sign) = self.flavor(choice, &place, repository.as_ref(), bytes.as_deref());
+        let RootFlavor {
+            flavor,
+            choice,
+            sign,
+            tool_file,
+        } = self.flavor(choice, &place, repository.as_ref(), bytes.as_deref());
         let unit = unit::unit_file(self.files, dir).map(|name| UnitFile {
             name,
             repository: repository.as_ref().map(|top| top.absolute().to_owned()),
@@ -379,6 +416,7 @@ impl<'a> Workspace<'a> {
             flavor,
             choice,
             sign,
+            tool_file,
             lock,
             is_alone,
             unit,
@@ -395,6 +433,37 @@ impl std::fmt::Debug for Workspace<'_> {
             .field("current", &self.current)
             .finish_non_exhaustive()
     }
+}
+
+/// Whose rules apply to a root.
+struct RootFlavor {
+    flavor: Flavor,
+    choice: FlavorChoice,
+    sign: FlavorSign,
+    /// The file of another tool that states the program or its version, if one does.
+    tool_file: Option<PathBuf>,
+}
+
+impl RootFlavor {
+    fn new(choice: FlavorChoice, sign: FlavorSign, tool_file: Option<PathBuf>) -> Self {
+        let flavor = match choice {
+            FlavorChoice::Stated(stated) => stated.flavor,
+            FlavorChoice::Auto => Flavor::newest(Program::Terraform),
+        };
+        Self {
+            flavor,
+            choice,
+            sign,
+            tool_file,
+        }
+    }
+}
+
+/// Returns the directory where a search began that a directory is in, if any.
+fn common_top<'t>(searched: &'t [ProjectPlace], place: &ProjectPlace) -> Option<&'t ProjectPlace> {
+    searched
+        .iter()
+        .find(|top| place.absolute().starts_with(top.absolute()))
 }
 
 /// A project file that counts instead of the nearest one of each root.

@@ -29,10 +29,12 @@ pub struct Root {
     pub lock_path: PathBuf,
     /// The program and version whose rules apply.
     pub flavor: Flavor,
-    /// The flavor that was stated, if any.
+    /// The flavor that was stated, by the user or by the repository, if any.
     pub choice: FlavorChoice,
     /// The evidence for the flavor.
     pub sign: FlavorSign,
+    /// The file of another tool that states the program or its version, if one does.
+    pub tool_file: Option<PathBuf>,
     /// The lock file, if there is one.
     pub lock: Option<LockText>,
     /// There is no configuration beside the lock file, which then counts as not seen (`project`

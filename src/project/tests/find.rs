@@ -16,7 +16,7 @@ const BACKEND: &str = "terraform {\n  backend \"s3\" {}\n}\n";
 const PLAIN: &str = "locals {}\n";
 
 fn found(files: &MemFiles, tops: &[&str]) -> FoundRoots {
-    let flavor = |_: &Path, _: FlavorChoice| Flavor::Terraform1_11;
+    let flavor = |_: &ProjectPlace, _: FlavorChoice| Flavor::Terraform1_11;
     let search = RootSearch {
         files,
         flavor: &flavor,

@@ -78,7 +78,7 @@ fn files_of_opentofu_count_where_there_is_no_other_lock_file() {
     check(
         &lab,
         OPENTOFU,
-        "the rules of OpenTofu apply, as in the other",
+        "the rules of OpenTofu apply, because there are `.tofu` files in the repository; to change that",
     );
     let lab = repository(TERRAFORM);
     lab.write("lib/main.tofu", "");
@@ -169,4 +169,97 @@ fn a_backend_that_terraform_cannot_compute_keeps_nobody_from_locking() {
     let outcome = lab.run(&[&["verify", "--flavor", "opentofu"], BOTH].concat());
     let all = outcome.stdout + &outcome.stderr;
     assert!(!all.contains("Variables not allowed"), "{all}");
+}
+
+#[test]
+fn files_of_other_tools_state_the_program() {
+    let lab = repository(OPENTOFU);
+    for (name, text, header, remark) in [
+        (
+            ".terraform-version",
+            "1.16.0\n",
+            TERRAFORM,
+            "note: the rules of Terraform apply, as .terraform-version states\n",
+        ),
+        // The nearest one counts.
+        (
+            "live/.tool-versions",
+            "opentofu 1.12.6\n",
+            OPENTOFU,
+            "note: the rules of OpenTofu apply, as live/.tool-versions states\n",
+        ),
+        // Two programs in one directory state none; then the other roots count.
+        (
+            "live/mise.toml",
+            "[tools]\nterraform = \"1.16\"\n",
+            OPENTOFU,
+            "the rules of OpenTofu apply, as in the other roots of the repository; to",
+        ),
+        (
+            "live/new/terragrunt.hcl",
+            "terraform_binary = \"terraform\"\n",
+            TERRAFORM,
+            "the rules of Terraform apply, as live/new/terragrunt.hcl states\n",
+        ),
+    ] {
+        lab.write(name, text);
+        check(&lab, header, remark);
+    }
+    // The header of the lock file comes first, and needs no remark.
+    lab.write(&format!("live/new/{LOCK}"), OPENTOFU);
+    let (outcome, written) = lock_new(&lab);
+    assert_eq!(written, OPENTOFU);
+    assert!(!outcome.stderr.contains("states"), "{}", outcome.stderr);
+    // Nothing above the top of the repository is looked at.
+    let lab = repository(OPENTOFU);
+    std::fs::rename(lab.path(".git"), lab.path("live/.git")).unwrap();
+    lab.write(".terraform-version", "1.16.0\n");
+    check(&lab, OPENTOFU, "as in the other roots");
+}
+
+#[test]
+fn files_of_other_tools_state_the_version() {
+    let lab = repository("");
+    let required = "terraform {\n  required_version = \">= 1.15, != 1.15.3\"\n}\n";
+    lab.write("live/old/main.tf", format!("{required}{ONE_PROVIDER}"));
+    lab.write(&format!("live/old/{LOCK}"), TERRAFORM);
+    for (version, unmet) in [
+        ("1.15.2", false),
+        // Another release of 1.15 is allowed.
+        ("1.15", false),
+        ("latest:^1.9", false),
+        ("v1.15.3", true),
+        ("1.9", true),
+    ] {
+        lab.write(".terraform-version", format!("{version} # pinned\n"));
+        let outcome = lab.run(&["verify", "live/old"]);
+        let help = "change the constraint, or the version in .terraform-version";
+        assert_eq!(
+            outcome.stdout.contains(help),
+            unmet,
+            "{version}: {outcome:#?}"
+        );
+        let note = "note: the oldest known rules, terraform@1.11, are used for terraform@1.9, stated in \
+                    .terraform-version\n";
+        assert_eq!(
+            outcome.stderr.contains(note),
+            version == "1.9",
+            "{outcome:#?}"
+        );
+    }
+    // A version of the other program says nothing about this one.
+    std::fs::remove_file(lab.path(".terraform-version")).unwrap();
+    lab.write(".opentofu-version", "1.6.0\n");
+    let outcome = lab.run(&["verify", "live/old"]);
+    assert!(
+        !outcome.stdout.contains("core-version-unmet"),
+        "{outcome:#?}"
+    );
+    // What is typed counts instead.
+    lab.write(".terraform-version", "1.9\n");
+    let outcome = lab.run(&["verify", "live/old", "--flavor", "terraform@1.16"]);
+    assert!(
+        !outcome.stdout.contains("core-version-unmet"),
+        "{outcome:#?}"
+    );
 }
