@@ -8,6 +8,7 @@ use crate::advice;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::git::{GitError, Repository, Revision, Tree};
+use crate::project;
 use crate::report::{Failure, Sentence};
 use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, clean};
 
@@ -24,7 +25,7 @@ pub(super) struct ProjectRevision<'a> {
     stated: Option<PathBuf>,
     /// The files as they are now.
     disk: &'a dyn Disk,
-    /// A file that was looked for is another one on disk.
+    /// A project file that was looked for is another one on disk.
     differs: AtomicBool,
 }
 
@@ -82,7 +83,10 @@ impl Files for ProjectRevision<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         let path = self.absolute(path);
         let read = self.tree.read(&path, limit);
-        if read.as_ref().ok() != self.disk.read(&path, limit).as_ref().ok() {
+        // Lock files are read from the revision, too, for the flavor: that they differ is no news.
+        let is_project_file =
+            path.ends_with(project::FILE_NAME) || self.stated.as_ref() == Some(&path);
+        if is_project_file && read.as_ref().ok() != self.disk.read(&path, limit).as_ref().ok() {
             self.differs.store(true, Ordering::Relaxed);
         }
         match read {

@@ -160,6 +160,12 @@ fn no_branch_chooses_by_which_rules_it_is_checked() {
     ] {
         assert!(outcome.stdout.contains(part), "{part}: {outcome:#?}");
     }
+    // A file that names the program for other tools is that of the base, too.
+    repo.remove(&format!("live/b/{LOCK}"));
+    repo.write("live/b/.opentofu-version", "1.12.6\n");
+    check_found(&repo, &[&["--config-at", &base]]);
+    repo.remove("live/b/.opentofu-version");
+    repo.git(&["checkout", "--quiet", "HEAD", "live/b"]);
     // Who means it says so first.
     let stated = format!("{PROJECT}flavor = \"opentofu\"\n");
     repo.write("live/b/.lockctl.hcl", stated);
@@ -167,6 +173,28 @@ fn no_branch_chooses_by_which_rules_it_is_checked() {
     let outcome = repo.run(&["verify", "-r", "--config-at", &now]);
     assert_eq!(outcome.code, 0, "{outcome:#?}");
     assert!(!outcome.stderr.contains("as before"), "{outcome:#?}");
+}
+
+#[test]
+fn only_a_project_file_that_differs_is_mentioned() {
+    let Some((repo, base)) = repository(CONFIGURATION) else {
+        return;
+    };
+    for (name, text, is_said) in [
+        (
+            "live/b/.terraform.lock.hcl",
+            format!("{ENTRY}# more\n"),
+            false,
+        ),
+        (".terraform-version", "1.16.0\n".to_owned(), false),
+        (".lockctl.hcl", format!("{PROJECT}# more\n"), true),
+    ] {
+        repo.write(name, text);
+        repo.commit("changed");
+        let outcome = repo.run(&["verify", "-r", "--config-at", &base]);
+        let is_mentioned = outcome.stderr.contains("project files are those of");
+        assert_eq!(is_mentioned, is_said, "{name}: {outcome:#?}");
+    }
 }
 
 #[test]
