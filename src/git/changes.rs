@@ -223,7 +223,15 @@ impl Repository<'_> {
             .filter_map(|path| {
                 let records = path.ancestors().find(|dir| dir.ends_with(data_dir))?;
                 let packages = records.join("providers");
-                (path == records || path.starts_with(&packages)).then(|| top.join(packages))
+                // OpenTofu's installer leaves a lock beside each package: `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH.lock`.
+                let is_lock = path
+                    .extension()
+                    .is_some_and(|extension| extension == "lock")
+                    && path
+                        .strip_prefix(&packages)
+                        .is_ok_and(|below| below.iter().count() == 5);
+                let is_package = path == records || path.starts_with(&packages) && !is_lock;
+                is_package.then(|| top.join(packages))
             })
             .collect();
         dirs.dedup();

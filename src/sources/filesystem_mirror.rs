@@ -242,10 +242,17 @@ impl Scan<'_> {
         dir: &Path,
     ) -> Result<(), ScanFailure> {
         for entry in self.list(dir)? {
-            let Some(Ok(platform)) = entry.name.to_str().map(str::parse::<Platform>) else {
+            let Some(name) = entry.name.to_str() else {
                 continue;
             };
-            let path = dir.join(&entry.name);
+            // The lock of OpenTofu's installer would be a package for `linux` on `amd64.lock` (rules 7.8).
+            if entry.kind == FileKind::File && name.ends_with(".lock") {
+                continue;
+            }
+            let Ok(platform) = name.parse::<Platform>() else {
+                continue;
+            };
+            let path = dir.join(name);
             // A link that leads nowhere is what is left when the directory behind it was deleted or
             // moved. The programs skip it, and a file as well; both are kept apart, so that `verify` can
             // report why the package is missing.

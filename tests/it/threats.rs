@@ -226,7 +226,11 @@ fn a_package_that_is_committed_proves_nothing() {
             #[cfg(unix)]
             std::os::unix::fs::symlink(target, repo.path().join(link)).unwrap();
         }
-        // What `init` has installed here is no part of the repository.
+        // What `init` has installed here is no part of the repository; the lock of OpenTofu's installer is no package.
+        repo.write(&format!("{package}.lock"), "");
+        if link.is_empty() {
+            repo.git(&["add", "-f", &format!("{package}.lock")]);
+        }
         let outcome = repo.run(&["verify", "live/b"]);
         assert_eq!(outcome.code, 0, "{outcome:#?}");
         let verified = "1 installed package verified";

@@ -119,6 +119,31 @@ fn a_file_in_the_place_of_a_package_is_reported() {
     );
 }
 
+/// OpenTofu's installer leaves an empty file beside each package, in every place that it installs into.
+#[test]
+fn the_lock_of_an_installer_is_no_package() {
+    let mut lab = simple();
+    assert_exit(&lock(&lab, BOTH), 0);
+    let package = "example.com/t/x/1.1.0/linux_amd64";
+    for place in [".terraform/providers", "cache", "mirror"] {
+        lab.unpacked(place, package, "1.1.0 linux_amd64");
+        lab.write(&format!("{place}/{package}.lock"), "");
+    }
+    lab.env
+        .vars
+        .insert("TF_PLUGIN_CACHE_DIR".to_owned(), lab.path("cache").into());
+    for more in [
+        &[][..],
+        &["--flavor", "opentofu"],
+        &["--fs-mirror", "mirror"],
+        &["--package", ".terraform/providers"],
+    ] {
+        let outcome = verify(&lab, &[BOTH, more, &["-v"]].concat());
+        assert_exit(&outcome, 0);
+        assert!(!outcome.stdout.contains("amd64.lock"), "{outcome:#?}");
+    }
+}
+
 /// The program asks the mirror first, whatever is installed.
 #[test]
 fn a_mirror_that_lacks_the_locked_version_is_reported() {

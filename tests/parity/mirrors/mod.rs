@@ -2,6 +2,7 @@
 
 mod generated;
 mod installed;
+mod verified;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -35,7 +36,10 @@ struct MirrorSetting {
 
 impl MirrorSetting {
     fn new() -> Option<Self> {
-        let terraform = Terraform::find_trusting()?;
+        Some(Self::of(Terraform::find_trusting()?))
+    }
+
+    fn of(terraform: Terraform) -> Self {
         let registry = Registry::start();
         for (source, versions) in PROVIDERS {
             let (_, type_name) = source.split_once('/').unwrap();
@@ -51,12 +55,12 @@ impl MirrorSetting {
         let mut lab = Lab::new();
         terraform.use_registry(&mut lab, &registry, &[]);
         let hosts = lab.read("cli.tfrc");
-        Some(Self {
+        Self {
             terraform,
             registry,
             lab,
             hosts,
-        })
+        }
     }
 
     /// Writes a root that requires some of the providers, in some of their versions.
