@@ -157,6 +157,7 @@ impl Verifier {
             facts: &|_| Attributions::new(),
             releases: &|_| LockedReleases::unknown(),
             builds: &|_| LockedBuilds::new(),
+            carried: &|_| Vec::new(),
             sources: SourceChecks::none(),
             matrix: false,
         };

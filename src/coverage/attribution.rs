@@ -4,20 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
 use crate::hash::{Hash, Hashes, Scheme};
-use crate::package::{Fact, PackageId};
+use crate::package::{Fact, PackageId, ReleaseFact, ReleasePackage};
 use crate::platform::Platform;
 use crate::version::Version;
 
 /// The packages that the hashes of a lock entry belong to, by facts.
 ///
 /// A fact is about the zip of a recorded `zh:`. It belongs to the entry if it is of the same version of a
-/// provider of the same type: the same packages may come from several registries.
+/// provider of the same type: the same packages may come from several registries. The kept signed lists of the
+/// release, which are those of its own registry, may name packages whose `zh:` is not recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Attribution {
     packages: BTreeMap<Platform, Vec<Fact>>, // Invariant: no list is empty.
     offered: BTreeSet<Platform>,
     foreign: BTreeMap<Hash, PackageId>,
     recorded: Hashes,
+    /// The release, by its kept signed lists.
+    release: Option<ReleaseFact>,
+    /// The `h1:` of signed packages that this run has hashed.
+    hashed: BTreeMap<Platform, Hash>,
 }
 
 impl Attribution {
@@ -53,10 +58,33 @@ impl Attribution {
         attribution
     }
 
-    /// Returns true if no fact is about any of the hashes.
+    /// Adds the kept signed lists of the release.
+    #[must_use]
+    pub fn with_release(mut self, release: ReleaseFact) -> Self {
+        // Where each platform has a list of its own, the release may have more packages.
+        if release.lists_release {
+            let packages = release.packages.values();
+            self.offered
+                .extend(packages.map(|package| package.platform.clone()));
+        }
+        self.release = Some(release);
+        self
+    }
+
+    /// Adds the `h1:` of signed packages that this run has hashed.
+    #[must_use]
+    pub fn with_hashed(mut self, hashed: BTreeMap<Platform, Hash>) -> Self {
+        self.hashed = hashed;
+        self
+    }
+
+    /// Returns true if nothing is known of the hashes, nor of the release.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.packages.is_empty() && self.foreign.is_empty()
+        self.packages.is_empty()
+            && self.foreign.is_empty()
+            && self.release.is_none()
+            && self.hashed.is_empty()
     }
 
     /// Iterates over the packages of the version whose `zh:` is recorded, by platform; as a rule there is one
@@ -96,21 +124,62 @@ impl Attribution {
     /// Returns the platforms whose package has a hash, sorted; none if that is unknown.
     #[must_use]
     pub fn platforms_of(&self, hash: &Hash) -> Vec<Platform> {
-        let has_hash = |fact: &Fact| fact.h1 == *hash || fact.zh == *hash;
-        self.packages
-            .iter()
-            .filter(|(_, facts)| facts.iter().any(has_hash))
-            .map(|(platform, _)| platform.clone())
-            .collect()
+        let by_fact = self
+            .packages()
+            .filter(|fact| fact.h1 == *hash || fact.zh == *hash)
+            .map(|fact| &fact.id.platform);
+        let by_list = self
+            .listed()
+            .filter(|(zh, package)| *zh == hash || package.h1.as_ref() == Some(hash))
+            .map(|(_, package)| &package.platform);
+        let platforms: BTreeSet<&Platform> = by_fact.chain(by_list).collect();
+        platforms.into_iter().cloned().collect()
     }
 
     /// Returns the platforms whose `h1:` is recorded for sure, sorted.
     #[must_use]
     pub fn covered(&self) -> Vec<Platform> {
-        self.by_platform()
-            .filter(|(_, fact)| self.recorded.contains(&fact.h1))
+        let platforms: BTreeSet<Platform> = self
+            .known_h1()
+            .filter(|(_, h1)| self.recorded.contains(h1))
             .map(|(platform, _)| platform.clone())
+            .collect();
+        platforms.into_iter().collect()
+    }
+
+    /// Returns the `h1:` of the packages for a platform, if an unpacked package with another one is none of them: the
+    /// content of every listed zip for the platform is known.
+    #[must_use]
+    pub fn expected(&self, platform: &Platform) -> BTreeSet<&Hash> {
+        // A release that was published again has two packages for a platform.
+        let is_unknown = self
+            .listed()
+            .any(|(zh, package)| package.platform == *platform && !self.knows(zh, package));
+        self.known_h1()
+            .filter(|(other, _)| *other == platform && !is_unknown)
+            .map(|(_, h1)| h1)
             .collect()
+    }
+
+    /// Returns true if a hash is known to be of the release: of a package, or of another file in its kept lists.
+    #[must_use]
+    pub fn is_of_release(&self, hash: &Hash) -> bool {
+        self.is_known(hash)
+            || self.packages().any(|fact| fact.zh == *hash)
+            || self
+                .release
+                .as_ref()
+                .is_some_and(|release| release.has(hash))
+    }
+
+    /// Lists the recorded `zh:` that the kept list of the whole release does not have, sorted.
+    #[must_use]
+    pub fn unlisted(&self) -> Vec<&Hash> {
+        let Some(release) = self.release.as_ref().filter(|list| list.lists_release) else {
+            return Vec::new();
+        };
+        let is_unlisted = |zh: &&Hash| !release.has(zh) && !self.foreign.contains_key(zh);
+        self.recorded.of(Scheme::Zh).filter(is_unlisted).collect()
     }
 
     /// Returns the recorded hashes of packages of other releases, each with the package.
@@ -138,8 +207,24 @@ impl Attribution {
     /// Counts the packages of the release that no fact is about; `None` if it is unknown how many it has.
     #[must_use]
     pub fn unseen(&self) -> Option<usize> {
-        let is_unseen = |platform: &&Platform| !self.packages.contains_key(platform);
-        (!self.offered.is_empty()).then(|| self.offered.iter().filter(is_unseen).count())
+        let is_seen = |platform: &Platform| {
+            self.packages.contains_key(platform) || self.hashed.contains_key(platform)
+        };
+        let of_platforms = self.offered.iter().filter(|platform| !is_seen(platform));
+        let of_zips = self
+            .listed()
+            .filter(|(zh, package)| !self.knows(zh, package));
+        // A list has two zips for a platform whose package was published again.
+        (!self.offered.is_empty()).then(|| match self.listed().next() {
+            Some(_) => of_zips.count(),
+            None => of_platforms.count(),
+        })
+    }
+
+    /// Counts the packages of the release; 0 if that is unknown.
+    #[must_use]
+    pub fn package_count(&self) -> usize {
+        self.listed().count().max(self.offered.len())
     }
 
     /// Lists recorded `h1:` that are more than the packages which could have them: all of them are of no
@@ -165,7 +250,29 @@ impl Attribution {
     }
 
     fn is_known(&self, h1: &Hash) -> bool {
-        self.packages().any(|fact| fact.h1 == *h1)
+        self.known_h1().any(|(_, known)| known == h1)
+    }
+
+    /// Iterates over the known `h1:` of packages of the release, with their platforms.
+    fn known_h1(&self) -> impl Iterator<Item = (&Platform, &Hash)> {
+        let by_fact = self.packages().map(|fact| (&fact.id.platform, &fact.h1));
+        let by_list = self
+            .listed()
+            .filter_map(|(_, package)| Some((&package.platform, package.h1.as_ref()?)));
+        by_fact.chain(by_list).chain(&self.hashed)
+    }
+
+    /// Iterates over the packages in the list of the whole release, by their `zh:`.
+    fn listed(&self) -> impl Iterator<Item = (&Hash, &ReleasePackage)> {
+        let release = self.release.iter().filter(|list| list.lists_release);
+        release.flat_map(|list| &list.packages)
+    }
+
+    /// Returns true if the `h1:` of a listed package is known.
+    fn knows(&self, zh: &Hash, package: &ReleasePackage) -> bool {
+        package.h1.is_some()
+            || self.packages().any(|fact| fact.zh == *zh)
+            || self.hashed.contains_key(&package.platform)
     }
 }
 
@@ -271,5 +378,90 @@ mod tests {
         assert!(!attribution("abd", &["linux"]).may_share_zips());
         // What a mirror leaves is no list.
         assert!(!attribution("a", &["linux"]).may_share_zips());
+    }
+
+    /// The kept list of the release: the zips of facts `a`, `b` and `c`, `d`, of which nothing more is known, and a
+    /// manifest `f`.
+    fn release() -> ReleaseFact {
+        let package = |digit, name: &str, text: Option<&str>| {
+            let h1 = text.map(h1);
+            let platform = platform(name);
+            (zh(digit), ReleasePackage { platform, h1 })
+        };
+        ReleaseFact {
+            provider: addr("acme/demo"),
+            version: "2.0.0".parse().expect("valid"),
+            lists_release: true,
+            signers: BTreeSet::new(),
+            dates: crate::package::ReleaseDates::default(),
+            packages: BTreeMap::from([
+                package('a', "linux_amd64", Some("linux")),
+                package('b', "darwin_arm64", Some("darwin")),
+                package('c', "windows_amd64", None),
+                package('d', "linux_arm64", None),
+            ]),
+            others: BTreeSet::from([zh('f')]),
+        }
+    }
+
+    #[test]
+    fn a_kept_list_judges_every_recorded_zh() {
+        let unlisted = |zips: &str| {
+            let found = attribution(zips, &[]).with_release(release());
+            let unlisted = found.unlisted().into_iter();
+            unlisted
+                .map(|zh| zh.value()[..1].to_owned())
+                .collect::<String>()
+        };
+        assert_eq!(unlisted("abcdf"), "");
+        assert_eq!(unlisted("abc1f"), "1");
+        // That of an older release has a finding of its own.
+        assert_eq!(unlisted("abce2"), "2");
+        // A list of one platform does not name the packages of others.
+        let of_platform = ReleaseFact {
+            lists_release: false,
+            ..release()
+        };
+        assert!(
+            attribution("a1", &[])
+                .with_release(of_platform)
+                .unlisted()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_package_is_another_one_if_all_zips_of_its_platform_are_known() {
+        let expected = |found: &Attribution, name: &str| {
+            let h1 = found.expected(&platform(name));
+            h1.into_iter()
+                .map(Hash::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        // Facts alone, then the kept list, which also knows zips that are not recorded.
+        let found = attribution("a", &[]);
+        assert_eq!(expected(&found, "linux_amd64"), "h1:linux");
+        assert_eq!(expected(&found, "darwin_arm64"), "");
+        let found = attribution("", &["linux"]).with_release(release());
+        assert_eq!(expected(&found, "darwin_arm64"), "h1:darwin");
+        assert_eq!(expected(&found, "linux_arm64"), "");
+        assert_eq!((found.unseen(), found.package_count()), (Some(2), 4));
+        assert!(found.is_of_release(&zh('f')) && found.is_of_release(&h1("linux")));
+        // The release was published again: the other zip of the platform may have any content.
+        let mut twice = release();
+        let again = ReleasePackage {
+            platform: platform("linux_amd64"),
+            h1: None,
+        };
+        twice.packages.insert(zh('9'), again);
+        let found = attribution("a", &[]).with_release(twice);
+        assert_eq!(expected(&found, "linux_amd64"), "");
+        // A package that this run hashed decides.
+        let hashed = BTreeMap::from([(platform("linux_amd64"), h1("linux"))]);
+        assert_eq!(
+            expected(&found.with_hashed(hashed), "linux_amd64"),
+            "h1:linux"
+        );
     }
 }

@@ -236,6 +236,9 @@ rules! {
         "a recorded hash cannot come from the signed list of its release";
     HASHES_EMPTY = "hashes-empty", LockFile, Error:
         "a lock file has an empty list of hashes";
+    HASHES_OF_OTHER_VERSION = "hashes-of-other-version", Packages, Error:
+        "an entry has hashes of the version that was locked before",
+        together "Hashes of the version that was locked before: {who}";
     HASHES_UNEXPLAINED = "hashes-unexplained", Packages, Warning:
         "a package of a mirror is new, and recorded h1: hashes are left over";
     HOSTS_MIXED = "hosts-mixed", Requirements, Warning:

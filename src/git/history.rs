@@ -9,6 +9,10 @@ use super::objects::ObjectId;
 use super::repository::{LOCK_FILES, MAX_LIST_BYTES, Repository, kind_of, path_of};
 use super::revision::Revision;
 
+/// Maximum number of commits, counted along first parents, among which the last change of a lock file is looked for:
+/// a repository may have a million.
+const MAX_RECENT: usize = 1000;
+
 /// A commit that changed lock files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
@@ -96,13 +100,27 @@ impl Repository<'_> {
     /// # Errors
     /// If git does not answer.
     pub fn history(&self, from: &Revision) -> Result<Vec<Commit>, GitError> {
+        self.log(&[from.id.as_str()])
+    }
+
+    /// Lists those of the newest commits of `HEAD` that changed lock files, as [`history`](Self::history) does.
+    ///
+    /// # Errors
+    /// If git does not answer, or there is no commit.
+    pub fn recent_history(&self) -> Result<Vec<Commit>, GitError> {
+        // A shorter history has no such commit, and is listed as a whole.
+        self.log(&["--ignore-missing", "HEAD", &format!("^HEAD~{MAX_RECENT}")])
+    }
+
+    fn log(&self, revisions: &[&str]) -> Result<Vec<Commit>, GitError> {
         // `-c` lists a merge only for files that differ from every parent: who merged took part of each.
         let mut args = vec!["log", "-c"];
         args.extend(RAW_FORM);
         // Old commits may state another encoding for their messages.
         args.push("--encoding=UTF-8");
         args.push("--format=tformat:commit %H%x00%aI%x00%an%x00%s");
-        args.extend([from.id.as_str(), "--", LOCK_FILES]);
+        args.extend(revisions);
+        args.extend(["--", LOCK_FILES]);
         let output = self.output(&args, &[], MAX_LIST_BYTES)?;
         parse(&output).ok_or(GitError::Unexpected { command: "log" })
     }

@@ -159,8 +159,8 @@ fn constraints(
 struct RemovedHashes {
     replaced: Vec<ContradictedHash>,
     dropped: Dropped,
-    /// The number of recorded `h1:` that a repair left without having compared them.
-    not_compared: usize,
+    /// The recorded `h1:` that stay without having been compared.
+    not_compared: Vec<Hash>,
 }
 
 impl RemovedHashes {

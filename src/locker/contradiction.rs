@@ -23,9 +23,8 @@ pub(super) struct Compared {
     pub(super) errors: Vec<LockError>,
     /// Recorded hashes that do not stay.
     pub(super) replaced: Vec<ContradictedHash>,
-    /// The number of recorded `h1:` that a repair leaves, because they may be those of packages that were not
-    /// hashed.
-    pub(super) not_compared: usize,
+    /// Recorded `h1:` that stay, because they may be those of packages that were not hashed.
+    pub(super) not_compared: Vec<Hash>,
 }
 
 /// Compares the recorded hashes of a version with the evidence of this run; `new` are the hashes that this run
@@ -74,11 +73,11 @@ pub(super) fn compare(
     }
     // A list without a signature shows that something is wrong, but not what.
     let is_repair = is_signed && contradicted == Contradicted::Replaced;
-    let (mut replaced, mut not_compared) = (Vec::new(), 0);
+    let mut replaced = Vec::new();
     if is_repair {
         replaced = unvouched.replace();
-        not_compared = unvouched.unattributed.recorded.len();
     }
+    let not_compared = unvouched.unattributed.recorded.clone();
     errors.extend(unvouched.error(hashed, recorded, list));
     Compared {
         errors,

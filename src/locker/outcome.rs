@@ -74,9 +74,9 @@ pub struct ProviderOutcome {
     pub replaced: Vec<ContradictedHash>,
     /// Recorded hashes that did not stay, because their platforms were dropped.
     pub dropped: Dropped,
-    /// The number of recorded `h1:` that a repair left although they were compared with no package: they may be
-    /// those of packages that were not hashed.
-    pub not_compared: usize,
+    /// Recorded `h1:` that were compared with no package: they may be those of packages that were not hashed. Only
+    /// of a release with a signed list.
+    pub not_compared: Vec<Hash>,
     /// The number of recorded `h1:` that are left over when every platform that the source offers has one;
     /// 0 unless a package matched nothing that was recorded.
     pub unexplained: usize,

@@ -165,6 +165,20 @@ pub enum Cause {
         /// They were the signed list of a release.
         is_list: bool,
     },
+    /// `h1:` were added that no fact explains, although facts know packages of the release.
+    H1Unknown {
+        /// The number of these `h1:`.
+        count: usize,
+        /// The locked version.
+        version: String,
+    },
+    /// Hashes were added that belong to no package of the release, by facts and signed lists.
+    OfNoPackage {
+        /// The number of these hashes.
+        count: usize,
+        /// The locked version.
+        version: String,
+    },
     /// Hashes of schemes that no program supports were added or removed.
     UnknownSchemes(BTreeSet<String>),
     /// The constraints allow other versions, or the same in other words.
@@ -183,7 +197,8 @@ impl Cause {
             Self::SimilarNamespace { .. }
             | Self::LookAlike(_)
             | Self::H1Replaced(_)
-            | Self::ZhReplaced { .. } => Risk::Danger,
+            | Self::ZhReplaced { .. }
+            | Self::OfNoPackage { .. } => Risk::Danger,
             // Without any hash every package is accepted; where only some are lost, `init` or `plan` fails on a
             // platform or a route (`hash` rules 3.5).
             Self::HostSwitched { .. }
@@ -208,6 +223,7 @@ impl Cause {
             | Self::OutsideConstraints
             | Self::PackagesAdded(_)
             | Self::ListCompleted { .. }
+            | Self::H1Unknown { .. }
             | Self::UnknownSchemes(_)
             | Self::ConstraintsDropped => Risk::Notice,
             Self::ProviderRemoved
@@ -385,6 +401,20 @@ impl Cause {
                 format!(
                     "{lost} of {of} zh: {was} replaced, but the version did not change: {reasons}"
                 )
+            }
+            Self::H1Unknown { count, version } => {
+                let (are, belong) = match count {
+                    1 => ("1 h1: is".to_owned(), "a package"),
+                    _ => (format!("{count} h1: are"), "packages"),
+                };
+                format!("{are} not known to belong to {belong} of {version}")
+            }
+            Self::OfNoPackage { count, version } => {
+                let belong = match count {
+                    1 => "1 hash belongs".to_owned(),
+                    _ => format!("{count} hashes belong"),
+                };
+                format!("{belong} to no package of {version}, by what this machine has proven")
             }
             Self::UnknownSchemes(names) => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -44,19 +44,35 @@ pub struct Explained {
 /// Explains a change by the two entries alone.
 #[must_use]
 pub fn explain(change: &ProviderChange) -> Explained {
-    let mut causes = match &change.sides {
+    let causes = match &change.sides {
         Sides::Added(new) => added(change, &new.lock),
         Sides::Removed(_) => vec![Cause::ProviderRemoved],
         Sides::Both { old, new } => both(change, old, new),
     };
-    // Another source is another provider, so all else follows from it. The sort is stable: of equal causes the
-    // one that was found first stays first.
-    causes.sort_by_key(|cause| Reverse((cause.is_about_the_source(), cause.risk())));
-    let risk = causes.iter().map(Cause::risk).max().unwrap_or_default();
-    Explained { causes, risk }
+    Explained::of(causes)
+}
+
+/// The numbers of added hashes of which facts say something else than that they belong to the release.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JudgedHashes {
+    /// `h1:` that no fact explains, although facts know packages of the release.
+    pub unknown: usize,
+    /// Hashes that belong to no package of the release.
+    pub of_no_package: usize,
+    /// Those of them that are `h1:`.
+    pub h1_of_no_package: usize,
 }
 
 impl Explained {
+    /// Sorts causes, and takes their highest risk.
+    fn of(mut causes: Vec<Cause>) -> Self {
+        // Another source is another provider, so all else follows from it. The sort is stable: of equal causes the
+        // one that was found first stays first.
+        causes.sort_by_key(|cause| Reverse((cause.is_about_the_source(), cause.risk())));
+        let risk = causes.iter().map(Cause::risk).max().unwrap_or_default();
+        Self { causes, risk }
+    }
+
     /// Returns the causes as one sentence, without a period.
     #[must_use]
     pub fn sentence(&self) -> String {
@@ -80,6 +96,36 @@ impl ExplainedChange {
             builds: Vec::new(),
             advisories: Vec::new(),
         }
+    }
+
+    /// Adds what facts say of hashes that were added.
+    pub fn add_judged(&mut self, judged: JudgedHashes) {
+        let Some(side) = self.change.now() else {
+            return;
+        };
+        let version = side.lock.version.to_string();
+        let doubtful = judged.unknown + judged.h1_of_no_package;
+        let mut causes = std::mem::take(&mut self.explained.causes);
+        for cause in &mut causes {
+            // Such an `h1:` is no platform.
+            if let Cause::PlatformsAdded(count) | Cause::H1Added(count) = cause {
+                *count = count.saturating_sub(doubtful);
+            }
+        }
+        causes.retain(|cause| !matches!(cause, Cause::PlatformsAdded(0) | Cause::H1Added(0)));
+        if judged.of_no_package > 0 {
+            causes.push(Cause::OfNoPackage {
+                count: judged.of_no_package,
+                version: version.clone(),
+            });
+        }
+        if judged.unknown > 0 {
+            causes.push(Cause::H1Unknown {
+                count: judged.unknown,
+                version,
+            });
+        }
+        self.explained = Explained::of(causes);
     }
 
     /// Returns the causes as one sentence without a period: with the terms of the constraints that changed,

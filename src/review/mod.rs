@@ -50,7 +50,7 @@ pub use causes::{Cause, Risk};
 pub use comparison::FileComparison;
 pub use configuration::{ConfigurationCause, ConfigurationSides};
 pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
-pub use explain::{Explained, ExplainedChange, explain};
+pub use explain::{Explained, ExplainedChange, JudgedHashes, explain};
 pub use file::{FileCause, FileReview, LockSide, review};
 pub use folded::{FoldedCause, FoldedChange, FoldedChanges, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::contents::{PackageBuild, ProgramContents};
-use crate::coverage::Attributions;
 use crate::diag::Texts;
 use crate::hash::Hash;
 use crate::locker::{self, Contradicted, DOWNLOADS, LockError, LockSettings, RootRequest};
@@ -154,7 +153,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
         let search = PackageSearch {
             places: &places,
             singles: &[],
-            facts: &Attributions::new(),
+            facts: &self.facts.about(root, &lock.document.lock),
             wanted: None,
             sources: &|_| Vec::new(),
             cache_may_break: false,

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::coverage::Attributions;
+use crate::addr::ProviderAddr;
+use crate::coverage::{Attribution, Attributions};
+use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::lockfile::LockFile;
 use crate::report::Sentence;
@@ -13,6 +15,7 @@ use crate::run::root::Root;
 use crate::run::user::caches;
 use crate::store::{Facts, NoFacts, Store};
 use crate::verify::LockedReleases;
+use crate::version::Version;
 
 /// The facts that a command works with.
 pub(crate) struct UserFacts<'a> {
@@ -42,16 +45,30 @@ impl<'a> UserFacts<'a> {
         }
     }
 
-    /// Finds out what facts say about the hashes of a lock file; entries of which nothing is known are left
-    /// out.
+    /// Finds out what facts and kept signed lists say about the hashes of a lock file; entries of which nothing
+    /// is known are left out.
     pub(crate) fn about(&self, root: &Root, lock: &LockFile) -> Attributions {
         let trusted = trusted(root);
         let entries = lock.providers.iter().map(|(provider, entry)| {
-            let (version, hashes) = (&entry.version, &entry.hashes);
-            let found = trusted.attribute(self.get(), provider, version, hashes);
+            let found = self.attribute(trusted, provider, &entry.version, &entry.hashes);
             (provider.clone(), found)
         });
         entries.filter(|(_, found)| !found.is_empty()).collect()
+    }
+
+    /// Finds out what facts and the kept signed lists of a release say about hashes of it.
+    pub(crate) fn attribute(
+        &self,
+        trusted: TrustedFacts,
+        provider: &ProviderAddr,
+        version: &Version,
+        hashes: &Hashes,
+    ) -> Attribution {
+        let found = trusted.attribute(self.get(), provider, version, hashes);
+        match trusted.release(self.get(), provider, version) {
+            Some(stored) => found.with_release(stored.release.clone()),
+            None => found,
+        }
     }
 
     /// Returns what is known of the locked releases; those of which nothing is known are left out.

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeSet;
 
-use super::known::LockedReleases;
+use super::known::{AlteredPackage, LockedReleases};
 use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
-use crate::diag::{Diagnostic, Finding, Span, counted, counted_as, rules};
-use crate::hash::{Hash, Scheme};
+use crate::diag::{Diagnostic, Finding, counted, counted_as, rules};
+use crate::hash::{Hash, Hashes, Scheme};
 use crate::package::{PackageId, SignerKey};
 
-/// Maximum number of hashes of an entry that are shown in their places.
-const MAX_SHOWN: usize = 5;
-
-/// Reports hashes of packages of other releases, and `h1:` of no package at all.
+/// Reports hashes of packages of other releases, and hashes of no package at all; `altered` are packages with a
+/// recorded hash that facts contradict.
 ///
 /// Where a registry was asked, its signed list decides about a `zh:`: a publisher may use the same zip in two
-/// releases.
+/// releases, and add packages to one.
 #[must_use]
 pub(super) fn check(
     subject: CheckedLock<'_>,
     attributions: &Attributions,
+    altered: &[AlteredPackage],
+    has_answer: impl Fn(&ProviderAddr) -> bool,
     is_listed: impl Fn(&ProviderAddr, &Hash) -> bool,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -32,7 +32,15 @@ pub(super) fn check(
             attribution,
         };
         findings.extend(entry.foreign(is_signed));
-        findings.extend(entry.surplus());
+        if !has_answer(provider) {
+            findings.extend(entry.unlisted());
+        }
+        let altered: Vec<&AlteredPackage> = altered
+            .iter()
+            .filter(|altered| altered.id.provider == *provider)
+            .collect();
+        findings.extend(entry.altered(&altered));
+        findings.extend(entry.surplus(&altered));
     }
     findings
 }
@@ -144,12 +152,70 @@ impl AttributedEntry<'_> {
         Some(Finding::about(self.provider, diagnostic.help(help)))
     }
 
-    fn surplus(&self) -> Option<Finding> {
-        let surplus = self.attribution.surplus();
-        let unseen = self.attribution.unseen().unwrap_or_default();
+    /// Reports `zh:` that the kept list of the release lacks, beside others that it has.
+    fn unlisted(&self) -> Option<Finding> {
+        let unlisted = self.attribution.unlisted();
+        let recorded = self.recorded()?.of(Scheme::Zh).count();
+        // `of_no_release` reports an entry without any hash of the release.
+        if unlisted.is_empty() || unlisted.len() == recorded {
+            return None;
+        }
+        let title = format!(
+            "{} {} is locked with {} that its signed list lacks",
+            self.provider,
+            self.version(),
+            counted_as(unlisted.len(), "zh: hash", "zh: hashes"),
+        );
+        let note = "the signed list of this release does not have it";
+        let diagnostic = self.at(title, unlisted.into_iter().map(|zh| (zh, note.to_owned())));
+        let advice = self.subject.advice;
+        let help = advice.lock_signed.with("--repair").named_in(|repair| {
+            format!(
+                "an earlier run checked that list; find out in the history of the file where the hash came \
+                 from; then run `{repair}`, which compares it with the list as it is served now"
+            )
+        });
+        Some(Finding::about(self.provider, diagnostic.help(help)))
+    }
+
+    /// Reports the recorded `h1:` of packages that are not those of the release.
+    fn altered(&self, altered: &[&AlteredPackage]) -> Option<Finding> {
+        let places: Vec<(&Hash, String)> = self
+            .attribution
+            .unexplained()
+            .into_iter()
+            .filter_map(|h1| {
+                let package = altered.iter().find(|package| package.h1.contains(h1))?;
+                let AlteredPackage { id, place, .. } = package;
+                let place = place.display();
+                Some((
+                    h1,
+                    format!(
+                        "of {place}, which is not the signed package for {}",
+                        id.platform
+                    ),
+                ))
+            })
+            .collect();
+        if places.is_empty() {
+            return None;
+        }
+        let title = format!(
+            "{} {} is locked with {} of no package of the release",
+            self.provider,
+            self.version(),
+            counted_as(places.len(), "h1: hash", "h1: hashes"),
+        );
+        Some(self.of_no_package(title, places.into_iter()))
+    }
+
+    fn surplus(&self, altered: &[&AlteredPackage]) -> Option<Finding> {
+        let mut surplus = self.attribution.unexplained();
+        surplus.retain(|h1| !altered.iter().any(|package| package.h1.contains(h1)));
+        let unseen = self.attribution.unseen()?;
         // Each package that no fact is about may have one of the hashes that are left over (`coverage` rules 1.3).
         let wrong = surplus.len().checked_sub(unseen)?;
-        let offered = self.attribution.offered().len();
+        let offered = self.attribution.package_count();
         let (who, note) = match (wrong, unseen) {
             (0, _) => return None,
             (_, 0) => (
@@ -172,13 +238,26 @@ impl AttributedEntry<'_> {
             self.provider,
             self.version()
         );
-        let diagnostic = self.at(title, surplus.into_iter().map(|hash| (hash, note.clone())));
+        Some(self.of_no_package(title, surplus.into_iter().map(|hash| (hash, note.clone()))))
+    }
+
+    /// Makes a finding about `h1:` of no package of the release.
+    fn of_no_package<'h>(
+        &self,
+        title: String,
+        hashes: impl Iterator<Item = (&'h Hash, String)>,
+    ) -> Finding {
         let help = format!(
             "it accepts a package that no signature covers: find out in the history of the file where it \
              came from; then run `{} --repair --platform all`",
             self.subject.advice.lock
         );
-        Some(Finding::about(self.provider, diagnostic.help(help)))
+        Finding::about(self.provider, self.at(title, hashes).help(help))
+    }
+
+    fn recorded(&self) -> Option<&Hashes> {
+        let entry = self.subject.document.lock.providers.get(self.provider)?;
+        Some(&entry.hashes)
     }
 
     fn version(&self) -> String {
@@ -190,35 +269,13 @@ impl AttributedEntry<'_> {
             .map_or(String::new(), |entry| entry.version.to_string())
     }
 
-    /// Starts a finding at hashes, of which the first few are shown.
+    /// Starts a finding at hashes.
     fn at<'h>(
         &self,
         title: String,
         hashes: impl Iterator<Item = (&'h Hash, String)>,
     ) -> Diagnostic {
-        let file = self.subject.file;
-        let subject = self.subject;
-        let listed = subject.places(self.provider).map(|places| &*places.listed);
-        let mut places: Vec<(Span, String)> = hashes
-            .map(|(hash, note)| {
-                let place = listed
-                    .into_iter()
-                    .flatten()
-                    .find(|(other, _)| other == hash);
-                let span = place.map_or_else(|| subject.hashes(self.provider), |(_, span)| *span);
-                (span, note)
-            })
-            .collect();
-        // The file may list them in any order (`lockfile` rules 4.2); the first in the file is the main place.
-        places.sort_by_key(|(span, _)| span.start);
-        let mut diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
-        for (index, (span, note)) in places.into_iter().take(MAX_SHOWN).enumerate() {
-            diagnostic = if index == 0 {
-                diagnostic.at(file, span, note)
-            } else {
-                diagnostic.see(file, span, note)
-            };
-        }
-        diagnostic
+        let diagnostic = Diagnostic::error(rules::HASH_NOT_OF_RELEASE, title);
+        self.subject.at_hashes(self.provider, diagnostic, hashes)
     }
 }

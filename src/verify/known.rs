@@ -1,15 +1,17 @@
 //! The hashes that are proven to belong to a platform.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::addr::ProviderAddr;
 use crate::contents::ReleaseBuilds;
 use crate::coverage::{Attributions, MachinePackages};
-use crate::hash::{Hash, Scheme};
+use crate::hash::{Hash, Hashes, Scheme};
 use crate::lockfile::LockFile;
-use crate::package::ReleaseFact;
+use crate::package::{PackageId, ReleaseFact};
 use crate::platform::Platform;
+use crate::version::Version;
 
 /// The `h1:` of packages at hand, by provider and platform; only of the locked version.
 pub type KnownHashes = BTreeMap<ProviderAddr, BTreeMap<Platform, Hash>>;
@@ -65,6 +67,30 @@ pub struct SourcePackage {
     pub is_refused: bool,
 }
 
+/// The hashes that an entry has kept from the version which was locked before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CarriedHashes {
+    /// The provider of the entry.
+    pub provider: ProviderAddr,
+    /// The version before.
+    pub version: Version,
+    /// The hashes that both versions of the entry have; one `zh:` may be that of a manifest.
+    pub hashes: Hashes,
+}
+
+/// A package with a recorded hash, although facts give another one for its platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlteredPackage {
+    /// The package that it is in the place of.
+    pub id: PackageId,
+    /// Its path.
+    pub place: PathBuf,
+    /// The recorded `h1:` that it has; none if only the hash of its zip is recorded.
+    pub h1: Vec<Hash>,
+    /// The `h1:` of the package of the release.
+    pub expected: Hash,
+}
+
 /// The hashes that the packages at hand and facts prove.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PackageFacts {
@@ -76,6 +102,8 @@ pub(super) struct PackageFacts {
     pub(super) installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
     pub(super) refused: RefusedPackages,
+    /// The packages whose recorded hash facts contradict.
+    pub(super) altered: Vec<AlteredPackage>,
     /// The packages on this machine.
     pub(super) machines: Machines,
 }

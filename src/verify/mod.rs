@@ -9,6 +9,7 @@
 mod ages;
 #[doc(hidden)]
 mod builds;
+mod carried;
 pub mod configuration;
 mod core_version;
 #[doc(hidden)]
@@ -55,8 +56,8 @@ pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
-    ClaimGaps, KnownHashes, LockedBuilds, LockedReleases, MachineFacts, Machines, PackageForm,
-    RefusedPackages, SourcePackage,
+    AlteredPackage, CarriedHashes, ClaimGaps, KnownHashes, LockedBuilds, LockedReleases,
+    MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage,
 };
 pub use offline_policy::UncheckedPolicy;
 #[cfg(feature = "fetch")]

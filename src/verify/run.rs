@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::{KnownHashes, LockedBuilds, LockedReleases, PackageFacts};
+use super::known::{CarriedHashes, LockedBuilds, LockedReleases, PackageFacts};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
 use super::offline_policy::{self, UncheckedPolicy};
@@ -12,8 +12,8 @@ use super::platforms::PlatformEvidence;
 use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
 use super::subject::CheckedLock;
 use super::{
-    builds, configuration, core_version, file, foreign, ignored, levels, look_alike, matrix,
-    missing, platforms, policy, signed, tracked,
+    builds, carried, configuration, core_version, file, foreign, ignored, levels, look_alike,
+    matrix, missing, platforms, policy, signed, tracked,
 };
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions, CoverageProof};
@@ -36,6 +36,9 @@ pub struct WantedChecks<'a, 'm> {
     pub releases: &'a dyn Fn(&LockFile) -> LockedReleases,
     /// Returns the builds of locked releases by facts; called only if a check needs them.
     pub builds: &'a dyn Fn(&LockFile) -> LockedBuilds,
+    /// Returns the hashes that entries have kept from the version before; called only where facts do not explain
+    /// every hash.
+    pub carried: &'a dyn Fn(&LockFile) -> Vec<CarriedHashes>,
     /// The packages and the registries of the groups [`CheckGroup::Packages`] and [`CheckGroup::Upstream`].
     pub sources: SourceChecks<'a, 'm>,
     /// The outcome of each route is predicted for each provider as well.
@@ -59,6 +62,8 @@ pub struct RootVerdict {
     pub packages: Option<PackagesVerdict>,
     /// The number of signed lists that entries were compared with; `None` if no registry was to be asked.
     pub signed_lists: Option<usize>,
+    /// The number of recorded `h1:` that nothing compares with a package of the release, if registries were asked.
+    pub h1_not_compared: usize,
     /// The settings of the project file that need registries or facts, and had neither.
     pub unchecked_policy: Vec<UncheckedPolicy>,
     /// The predictions for each provider on each platform, if they were wanted.
@@ -115,6 +120,7 @@ pub struct RootVerdict {
 ///     facts: &|_| Default::default(),
 ///     releases: &|_| LockedReleases::unknown(),
 ///     builds: &|_| Default::default(),
+///     carried: &|_| Vec::new(),
 ///     sources: SourceChecks::none(),
 ///     matrix: false,
 /// };
@@ -208,12 +214,11 @@ fn check_lock(
     facts.complete_by_releases(&lock.document.lock, &releases);
     let findings = &mut verdict.findings;
     if groups.wants(CheckGroup::Platforms) {
-        let known = &facts.known;
         findings.extend(platform_hashes(
             root,
             subject,
             &wanted,
-            known,
+            &facts,
             &attributions,
             &answers,
         ));
@@ -227,6 +232,10 @@ fn check_lock(
                 .get(provider)
                 .is_some_and(|entry| entry.hashes.of(Scheme::Zh).next().is_some())
         };
+        if carried::may_be(subject, &attributions) {
+            let carried = (checks.carried)(&lock.document.lock);
+            findings.extend(carried::check(subject, &carried, &attributions));
+        }
         findings.extend(foreign::of_no_release(subject, &releases, |provider| {
             // The signed list as it is served now decides about `zh:`, and says nothing about `h1:`.
             answers.contains_key(provider) && has_zh(provider)
@@ -234,6 +243,15 @@ fn check_lock(
         }));
     }
     findings.extend(source_checks::compare(subject, &answers, &attributions));
+    verdict.h1_not_compared = answers
+        .keys()
+        .filter_map(|provider| Some((provider, lock.document.lock.providers.get(provider)?)))
+        .map(|(provider, entry)| match attributions.get(provider) {
+            Some(attribution) => attribution.unexplained().len(),
+            // A signed list holds no `h1:`.
+            None => entry.hashes.of(Scheme::H1).count(),
+        })
+        .sum();
     if groups.wants(CheckGroup::Build) {
         let known = (checks.builds)(&lock.document.lock);
         findings.extend(builds::check(subject, &known));
@@ -283,7 +301,7 @@ fn platform_hashes(
     root: &RootInputs<'_>,
     subject: CheckedLock<'_>,
     wanted: &WantedPlatforms,
-    known: &KnownHashes,
+    facts: &PackageFacts,
     attributions: &Attributions,
     answers: &Answers,
 ) -> Vec<Finding> {
@@ -293,14 +311,20 @@ fn platform_hashes(
     let evidence = PlatformEvidence {
         wanted,
         project_file: root.project_file,
-        known,
+        known: &facts.known,
         facts: attributions,
         claims: &source_checks::claim_gaps(subject, answers, attributions),
     };
     let mut findings = platforms::check(subject, evidence);
     findings.extend(signed::unlisted(subject, has_answer));
     findings.extend(signed::crowded(subject));
-    findings.extend(foreign::check(subject, attributions, is_listed));
+    findings.extend(foreign::check(
+        subject,
+        attributions,
+        &facts.altered,
+        has_answer,
+        is_listed,
+    ));
     findings
 }
 

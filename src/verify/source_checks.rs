@@ -188,6 +188,7 @@ impl<'a, 'm> SourceChecks<'a, 'm> {
             zips: KnownHashes::new(),
             installed: checked.installed,
             refused: checked.refused,
+            altered: checked.altered,
             machines: checked.machines,
         }
     }

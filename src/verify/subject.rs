@@ -1,14 +1,18 @@
 //! A lock file with the inputs of its checks.
 
 use crate::addr::ProviderAddr;
-use crate::diag::{FileId, RootCommand, Span};
+use crate::diag::{Diagnostic, FileId, RootCommand, Span};
 use crate::flavor::Flavor;
+use crate::hash::Hash;
 #[cfg(feature = "fetch")]
 use crate::hash::Hashes;
 use crate::lockfile::{Document, Places};
 #[cfg(feature = "fetch")]
 use crate::package::PackageId;
 use crate::requirement::{Requirements, StateSeen};
+
+/// Maximum number of hashes of an entry that are shown in their places.
+const MAX_SHOWN: usize = 5;
 
 /// The lock file that is checked.
 #[derive(Clone, Copy, Debug)]
@@ -130,6 +134,33 @@ impl<'a> CheckedLock<'a> {
     pub(super) fn version(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.version)
+    }
+
+    /// Puts a finding at hashes of an entry, each with a note; the first few are shown.
+    pub(super) fn at_hashes<'h>(
+        &self,
+        provider: &ProviderAddr,
+        mut diagnostic: Diagnostic,
+        hashes: impl Iterator<Item = (&'h Hash, String)>,
+    ) -> Diagnostic {
+        let listed = self.places(provider).map(|places| &*places.listed);
+        let mut places: Vec<(Span, String)> = hashes
+            .map(|(hash, note)| {
+                let mut listed = listed.into_iter().flatten();
+                let place = listed.find(|(other, _)| other == hash);
+                let span = place.map_or_else(|| self.hashes(provider), |(_, span)| *span);
+                (span, note)
+            })
+            .collect();
+        // The file may list them in any order (`lockfile` rules 4.2); the first in the file is the main place.
+        places.sort_by_key(|(span, _)| span.start);
+        for (index, (span, note)) in places.into_iter().take(MAX_SHOWN).enumerate() {
+            diagnostic = match index {
+                0 => diagnostic.at(self.file, span, note),
+                _ => diagnostic.see(self.file, span, note),
+            };
+        }
+        diagnostic
     }
 
     pub(super) fn places(&self, provider: &ProviderAddr) -> Option<&Places> {

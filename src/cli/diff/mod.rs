@@ -49,7 +49,7 @@ impl Command for DiffArgs {
         match compared {
             Ok((mut all, warning)) => {
                 let facts = UserFacts::new(&common.options(), world);
-                owners::add(&mut all, common, &facts);
+                owners::add(&mut all, &facts);
                 for file in &mut all {
                     // As for the owners of hashes: the two states may have different project files, so only facts
                     // that this machine computed are used.

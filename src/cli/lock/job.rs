@@ -284,7 +284,12 @@ impl Job for LockJob<'_> {
         match outcome {
             Ok(locked) => {
                 self.report_state(&opened, &locked, result);
-                self.write(&opened, &locked, held, result)
+                let altered = self.altered(&opened, &locked)?;
+                if altered.is_empty() {
+                    return self.write(&opened, &locked, held, result);
+                }
+                result.refuse(altered);
+                Ok(Replaced::Done)
             }
             Err(errors) => {
                 self.report_errors(&opened, &errors, texts, result);
@@ -385,6 +390,11 @@ impl LockJob<'_> {
             ending,
             &mut self.evidence,
         );
+        match (self.options.repair, self.compares_all()) {
+            (true, _) => remarks::not_compared(result, locked, root, "--repair"),
+            (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),
+            (false, false) => {}
+        }
         result.verdict = Some(ending::verdict(ending, locked, root));
         result.lock_mut().outcome = Some(ending::outcome(ending, locked, root));
         if changed {

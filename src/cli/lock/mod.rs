@@ -1,5 +1,6 @@
 //! `lockctl lock`: create or complete the lock file.
 
+mod altered;
 mod args;
 mod dropped;
 mod ending;

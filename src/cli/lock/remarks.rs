@@ -179,7 +179,6 @@ impl ProviderRemarks<'_> {
                 self.outcome.provider.hostname().unicode()
             ));
         }
-        self.not_compared(result);
         dropped::remarks(result, self.outcome, &self.name, self.root);
     }
 
@@ -367,18 +366,20 @@ impl ProviderRemarks<'_> {
             self.rule(result, rules::HASHES_UNEXPLAINED, text);
         }
     }
+}
 
-    /// Counts the `h1:` of a repaired entry that were compared with no package.
-    fn not_compared(&self, result: &mut RootResult) {
-        let kept = self.outcome.not_compared;
-        if kept == 0 {
-            return;
+/// Counts the recorded `h1:` that were compared with no package; `option` is that of the run which compares.
+pub(super) fn not_compared(result: &mut RootResult, locked: &Locked, root: &Root, option: &str) {
+    for outcome in &locked.providers {
+        let kept = outcome.not_compared.len();
+        if kept > 0 {
+            result.remark(format!(
+                "{} {} keeps {} of packages that were not compared, right or wrong; `lockctl lock {option} \
+                 --prove --platform all` compares all packages",
+                outcome.provider.short(root.flavor),
+                outcome.version,
+                counted_as(kept, "h1: hash", "h1: hashes")
+            ));
         }
-        result.remark(format!(
-            "{} keeps {} of packages that were not compared, right or wrong; `lockctl lock --repair \
-             --prove --platform all` compares all packages",
-            self.name,
-            counted_as(kept, "h1: hash", "h1: hashes")
-        ));
     }
 }

@@ -2,7 +2,7 @@
 
 mod args;
 mod text;
-mod versions;
+pub(super) mod versions;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

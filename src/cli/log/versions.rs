@@ -13,7 +13,7 @@ use crate::world::FileKind;
 const BATCH: usize = 256;
 
 /// The content of lock files, by the names of their versions.
-pub(super) struct VersionContents {
+pub(in crate::cli) struct VersionContents {
     all: BTreeMap<ObjectId, BlobContent>,
 }
 
@@ -22,7 +22,7 @@ pub(super) type Versions = BTreeMap<ObjectId, LockFile>;
 
 impl VersionContents {
     /// Reads every version that some commits made or replaced.
-    pub(super) fn read(
+    pub(in crate::cli) fn read(
         repository: &Repository<'_>,
         commits: &[FileCommit<'_>],
     ) -> Result<Self, GitError> {
@@ -50,7 +50,7 @@ impl VersionContents {
     }
 
     /// Returns what a version held, if it could be read.
-    pub(super) fn bytes(&self, blob: &ObjectId) -> Option<&[u8]> {
+    pub(in crate::cli) fn bytes(&self, blob: &ObjectId) -> Option<&[u8]> {
         match self.all.get(blob)? {
             BlobContent::Bytes(bytes) => Some(bytes),
             BlobContent::TooLarge { .. } | BlobContent::Missing => None,

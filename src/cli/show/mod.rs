@@ -72,8 +72,8 @@ fn run(
         let Some(lock) = root.sound_lock_of(choice, result)? else {
             return Ok(Replaced::Done);
         };
-        let known = known_hashes(root, lock, world)?;
         let attributions = facts.about(root, &lock.document.lock);
+        let known = known_hashes(root, lock, &attributions, world)?;
         let mut shown = providers(lock, &known, &attributions);
         if args.upstream {
             let user = user.of(root.flavor);
@@ -193,13 +193,17 @@ fn providers(
     shown.collect()
 }
 
-/// Asks the installed packages which hash belongs to which platform.
-fn known_hashes(root: &Root, lock: &LockText, world: World<'_>) -> Result<KnownHashes, Failure> {
+/// Asks the installed packages which hash belongs to which platform; one that facts contradict has no say.
+fn known_hashes(
+    root: &Root,
+    lock: &LockText,
+    facts: &Attributions,
+    world: World<'_>,
+) -> Result<KnownHashes, Failure> {
     let search = PackageSearch {
         places: &[PackagePlace::installed(root.providers_dir(world.env))],
         singles: &[],
-        // `providers` adds the facts of the store; here only what is installed counts.
-        facts: &Attributions::new(),
+        facts,
         wanted: None,
         sources: &|_| Vec::new(),
         cache_may_break: false,

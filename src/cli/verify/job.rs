@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::args::VerifyArgs;
 use super::fix::Fixed;
+use super::replaced::ReplacedLocks;
 use super::result;
 use crate::addr::ProviderAddr;
 use crate::advice;
@@ -57,12 +58,16 @@ pub(super) struct Verification<'a> {
     ignores: BTreeMap<PathBuf, FileId>,
     /// The directories of installed packages of which git tracks something, by the top of each repository.
     tracked: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// What the last change of each lock file replaced.
+    replaced: ReplacedLocks<'a>,
     /// The commands that concern all roots.
     for_all: Advice,
     /// The packages that are named and belong to none of several roots.
     pub(super) unplaced: Vec<Failure>,
     /// The sentence about lock files that were compared with no configuration.
     pub(super) not_compared: Option<String>,
+    /// The sentence about `h1:` that no answer of a registry judges.
+    pub(super) h1_not_compared: Option<String>,
     /// The sentence about hashes that only the default list of platforms wants.
     pub(super) default_gaps: Option<String>,
 }
@@ -148,6 +153,7 @@ impl Job for Verification<'_> {
         }
         self.unplaced = unplaced(self.scope(), &roots);
         self.not_compared = not_compared(&self.groups, &roots);
+        self.h1_not_compared = h1_not_compared(&roots, &self.for_all);
         self.default_gaps = default_gaps(&roots);
         roots
             .into_iter()
@@ -182,9 +188,11 @@ impl<'a> Verification<'a> {
             registries: BTreeMap::new(),
             ignores: BTreeMap::new(),
             tracked: BTreeMap::new(),
+            replaced: ReplacedLocks::new(world),
             for_all: commands::of_all(options, &args.roots.choice()),
             unplaced: Vec::new(),
             not_compared: None,
+            h1_not_compared: None,
             default_gaps: None,
         }
     }
@@ -234,6 +242,7 @@ impl<'a> Verification<'a> {
                 installation_faults: &installation_faults,
                 facts: &|lock| self.facts.about(root, lock),
                 builds: &|lock| self.facts.builds(root, lock),
+                carried: &|lock| self.replaced.carried(root, lock),
                 releases: &|lock| self.facts.releases(root, lock, self.user.world),
                 sources: SourceChecks {
                     packages: Some(PackageChecks {
@@ -338,6 +347,28 @@ fn not_compared(groups: &Groups, verified: &[VerifiedRoot]) -> Option<String> {
             .filter(|root| groups.need_configuration() && root.root.lock.is_some())
             .filter_map(|root| Some((&*root.root.lock_path, root.unseen.as_deref()?))),
     )
+}
+
+/// Counts the recorded `h1:` that were compared with nothing although registries were asked; `None` if there are none.
+fn h1_not_compared(verified: &[VerifiedRoot], for_all: &Advice) -> Option<String> {
+    let count: usize = verified
+        .iter()
+        .map(|root| root.verdict.h1_not_compared)
+        .sum();
+    let lock = match verified {
+        [only] => &only.advice.lock.for_root,
+        _ => &for_all.lock.for_all,
+    };
+    (count > 0).then(|| {
+        format!(
+            "{} not compared: a signed list has none, and no known package has them; `{lock} --dry-run --prove \
+             --platform all` downloads all packages and compares",
+            match count {
+                1 => "1 recorded h1: was".to_owned(),
+                _ => format!("{count} recorded h1: were"),
+            }
+        )
+    })
 }
 
 /// Says how many entries lack hashes that nothing but the default list of platforms wants; `None` if none do.

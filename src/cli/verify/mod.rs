@@ -3,6 +3,7 @@
 mod args;
 mod fix;
 mod job;
+mod replaced;
 mod result;
 mod table;
 mod text;
@@ -118,7 +119,11 @@ fn run(
         common,
         args,
         &result,
-        [verification.not_compared, verification.default_gaps],
+        [
+            verification.not_compared,
+            verification.h1_not_compared,
+            verification.default_gaps,
+        ],
     );
     result.remarks.extend(remarks);
     result
@@ -161,7 +166,7 @@ fn remarks(
     common: &Common,
     args: &VerifyArgs,
     result: &CommandResult,
-    notes: [Option<String>; 2],
+    notes: [Option<String>; 3],
 ) -> Vec<Sentence> {
     let policy = policy_not_checked(result, common.format);
     let doubts = platforms::remarks(&args.platforms.platforms);

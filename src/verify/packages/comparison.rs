@@ -13,7 +13,7 @@ use crate::coverage::{self, Attributions, Coverage};
 use crate::diag::Finding;
 use crate::hash::{Digest, Match};
 use crate::package::{Local, PackageId, PlatformsOrigin, WantedPlatforms};
-use crate::verify::known::KnownHashes;
+use crate::verify::known::{AlteredPackage, KnownHashes};
 use crate::verify::subject::CheckedLock;
 
 /// The context of comparing a package.
@@ -23,6 +23,8 @@ pub(super) struct PackageComparison<'a, 'm> {
     pub(super) gathered: &'a PackagesAtHand,
     pub(super) outcomes: &'a [Arc<Outcome>],
     pub(super) known: &'a KnownHashes,
+    /// The packages with a recorded hash that facts contradict.
+    pub(super) altered: &'a [AlteredPackage],
     pub(super) facts: &'a Attributions,
     pub(super) wanted: Option<&'a WantedPlatforms>,
     /// The installed packages that match nothing, each with the answer to whether it has files that the right
@@ -54,6 +56,10 @@ impl<'a> PackageComparison<'a, '_> {
             hashed,
             link: self.memo.leads_to(candidate.place.path()),
         };
+        if let Some(altered) = self.altered(candidate) {
+            let fact = self.fact(candidate, hashed);
+            return vec![about.altered(altered, &fact)];
+        }
         let matched = hashed.judge(recorded, candidate.origin.use_moment());
         match matched {
             Match::Matched(_) => about.remarks(recorded),
@@ -86,6 +92,12 @@ impl<'a> PackageComparison<'a, '_> {
                 vec![about.unverifiable(&matched, &fact, doubt)]
             }
         }
+    }
+
+    /// Returns what facts say of a package that they contradict.
+    fn altered(&self, candidate: &PackageCandidate) -> Option<&'a AlteredPackage> {
+        let mut altered = self.altered.iter();
+        altered.find(|altered| altered.place == *candidate.place.path())
     }
 
     /// Finds the evidence about a package that matches nothing, and keeps what it says of stray files.
@@ -157,7 +169,9 @@ impl<'a> PackageComparison<'a, '_> {
     fn twin(&mut self, candidate: &PackageCandidate) -> Option<(&'a Local, Arc<Outcome>)> {
         let recorded = self.subject.recorded(&candidate.id);
         let is_other = |other: &&PackageCandidate| {
-            other.id == candidate.id && other.resolved != candidate.resolved
+            other.id == candidate.id
+                && other.resolved != candidate.resolved
+                && self.altered(other).is_none()
         };
         let is_right = |outcome: &Outcome| {
             outcome
@@ -172,7 +186,8 @@ impl<'a> PackageComparison<'a, '_> {
         if let Some((other, outcome)) = hashed {
             return Some((&other.place, Arc::clone(outcome)));
         }
-        spare.iter().filter(is_other).find_map(|other| {
+        let spare: Vec<&PackageCandidate> = spare.iter().filter(is_other).collect();
+        spare.into_iter().find_map(|other| {
             let outcome = self.memo.hash_one(&other.place);
             is_right(&outcome).then_some((&other.place, outcome))
         })

@@ -12,6 +12,7 @@ use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, Finding, Help, RootCommand, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
+use crate::verify::known::AlteredPackage;
 use crate::verify::subject::CheckedLock;
 use crate::version::Version;
 use crate::world::is_outside;
@@ -53,6 +54,39 @@ impl PackageReport<'_> {
         let note = format!("no recorded {schemes} matches {place}");
         let diagnostic = diagnostic.at(self.subject.file, self.header(), note);
         self.finding(diagnostic.help(self.what_to_do(fact)))
+    }
+
+    /// Reports a package with a recorded hash, although facts give another one for its platform.
+    pub(super) fn altered(&self, altered: &AlteredPackage, fact: &MismatchEvidence) -> Finding {
+        let id = &self.candidate.id;
+        let kind = kind(self.candidate.origin);
+        let title = format!("The {kind} package of {id} is not that of the signed release");
+        let place = self.candidate.place.path().display();
+        let note = format!(
+            "{place} has a recorded hash, but the signed package has {}",
+            altered.expected
+        );
+        let mut diagnostic = Diagnostic::error(rules::PACKAGE_MISMATCH, title).at(
+            self.subject.file,
+            self.header(),
+            note,
+        );
+        let listed = self
+            .subject
+            .places(&id.provider)
+            .map(|places| &*places.listed);
+        for (_, span) in listed
+            .into_iter()
+            .flatten()
+            .filter(|(hash, _)| altered.h1.contains(hash))
+        {
+            diagnostic = diagnostic.see(self.subject.file, *span, "its h1:");
+        }
+        let help = match fact {
+            MismatchEvidence::None => self.advice(fact).into(),
+            fact => self.what_to_do(fact),
+        };
+        self.finding(diagnostic.help(help))
     }
 
     /// Says what is known about the fault, and what to do.

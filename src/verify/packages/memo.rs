@@ -81,9 +81,15 @@ impl PackageHashes {
     pub(super) fn is_recorded(&self, recorded: &Hashes) -> bool {
         self.zip
             .iter()
-            .flat_map(|zip| [&zip.zh, &zip.member_h1])
-            .chain([&self.h1])
+            .map(|zip| &zip.zh)
+            .chain(self.h1s())
             .any(|hash| recorded.contains(hash))
+    }
+
+    /// Returns the `h1:` of its files, and that of its members if it is a zip.
+    pub(super) fn h1s(&self) -> Vec<&Hash> {
+        let members = self.zip.iter().map(|zip| &zip.member_h1);
+        members.chain([&self.h1]).collect()
     }
 
     /// Returns true if the package holds recorded content in a zip that is not recorded.

@@ -16,7 +16,7 @@ mod named;
 mod paths;
 mod places;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -27,12 +27,12 @@ pub use paths::{NamedError, NamedPackages};
 pub use places::{Absence, PackageOrigin, PackagePlace, Unscanned};
 
 use self::comparison::PackageComparison;
-use self::memo::{Outcome, UseMoment};
+use self::memo::{Outcome, PackageHashes, UseMoment};
 use self::named::{Identity, identify};
 use self::places::{PackageCandidate, PackagesAtHand, gather};
-use super::known::{KnownHashes, Machines, PackageForm, RefusedPackages};
+use super::known::{AlteredPackage, KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
-use crate::coverage::Attributions;
+use crate::coverage::{Attribution, Attributions};
 use crate::diag::Finding;
 use crate::hash::{Hash, Hashes, Match};
 use crate::package::WantedPlatforms;
@@ -89,6 +89,8 @@ pub struct PackageFindings {
     pub matched: Vec<MatchedPackage>,
     /// The packages of mirrors that `init` refuses.
     pub refused: RefusedPackages,
+    /// The packages whose recorded hash facts contradict.
+    pub altered: Vec<AlteredPackage>,
     /// The packages on this machine for each entry.
     pub machines: Machines,
     /// The number of packages that match a recorded hash, by their origin.
@@ -125,18 +127,34 @@ pub fn check(
     let unknown = checked.take_named(memo, subject, search, &mut gathered);
     let places: Vec<&Local> = gathered.used.iter().map(|used| &used.place).collect();
     let outcomes = memo.hash(&places);
-    checked.known = known(subject, &gathered.used, &outcomes);
-    checked.matched = matched(subject, &gathered.used, &outcomes);
+    // Such a package proves nothing of the entry, although one of its hashes is recorded.
+    checked.altered = altered(subject, search.facts, &gathered.used, &outcomes);
+    let is_altered = |candidate: &PackageCandidate| {
+        let mut altered = checked.altered.iter();
+        altered.any(|altered| altered.place == *candidate.place.path())
+    };
+    let genuine: Vec<(&PackageCandidate, &Arc<Outcome>)> = gathered
+        .used
+        .iter()
+        .zip(&outcomes)
+        .filter(|(candidate, _)| !is_altered(candidate))
+        .collect();
+    checked.known = known(subject, &genuine);
+    checked.matched = matched(subject, &genuine);
+    checked.not_verified += checked.altered.len();
     checked.installed = installed(&gathered.used, &outcomes);
     checked.refused = refused(subject, &gathered.used, &outcomes);
     checked.machines = machine::of_providers(memo, subject, search, &gathered, &outcomes);
-    checked.count_all(subject, &gathered.used, &outcomes);
+    for (origin, is_verified) in verified(subject, &genuine) {
+        checked.count(origin, is_verified);
+    }
     let mut comparison = PackageComparison {
         subject,
         memo,
         gathered: &gathered,
         outcomes: &outcomes,
         known: &checked.known,
+        altered: &checked.altered,
         facts: search.facts,
         wanted: search.wanted,
         have_stray_files: BTreeMap::new(),
@@ -200,17 +218,13 @@ fn lacking(
 }
 
 /// Collects the platforms that recorded hashes belong to, as far as packages show them.
-fn known(
-    subject: CheckedLock<'_>,
-    used: &[PackageCandidate],
-    outcomes: &[Arc<Outcome>],
-) -> KnownHashes {
+fn known(subject: CheckedLock<'_>, genuine: &[(&PackageCandidate, &Arc<Outcome>)]) -> KnownHashes {
     let mut known = KnownHashes::new();
-    for (candidate, outcome) in used.iter().zip(outcomes) {
+    for (candidate, outcome) in genuine {
         let id = &candidate.id;
         let recorded = subject.recorded(id);
         // Only a recorded hash shows that the package is the locked one: another may lie in its place.
-        if let Ok(hashed) = &**outcome
+        if let Ok(hashed) = &***outcome
             && recorded.contains(&hashed.h1)
         {
             known
@@ -226,12 +240,11 @@ fn known(
 /// Collects the packages with a recorded hash.
 fn matched(
     subject: CheckedLock<'_>,
-    used: &[PackageCandidate],
-    outcomes: &[Arc<Outcome>],
+    genuine: &[(&PackageCandidate, &Arc<Outcome>)],
 ) -> Vec<MatchedPackage> {
     let mut matched = Vec::new();
-    for (candidate, outcome) in used.iter().zip(outcomes) {
-        if let Ok(hashed) = &**outcome
+    for (candidate, outcome) in genuine {
+        if let Ok(hashed) = &***outcome
             && hashed.is_recorded(subject.recorded(&candidate.id))
         {
             matched.push(MatchedPackage {
@@ -281,24 +294,72 @@ fn refused(
     refused
 }
 
-impl PackageFindings {
-    /// Counts packages that are compared with recorded hashes.
-    fn count_all(
-        &mut self,
-        subject: CheckedLock<'_>,
-        used: &[PackageCandidate],
-        outcomes: &[Arc<Outcome>],
-    ) {
-        for (candidate, outcome) in used.iter().zip(outcomes) {
+/// Returns which packages match a recorded hash.
+fn verified(
+    subject: CheckedLock<'_>,
+    genuine: &[(&PackageCandidate, &Arc<Outcome>)],
+) -> Vec<(PackageOrigin, bool)> {
+    let is_verified = |candidate: &PackageCandidate, outcome: &Outcome| {
+        outcome.as_ref().is_ok_and(|hashed| {
             let recorded = subject.recorded(&candidate.id);
-            let is_verified = outcome.as_ref().as_ref().is_ok_and(|hashed| {
-                let matched = hashed.judge(recorded, candidate.origin.use_moment());
-                matches!(matched, Match::Matched(_))
+            let matched = hashed.judge(recorded, candidate.origin.use_moment());
+            matches!(matched, Match::Matched(_))
+        })
+    };
+    genuine
+        .iter()
+        .map(|(candidate, outcome)| (candidate.origin, is_verified(candidate, outcome)))
+        .collect()
+}
+
+/// Collects the packages with a recorded hash that is not that of the package of their platform, by facts.
+fn altered(
+    subject: CheckedLock<'_>,
+    facts: &Attributions,
+    used: &[PackageCandidate],
+    outcomes: &[Arc<Outcome>],
+) -> Vec<AlteredPackage> {
+    let mut altered = Vec::new();
+    for (candidate, outcome) in used.iter().zip(outcomes) {
+        let id = &candidate.id;
+        let recorded = subject.recorded(id);
+        if let (Some(known), Ok(hashed)) = (facts.get(&id.provider), &**outcome)
+            && hashed.is_recorded(recorded)
+            && let Some(expected) = expected(known, id, hashed)
+        {
+            let of_package = hashed.h1s();
+            altered.push(AlteredPackage {
+                id: id.clone(),
+                place: candidate.place.path().to_owned(),
+                h1: of_package
+                    .into_iter()
+                    .filter(|h1| recorded.contains(h1))
+                    .cloned()
+                    .collect(),
+                expected,
             });
-            self.count(candidate.origin, is_verified);
         }
     }
+    altered
+}
 
+/// Returns the `h1:` that facts give for the platform of a package, if the package has another one.
+fn expected(known: &Attribution, id: &PackageId, hashed: &PackageHashes) -> Option<Hash> {
+    // A zip of the release is what it is, whatever else is known of the platform.
+    let is_of_release = |zh: &Hash| !known.platforms_of(zh).is_empty();
+    if hashed.zip.iter().any(|zip| is_of_release(&zip.zh)) {
+        return None;
+    }
+    let expected: BTreeSet<&Hash> = known.expected(&id.platform);
+    let is_expected = hashed.h1s().iter().any(|h1| expected.contains(h1));
+    expected
+        .into_iter()
+        .next()
+        .filter(|_| !is_expected)
+        .cloned()
+}
+
+impl PackageFindings {
     fn count(&mut self, origin: PackageOrigin, is_verified: bool) {
         if is_verified {
             *self.verified.entry(origin).or_default() += 1;

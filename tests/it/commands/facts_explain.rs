@@ -80,8 +80,8 @@ acme/demo  1.0.0    ~> 1.0.0     2   4   0      darwin_arm64 linux_amd64
 acme/demo 1.0.0
   h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  linux_amd64
   h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
-  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e
-  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af
+  zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  windows_amd64
+  zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  linux_arm64
   zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
   zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
 
@@ -339,8 +339,8 @@ fn diff_names_the_platforms_of_single_hashes() {
         str![[r#"
 routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform was added
     + h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
-    + zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e
-    + zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af
+    + zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  windows_amd64
+    + zh:305f2feec166f157a0df602b52d0b4dfba43f7bd1f4639061f420b3aa3dff8af  linux_arm64
     + zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
     + zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
 1 provider with more hashes, nothing alarming
@@ -350,7 +350,7 @@ routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform w
     assert!(!diff(&["-v", "--no-cache"]).contains("linux_amd64"));
     let json: Value = serde_json::from_str(&diff(&["--format", "json"])).unwrap();
     let platforms = &json["files"][0]["changes"][0]["hash_platforms"];
-    assert_eq!(platforms.as_array().unwrap().len(), 3, "{json:#}");
+    assert_eq!(platforms.as_array().unwrap().len(), 5, "{json:#}");
     // `diff` always compares builds, so it always reads the store.
     let store = lab.path("home/.cache/lockctl");
     std::fs::remove_dir_all(&store).unwrap();

@@ -1,0 +1,81 @@
+//! Installed packages whose recorded hash the packages of the run contradict.
+
+use super::job::LockJob;
+use super::opened::OpenRoot;
+use crate::coverage::Attributions;
+use crate::diag::{Finding, rules};
+use crate::locker::{Locked, ProviderOutcome};
+use crate::report::Failure;
+use crate::run::facts;
+use crate::run::root;
+use crate::verify::packages::{self, PackagePlace, PackageSearch};
+
+impl LockJob<'_> {
+    /// Returns true if the run judges every recorded hash, not only those of wanted platforms.
+    pub(super) fn compares_all(&self) -> bool {
+        self.options.check || self.options.prove
+    }
+
+    /// Reports the installed packages that have a recorded hash, although the signed package of their platform has
+    /// another one. They are hashed only where a recorded `h1:` was compared with nothing.
+    ///
+    /// # Errors
+    /// If the installed packages cannot be read.
+    pub(super) fn altered(
+        &mut self,
+        opened: &OpenRoot,
+        locked: &Locked,
+    ) -> Result<Vec<Finding>, Failure> {
+        let root = &opened.root;
+        let Some(lock) = root.lock.as_ref().filter(|_| self.compares_all()) else {
+            return Ok(Vec::new());
+        };
+        let recorded = &lock.document.lock.providers;
+        let facts: Attributions = locked
+            .providers
+            .iter()
+            .filter(|outcome| !outcome.not_compared.is_empty())
+            .filter_map(|outcome| {
+                let ProviderOutcome {
+                    provider, version, ..
+                } = outcome;
+                let hashes = &recorded.get(provider)?.hashes;
+                let trusted = facts::trusted(root);
+                let found = self.facts.attribute(trusted, provider, version, hashes);
+                let is_signed = |platform| !outcome.unsigned.contains(platform);
+                let signed = outcome
+                    .computed
+                    .iter()
+                    .filter(|(platform, _)| is_signed(*platform));
+                let signed = signed.map(|(platform, h1)| (platform.clone(), h1.clone()));
+                Some((provider.clone(), found.with_hashed(signed.collect())))
+            })
+            .collect();
+        if facts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let places = [PackagePlace::installed(
+            root.providers_dir(self.user.world.env),
+        )];
+        let search = PackageSearch {
+            places: &places,
+            singles: &[],
+            facts: &facts,
+            wanted: None,
+            sources: &|_| Vec::new(),
+            cache_may_break: false,
+        };
+        let checked = packages::check(&mut self.packages, root.subject(lock, None), search);
+        if let Some(unscanned) = checked.failures.first() {
+            return Err(root::unreadable_packages(unscanned));
+        }
+        let is_altered = |finding: &Finding| {
+            finding.diagnostic.code == rules::PACKAGE_MISMATCH
+                && checked.altered.iter().any(|altered| {
+                    finding.provider.as_ref() == Some(&altered.id.provider)
+                        && finding.platform.as_ref() == Some(&altered.id.platform)
+                })
+        };
+        Ok(checked.findings.into_iter().filter(is_altered).collect())
+    }
+}
