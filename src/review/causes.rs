@@ -169,14 +169,14 @@ pub enum Cause {
     H1Unknown {
         /// The number of these `h1:`.
         count: usize,
-        /// The locked version.
+        /// The version that the new entry locks.
         version: String,
     },
     /// Hashes were added that belong to no package of the release, by facts and signed lists.
     OfNoPackage {
         /// The number of these hashes.
         count: usize,
-        /// The locked version.
+        /// The version that the new entry locks.
         version: String,
     },
     /// Hashes of schemes that no program supports were added or removed.
@@ -320,7 +320,10 @@ impl fmt::Display for Cause {
             Self::Constraints(change) => f.write_str(scope(*change)),
             Self::ConstraintsAdded => f.write_str("constraints are recorded for the first time"),
             Self::ConstraintsDropped => f.write_str("no constraints are recorded any more"),
-            of_hashes => f.write_str(&of_hashes.about_hashes()),
+            of_hashes => match of_hashes.about_facts() {
+                Some(text) => f.write_str(&text),
+                None => f.write_str(&of_hashes.about_hashes()),
+            },
         }
     }
 }
@@ -402,20 +405,6 @@ impl Cause {
                     "{lost} of {of} zh: {was} replaced, but the version did not change: {reasons}"
                 )
             }
-            Self::H1Unknown { count, version } => {
-                let (are, belong) = match count {
-                    1 => ("1 h1: is".to_owned(), "a package"),
-                    _ => (format!("{count} h1: are"), "packages"),
-                };
-                format!("{are} not known to belong to {belong} of {version}")
-            }
-            Self::OfNoPackage { count, version } => {
-                let belong = match count {
-                    1 => "1 hash belongs".to_owned(),
-                    _ => format!("{count} hashes belong"),
-                };
-                format!("{belong} to no package of {version}, by what this machine has proven")
-            }
             Self::UnknownSchemes(names) => {
                 let names: Vec<&str> = names.iter().map(String::as_str).collect();
                 let scheme = if names.len() == 1 {
@@ -429,6 +418,31 @@ impl Cause {
                 )
             }
             fixed => fixed.about_all_hashes().to_owned(),
+        }
+    }
+
+    /// Says what facts know of hashes that were added.
+    fn about_facts(&self) -> Option<String> {
+        match self {
+            Self::H1Unknown { count, version } => {
+                let (are, belong) = match count {
+                    1 => ("1 h1: is".to_owned(), "a package"),
+                    _ => (format!("{count} h1: are"), "packages"),
+                };
+                Some(format!(
+                    "{are} not known to belong to {belong} of {version}"
+                ))
+            }
+            Self::OfNoPackage { count, version } => {
+                let belong = match count {
+                    1 => "1 hash belongs".to_owned(),
+                    _ => format!("{count} hashes belong"),
+                };
+                Some(format!(
+                    "{belong} to no package of {version}, by what this machine has proven"
+                ))
+            }
+            _ => None,
         }
     }
 

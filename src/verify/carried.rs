@@ -9,11 +9,11 @@ use crate::hash::{Hash, Scheme};
 /// Returns true if some entry has a hash that is not known to be of its release.
 #[must_use]
 pub(super) fn may_be(subject: CheckedLock<'_>, attributions: &Attributions) -> bool {
-    let mut entries = subject.document.lock.providers.iter();
-    entries.any(|(provider, entry)| {
+    let of_entries = &subject.document.lock.providers;
+    of_entries.iter().any(|(provider, entry)| {
         let known = attributions.get(provider);
-        let mut hashes = entry.hashes.known();
-        hashes.any(|hash| !known.is_some_and(|known| known.is_of_release(hash)))
+        let is_known = |hash: &Hash| known.is_some_and(|known| known.is_of_release(hash));
+        entry.hashes.known().any(|hash| !is_known(hash))
     })
 }
 

@@ -72,7 +72,7 @@ pub struct SourcePackage {
 pub struct CarriedHashes {
     /// The provider of the entry.
     pub provider: ProviderAddr,
-    /// The version before.
+    /// The version that the entry had before.
     pub version: Version,
     /// The hashes that both versions of the entry have; one `zh:` may be that of a manifest.
     pub hashes: Hashes,
@@ -83,7 +83,7 @@ pub struct CarriedHashes {
 pub struct AlteredPackage {
     /// The package that it is in the place of.
     pub id: PackageId,
-    /// Its path.
+    /// The directory or zip that was hashed.
     pub place: PathBuf,
     /// The recorded `h1:` that it has; none if only the hash of its zip is recorded.
     pub h1: Vec<Hash>,

@@ -146,8 +146,10 @@ impl<'a> CheckedLock<'a> {
         let listed = self.places(provider).map(|places| &*places.listed);
         let mut places: Vec<(Span, String)> = hashes
             .map(|(hash, note)| {
-                let mut listed = listed.into_iter().flatten();
-                let place = listed.find(|(other, _)| other == hash);
+                let place = listed
+                    .into_iter()
+                    .flatten()
+                    .find(|(other, _)| other == hash);
                 let span = place.map_or_else(|| self.hashes(provider), |(_, span)| *span);
                 (span, note)
             })

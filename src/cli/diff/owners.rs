@@ -1,4 +1,4 @@
-//! What facts say of the hashes of a change: the platforms that they belong to, and which belong to no package.
+//! The judgement of facts on the hashes of a change: the platforms that they belong to, and which belong to no package.
 
 use std::collections::BTreeMap;
 

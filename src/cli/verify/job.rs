@@ -58,7 +58,7 @@ pub(super) struct Verification<'a> {
     ignores: BTreeMap<PathBuf, FileId>,
     /// The directories of installed packages of which git tracks something, by the top of each repository.
     tracked: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
-    /// What the last change of each lock file replaced.
+    /// The versions of lock files that their last change replaced.
     replaced: ReplacedLocks<'a>,
     /// The commands that concern all roots.
     for_all: Advice,

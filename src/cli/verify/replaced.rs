@@ -22,7 +22,7 @@ use crate::world::clean;
 /// The bytes of lock files before their last change, by path; a merge has several.
 type ReplacedTexts = BTreeMap<PathBuf, Vec<Vec<u8>>>;
 
-/// What the last change of each lock file replaced, in the repositories of a run.
+/// The versions of lock files that their last change replaced, in the repositories of a run.
 pub(super) struct ReplacedLocks<'a> {
     world: World<'a>,
     by_top: RefCell<BTreeMap<PathBuf, ReplacedTexts>>,

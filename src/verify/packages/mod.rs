@@ -130,8 +130,10 @@ pub fn check(
     // Such a package proves nothing of the entry, although one of its hashes is recorded.
     checked.altered = altered(subject, search.facts, &gathered.used, &outcomes);
     let is_altered = |candidate: &PackageCandidate| {
-        let mut altered = checked.altered.iter();
-        altered.any(|altered| altered.place == *candidate.place.path())
+        checked
+            .altered
+            .iter()
+            .any(|altered| altered.place == *candidate.place.path())
     };
     let genuine: Vec<(&PackageCandidate, &Arc<Outcome>)> = gathered
         .used
