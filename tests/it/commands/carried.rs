@@ -83,7 +83,7 @@ error[hashes-of-other-version]: example.com/acme/demo 1.1.0 is locked with 5 has
 8 |     "zh:ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
   |     --------------------------------------------------------------------- recorded for 1.0.0 before
   |
-  = help: run `lockctl lock . --repair --platform all` to replace them by those of 1.1.0; as a merge that took the version from one side and hashes from the other leaves them
+  = help: run `lockctl lock . --repair --platform all` to replace them by those of 1.1.0; a merge that takes the version from one side and hashes from the other leaves such an entry
 
 .terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
