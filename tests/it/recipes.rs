@@ -77,8 +77,7 @@ struct Checkout {
 impl Checkout {
     fn new() -> Option<Self> {
         let repo = Repo::new()?;
-        let quickstart = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/quickstart");
-        crate::copy::copy_dir(&quickstart, repo.path());
+        crate::copy::copy_quickstart(repo.path());
         let home = repo.path().join(".git/home");
         std::fs::create_dir(&home).unwrap();
         let project = "platforms = [\"linux_amd64\", \"darwin_arm64\"]\n\

@@ -16,3 +16,17 @@ pub(crate) fn copy_dir(from: &Path, to: &Path) {
         }
     }
 }
+
+/// Copies `fixtures/quickstart` as it is in the repository, without files that a command wrote into the checkout:
+/// the first command of the README locks it.
+#[allow(dead_code, reason = "not every test binary asks for it")]
+pub(crate) fn copy_quickstart(to: &Path) {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/quickstart");
+    std::fs::create_dir_all(to).unwrap();
+    for file in ["main.tf", ".lockctl.hcl"] {
+        std::fs::copy(from.join(file), to.join(file)).unwrap();
+    }
+    for dir in ["modules", "mirror"] {
+        copy_dir(&from.join(dir), &to.join(dir));
+    }
+}
