@@ -95,12 +95,15 @@ pub fn files(commits: &[Commit]) -> BTreeMap<PathBuf, Vec<FileCommit<'_>>> {
 impl Repository<'_> {
     /// Lists the commits that changed lock files, as `git log` orders them: the newest first.
     ///
-    /// It takes one process. A merge is listed for the files in which it differs from every parent.
+    /// It takes one process, which ends at the newest `most` of them, if that is stated. A merge is listed for the
+    /// files in which it differs from every parent.
     ///
     /// # Errors
     /// If git does not answer.
-    pub fn history(&self, from: &Revision) -> Result<Vec<Commit>, GitError> {
-        self.log(&[from.id.as_str()])
+    pub fn history(&self, from: &Revision, most: Option<usize>) -> Result<Vec<Commit>, GitError> {
+        let most = most.map(|most| format!("--max-count={most}"));
+        let options = most.as_deref().into_iter();
+        self.log(&options.chain([from.id.as_str()]).collect::<Vec<_>>())
     }
 
     /// Lists those of the newest commits of `HEAD` that changed lock files, as [`history`](Self::history) does.

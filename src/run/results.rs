@@ -7,7 +7,7 @@ use crate::report::{CommandResult, Failure, RootResult, Sentence};
 use crate::run::unseen::some_of;
 
 /// The results of all roots of a run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct RootResults {
     pub(crate) results: Vec<RootResult>,
     /// Everything that was read.

@@ -9,25 +9,30 @@ use crate::lockfile::{self, LockFile};
 use crate::report::RootResult;
 use crate::world::FileKind;
 
-/// Maximum number of versions that git reads at once.
-const BATCH: usize = 256;
+/// Number of versions that are read, and kept in memory, at once; those of one lock file stay together.
+pub(super) const BATCH: usize = 256;
 
 /// The content of lock files, by the names of their versions.
 pub(in crate::cli) struct VersionContents {
     all: BTreeMap<ObjectId, BlobContent>,
 }
 
-/// Every version of a lock file that could be read.
-pub(super) type Versions = BTreeMap<ObjectId, LockFile>;
+/// The versions of a lock file.
+#[derive(Default)]
+pub(super) struct Versions {
+    /// Every version that could be read.
+    pub(super) locks: BTreeMap<ObjectId, LockFile>,
+    /// Some could not.
+    pub(super) has_unreadable: bool,
+}
 
 impl VersionContents {
     /// Reads every version that some commits made or replaced.
-    pub(in crate::cli) fn read(
+    pub(in crate::cli) fn read<'h>(
         repository: &Repository<'_>,
-        commits: &[FileCommit<'_>],
+        commits: impl Iterator<Item = &'h FileCommit<'h>>,
     ) -> Result<Self, GitError> {
         let mut wanted: Vec<ObjectId> = commits
-            .iter()
             .flat_map(|commit| {
                 let change = &commit.change.change;
                 [&change.new, &change.old]
@@ -41,12 +46,10 @@ impl VersionContents {
             .collect();
         wanted.sort_unstable();
         wanted.dedup();
-        let mut all = BTreeMap::new();
-        for batch in wanted.chunks(BATCH) {
-            let contents = repository.read(batch, lockfile::MAX_BYTES)?;
-            all.extend(batch.iter().cloned().zip(contents));
-        }
-        Ok(Self { all })
+        let contents = repository.read(&wanted, lockfile::MAX_BYTES)?;
+        Ok(Self {
+            all: wanted.into_iter().zip(contents).collect(),
+        })
     }
 
     /// Returns what a version held, if it could be read.
@@ -82,11 +85,12 @@ impl VersionContents {
                 wanted.entry(blob).or_default();
             }
         }
-        let mut versions = Versions::new();
+        let mut versions = Versions::default();
         for (blob, name) in wanted {
             match self.version(blob, &name, flavor, texts, result) {
-                Ok(lock) => drop(versions.insert(blob.clone(), lock)),
+                Ok(lock) => drop(versions.locks.insert(blob.clone(), lock)),
                 Err(why) => {
+                    versions.has_unreadable = true;
                     result.warn(format!("{name} could not be read and is skipped: {why}"));
                 }
             }

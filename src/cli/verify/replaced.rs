@@ -79,7 +79,7 @@ impl<'a> ReplacedLocks<'a> {
             .filter_map(|all| all.first())
             .copied()
             .collect();
-        let contents = VersionContents::read(&repository, &newest)?;
+        let contents = VersionContents::read(&repository, newest.iter())?;
         let mut replaced = ReplacedTexts::new();
         for (path, commits) in &files {
             let Some(FileCommit { change, .. }) = commits.first() else {

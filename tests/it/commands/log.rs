@@ -332,3 +332,80 @@ note: live counts as a provider; write ./live for the directory
 "#]]
     );
 }
+
+/// The newest of many commits are enough for `-n`, unless they hold no change of what is asked for.
+#[test]
+fn a_number_of_commits_is_found_however_old_they_are() {
+    let Some(repo) = Repo::new() else { return };
+    let null = |minor: usize| entry("hashicorp/null", &format!("3.{minor}.0"), "");
+    repo.write(&format!("old/{LOCK}"), null(0)).commit("old");
+    repo.write(&format!("old/{LOCK}"), "provider {\n")
+        .commit("broken");
+    for minor in 0..30 {
+        repo.write(&format!("new/{LOCK}"), null(minor))
+            .commit("new");
+    }
+    repo.write(&format!("old/{LOCK}"), null(2))
+        .commit("repaired");
+    let whole = repo.run(&["log"]).stdout;
+    let newest = repo.run(&["log", "-n", "2"]);
+    assert_exit(&newest, 0);
+    let first = |text: &str| text.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(first(&newest.stdout), first(&whole));
+    assert!(
+        newest
+            .stdout
+            .ends_with("2 changes of 1 provider in 2 commits, nothing alarming\n")
+    );
+    for (count, changes) in [("1", "1 change "), ("2", "2 changes "), ("9", "2 changes ")] {
+        let old = repo.run(&["log", "./old", "-n", count]);
+        assert_exit(&old, 0);
+        let verdict = old.stdout.lines().last().unwrap();
+        assert!(verdict.starts_with(changes), "{count}: {}", old.stdout);
+        // What was broken in between is compared with what was before it.
+        assert!(old.stdout.contains("3.0.0 → 3.2.0"), "{}", old.stdout);
+    }
+}
+
+/// Roots of a repository share its commits; one that lies inside has its own.
+#[test]
+fn a_repository_is_read_once_for_all_roots() {
+    let Some(repo) = two_roots() else { return };
+    let null = |version| entry("hashicorp/null", version, "");
+    for number in 0..12 {
+        repo.write(&format!("c{number:02}/{LOCK}"), null("3.0.0"));
+    }
+    repo.commit("more");
+    repo.git(&["init", "--quiet", "inside"]);
+    repo.write(&format!("inside/{LOCK}"), null("4.0.0"));
+    repo.git(&["-C", "inside", "add", "--all"]);
+    repo.git(&["-C", "inside", "commit", "--quiet", "-m", "inside"]);
+    let traced = |args: &[&str]| {
+        let trace = crate::temp::dir();
+        let file = trace.path().join("trace");
+        let ended = std::process::Command::new(env!("CARGO_BIN_EXE_lockctl"))
+            .args(args)
+            .current_dir(repo.path())
+            .env("GIT_TRACE", &file)
+            .output()
+            .unwrap();
+        let output = String::from_utf8(ended.stdout).unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{output}");
+        let trace = std::fs::read_to_string(&file).unwrap();
+        let count = |command: &str| trace.matches(command).count();
+        (
+            output,
+            count("built-in: git"),
+            count(" log --max") + count(" log -c"),
+        )
+    };
+    let (all, processes, walks) = traced(&["log", "-r"]);
+    assert_eq!(walks, 2, "{all}");
+    assert!(processes <= 20, "{processes}");
+    assert!(all.contains("4.0.0"), "{all}");
+    let (own, processes, walks) =
+        traced(&["log", "./a", "./c00", "./c01", "./c02", "./c03", "-n", "9"]);
+    assert_eq!(walks, 1, "{own}");
+    assert!(processes <= 8, "{processes}");
+    assert!(!own.contains("4.0.0"), "{own}");
+}

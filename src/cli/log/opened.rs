@@ -1,0 +1,496 @@
+//! The lock files of a run: those of a repository are listed from one walk through its commits.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::versions::{BATCH, VersionContents};
+use super::{filter, row, step};
+use crate::advice;
+use crate::cli::World;
+use crate::cli::args::{Common, RootArgs};
+use crate::diag::Texts;
+use crate::flavor::{Flavor, Program};
+use crate::git::{self, Commit, FileCommit, GitError, ObjectId, Repository};
+use crate::lockfile;
+use crate::parallel;
+use crate::report::json::Provider;
+use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::review;
+use crate::run::options::RootChoice;
+use crate::run::{self, RootResults};
+use crate::workspace::flavor_of;
+use crate::world::{FileKind, Replaced, clean};
+
+/// The remark on a clone that has the newest commits only.
+const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
+     (`git fetch --unshallow` fetches the others)";
+
+/// A run whose roots and repositories are known.
+pub(super) struct LogRun<'a> {
+    common: &'a Common,
+    world: World<'a>,
+    /// The provider as it was typed.
+    provider: Option<&'a str>,
+    repositories: Vec<FoundRepository<'a>>,
+    /// The results of the roots, without their histories.
+    roots: RootResults,
+    /// The lock files of the roots, by the paths of the results; `None` for every lock file of the repository.
+    locks: Option<BTreeMap<String, LockPlace>>,
+}
+
+/// A repository, with the top of its work tree without links.
+struct FoundRepository<'a> {
+    git: Repository<'a>,
+    top: Option<PathBuf>,
+}
+
+/// A lock file in a repository.
+struct LockPlace {
+    /// The index of the repository.
+    repository: usize,
+    /// The directory of the lock file, from the top of the work tree.
+    dir: PathBuf,
+    /// The flavor of a root on disk; of others the newest version shows it.
+    flavor: Option<Flavor>,
+}
+
+/// The files in a directory that begin another repository inside of one: those of a work tree, and of a bare one.
+const REPOSITORY_SIGNS: [&str; 2] = [".git", "HEAD"];
+
+/// The histories that a number of commits gives.
+pub(super) struct ListedHistories {
+    pub(super) result: CommandResult,
+    /// No repository has older commits that changed lock files.
+    pub(super) is_whole: bool,
+    /// A version of a lock file could not be read.
+    pub(super) has_unreadable: bool,
+}
+
+/// One lock file with its commits, the newest first.
+struct LockHistory<'h> {
+    commits: Vec<FileCommit<'h>>,
+    dir: PathBuf,
+    flavor: Option<Flavor>,
+    result: RootResult,
+}
+
+/// For each commit the number of newer ones.
+type Order<'a> = BTreeMap<&'a ObjectId, usize>;
+
+impl<'a> LogRun<'a> {
+    /// Finds the roots that were typed, and their repositories.
+    ///
+    /// # Errors
+    /// If every lock file of the repository is wanted, and there is none.
+    pub(super) fn open(
+        common: &'a Common,
+        world: World<'a>,
+        provider: Option<&'a str>,
+        roots: &RootArgs,
+    ) -> Result<Self, Failure> {
+        let mut opened = Self {
+            common,
+            world,
+            provider,
+            repositories: Vec::new(),
+            roots: RootResults::default(),
+            locks: None,
+        };
+        if roots.are_default() {
+            opened.place(&common.below(Path::new(".")))?;
+            return Ok(opened);
+        }
+        // What is not on disk may be in the history: the root was removed, or the repository is bare.
+        let (there, removed): (Vec<PathBuf>, Vec<PathBuf>) =
+            roots.paths().into_iter().partition(|path| {
+                let path = common.below(path);
+                let kind = world.disk.kind(&path);
+                // In a bare repository the directories on disk are those of git, as `refs`.
+                roots.recursive
+                    || kind.is_ok_and(|kind| kind == FileKind::Directory)
+                        && opened
+                            .place(&path)
+                            .map_or(true, |(at, _)| opened.repositories[at].top.is_some())
+            });
+        let mut locks = BTreeMap::new();
+        if !there.is_empty() {
+            let choice = RootChoice {
+                dirs: there,
+                ..roots.choice()
+            };
+            let options = common.options();
+            opened.roots = run::each(&options, &choice, world, |root, _, result| {
+                let (repository, dir) = opened.place(&root.dir)?;
+                let flavor = Some(root.flavor);
+                let place = LockPlace {
+                    repository,
+                    dir,
+                    flavor,
+                };
+                locks.insert(result.path.clone(), place);
+                Ok(Replaced::Done)
+            });
+        }
+        for path in removed {
+            let path = common.below(&path);
+            let mut result = RootResult::new(path.display().to_string());
+            match opened.removed_place(&path) {
+                Ok(place) => drop(locks.insert(result.path.clone(), place)),
+                Err(failure) => result.fail(failure),
+            }
+            opened.roots.results.push(result);
+        }
+        opened.locks = Some(locks);
+        Ok(opened)
+    }
+
+    /// Finds the repository that a directory is in, and the path to it from the top of the work tree. Of each
+    /// repository only the first directory takes a process of git.
+    fn place(&mut self, dir: &Path) -> Result<(usize, PathBuf), Failure> {
+        let disk = self.world.disk;
+        let resolved = disk.resolve(dir).ok();
+        let known = resolved.as_ref().and_then(|resolved| {
+            self.repositories
+                .iter()
+                .enumerate()
+                .find_map(|(at, found)| {
+                    let below = resolved.strip_prefix(found.top.as_ref()?).ok()?;
+                    // Another repository may lie inside: a submodule, or a bare one.
+                    let is_inside =
+                        resolved
+                            .ancestors()
+                            .take(below.components().count())
+                            .all(|dir| {
+                                REPOSITORY_SIGNS
+                                    .iter()
+                                    .all(|name| disk.kind(&dir.join(name)).is_err())
+                            });
+                    is_inside.then(|| (at, below.to_owned()))
+                })
+        });
+        if let Some(place) = known {
+            return Ok(place);
+        }
+        let git = Repository::find(self.world.run, dir).map_err(|error| failure(&error))?;
+        let prefix = git.prefix().to_owned();
+        let top = git.top().and_then(|top| disk.resolve(top).ok());
+        self.repositories.push(FoundRepository { git, top });
+        Ok((self.repositories.len() - 1, prefix))
+    }
+
+    /// Finds the place of a directory that is not on disk.
+    fn removed_place(&mut self, path: &Path) -> Result<LockPlace, Failure> {
+        // git can only be started in a directory that is there.
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find(|dir| {
+                let dir = if dir.as_os_str().is_empty() {
+                    Path::new(".")
+                } else {
+                    dir
+                };
+                self.world.disk.kind(dir).is_ok()
+            })
+            .unwrap_or(Path::new(""));
+        let rest = path.strip_prefix(above).unwrap_or(path);
+        let above = if above.as_os_str().is_empty() {
+            self.common.below(Path::new("."))
+        } else {
+            above.to_owned()
+        };
+        let (repository, prefix) = self.place(&above)?;
+        Ok(LockPlace {
+            repository,
+            dir: clean(&prefix.join(rest)),
+            flavor: None,
+        })
+    }
+
+    /// Lists the histories that so many newest commits of each repository give; `None` for all.
+    pub(super) fn list(&self, commits: Option<usize>) -> ListedHistories {
+        let mut listing = Listing {
+            opened: self,
+            roots: self.roots.clone(),
+            is_whole: true,
+            has_unreadable: false,
+        };
+        let listed = match &self.locks {
+            Some(locks) => {
+                listing.roots(locks, commits);
+                Ok(())
+            }
+            None => listing.repository(commits),
+        };
+        let is_empty = listing
+            .roots
+            .results
+            .iter()
+            .all(|root| root.providers.is_empty());
+        let mut result = match listed {
+            Ok(()) => listing.roots.into_result("log"),
+            Err(failure) => CommandResult::failed("log", [failure]),
+        };
+        if self.repositories.iter().any(|found| found.git.is_shallow()) {
+            result.remarks.push(Sentence::note(SHALLOW));
+        }
+        if let (true, Some(typed)) = (is_empty, self.provider)
+            && self
+                .world
+                .disk
+                .kind(&self.common.below(Path::new(typed)))
+                .is_ok()
+        {
+            let text = format!("{typed} counts as a provider; write ./{typed} for the directory");
+            result.remarks.push(Sentence::note(text));
+        }
+        ListedHistories {
+            result,
+            is_whole: listing.is_whole,
+            has_unreadable: listing.has_unreadable,
+        }
+    }
+}
+
+/// The history of one lock file.
+struct ListedRoot {
+    result: RootResult,
+    /// The versions with faults.
+    texts: Texts,
+    has_unreadable: bool,
+}
+
+/// Histories on their way into results.
+struct Listing<'l, 'a> {
+    opened: &'l LogRun<'a>,
+    roots: RootResults,
+    is_whole: bool,
+    has_unreadable: bool,
+}
+
+impl Listing<'_, '_> {
+    /// Lists every lock file of the repository.
+    fn repository(&mut self, limit: Option<usize>) -> Result<(), Failure> {
+        let Some(found) = self.opened.repositories.first() else {
+            return Ok(());
+        };
+        let commits = self.commits(found, limit)?;
+        let files = git::files(&commits);
+        let histories = files.into_iter().map(|(path, own)| {
+            let dir = path
+                .parent()
+                .filter(|dir| !dir.as_os_str().is_empty())
+                .unwrap_or(Path::new("."))
+                .to_owned();
+            LockHistory {
+                result: RootResult::new(dir.display().to_string()),
+                commits: own,
+                dir,
+                flavor: None,
+            }
+        });
+        self.histories(&found.git, &order(&commits), histories.collect());
+        // The sentence that nothing was found belongs to a root, too.
+        if self.roots.results.is_empty() {
+            let mut result = RootResult::new(".");
+            result.flavor = Some(Flavor::newest(Program::Terraform));
+            self.roots.results.push(result);
+        }
+        Ok(())
+    }
+
+    /// Lists the lock files of the roots.
+    fn roots(&mut self, locks: &BTreeMap<String, LockPlace>, limit: Option<usize>) {
+        let opened = self.opened;
+        let all = std::mem::take(&mut self.roots.results);
+        let paths: Vec<String> = all.iter().map(|root| root.path.clone()).collect();
+        let (mut placed, done): (Vec<RootResult>, Vec<RootResult>) = all
+            .into_iter()
+            .partition(|root| locks.contains_key(&root.path));
+        self.roots.results = done;
+        for (index, found) in opened.repositories.iter().enumerate() {
+            let own = placed.extract_if(.., |root| locks[&root.path].repository == index);
+            let own: Vec<RootResult> = own.collect();
+            if own.is_empty() {
+                continue;
+            }
+            let commits = self.commits(found, limit);
+            let mut histories = Vec::new();
+            for mut result in own {
+                let place = &locks[&result.path];
+                let followed = commits
+                    .as_ref()
+                    .map_err(Clone::clone)
+                    .and_then(|commits| place.follow(commits, self.is_whole, &result.path));
+                match followed {
+                    Ok(commits) => histories.push(LockHistory {
+                        commits,
+                        dir: place.dir.clone(),
+                        flavor: place.flavor,
+                        result,
+                    }),
+                    Err(failure) => {
+                        result.fail(failure);
+                        self.roots.results.push(result);
+                    }
+                }
+            }
+            let order = commits.as_deref().map(order).unwrap_or_default();
+            self.histories(&found.git, &order, histories);
+        }
+        // Roots come in the order in which they were found.
+        let order: BTreeMap<&String, usize> = paths.iter().zip(0..).collect();
+        self.roots
+            .results
+            .sort_by_key(|root| order.get(&root.path).copied());
+    }
+
+    /// Lists the commits of a repository that changed lock files, the newest first.
+    fn commits(
+        &mut self,
+        found: &FoundRepository<'_>,
+        limit: Option<usize>,
+    ) -> Result<Vec<Commit>, Failure> {
+        let head = found
+            .git
+            .revision("HEAD")
+            .map_err(|error| failure(&error))?;
+        let commits = found
+            .git
+            .history(&head, limit)
+            .map_err(|error| failure(&error))?;
+        self.is_whole &= limit.is_none_or(|limit| commits.len() < limit);
+        Ok(commits)
+    }
+
+    /// Adds what each commit changed to the results of the lock files, whose versions are read some files at a time.
+    fn histories(
+        &mut self,
+        repository: &Repository<'_>,
+        order: &Order<'_>,
+        histories: Vec<LockHistory<'_>>,
+    ) {
+        let mut left = histories.into_iter().peekable();
+        while left.peek().is_some() {
+            let mut versions = 0;
+            let mut batch = Vec::new();
+            while versions < BATCH
+                && let Some(history) = left.next()
+            {
+                versions += history.commits.len();
+                batch.push(history);
+            }
+            let commits = batch.iter().flat_map(|history| &history.commits);
+            let contents = VersionContents::read(repository, commits);
+            let contents = match contents {
+                Ok(contents) => contents,
+                Err(error) => {
+                    for LockHistory { mut result, .. } in batch {
+                        result.fail(failure(&error));
+                        self.roots.results.push(result);
+                    }
+                    continue;
+                }
+            };
+            let batch: Vec<(usize, LockHistory<'_>)> = batch.into_iter().enumerate().collect();
+            let listed = parallel::map(parallel::cores(), &batch, |(at, history)| {
+                let mut listed = ListedRoot {
+                    result: history.result.clone(),
+                    texts: self.roots.texts.after(*at),
+                    has_unreadable: false,
+                };
+                if let Err(failure) = self.history(history, order, &contents, &mut listed) {
+                    listed.result.fail(failure);
+                }
+                listed
+            });
+            for root in listed {
+                self.roots.results.push(root.result);
+                self.roots.texts.append(root.texts);
+                self.has_unreadable |= root.has_unreadable;
+            }
+        }
+    }
+
+    fn history(
+        &self,
+        history: &LockHistory<'_>,
+        order: &Order<'_>,
+        contents: &VersionContents,
+        listed: &mut ListedRoot,
+    ) -> Result<(), Failure> {
+        let commits = &history.commits;
+        let result = &mut listed.result;
+        let flavor = history
+            .flavor
+            .unwrap_or_else(|| self.opened.flavor(commits, contents, &history.dir));
+        result.flavor = Some(flavor);
+        let filter = filter(self.opened.provider, flavor)?;
+        let versions = contents.versions(commits, flavor, &mut listed.texts, result);
+        listed.has_unreadable = versions.has_unreadable;
+        let (commits, steps): (Vec<&FileCommit<'_>>, Vec<_>) =
+            commits.iter().filter_map(step).unzip();
+        result.providers = review::history(&steps, &versions.locks, &filter)
+            .into_iter()
+            .map(|found| {
+                let FileCommit { commit, change } = commits[found.step];
+                let newer = order.get(&commit.id).copied().unwrap_or_default();
+                let row = row(commit, newer, change.change.path(), &found);
+                Provider::Changed(Box::new(row))
+            })
+            .collect();
+        Ok(())
+    }
+}
+
+impl LockPlace {
+    /// Picks the commits that changed the lock file; `is_whole` says that there are no older ones.
+    fn follow<'h>(
+        &self,
+        commits: &'h [Commit],
+        is_whole: bool,
+        shown: &str,
+    ) -> Result<Vec<FileCommit<'h>>, Failure> {
+        let own = git::follow(commits, self.dir.join(lockfile::FILE_NAME));
+        // Without a commit that has it, the path is more likely mistyped than removed.
+        if own.is_empty() && is_whole && self.flavor.is_none() {
+            return Err(Failure {
+                title: format!("{shown} is not there, and no commit has a lock file in it"),
+                help: Some(
+                    "`lockctl log` without a root lists every lock file of the repository"
+                        .to_owned(),
+                ),
+                ..Failure::default()
+            });
+        }
+        Ok(own)
+    }
+}
+
+impl LogRun<'_> {
+    /// Decides about the flavor of a lock file by its newest version.
+    fn flavor(&self, own: &[FileCommit<'_>], contents: &VersionContents, dir: &Path) -> Flavor {
+        // The header of an old version may be that of the other program, since a root can be converted.
+        let newest = own
+            .iter()
+            .flat_map(|commit| {
+                let change = &commit.change.change;
+                [&change.new, &change.old].into_iter().flatten()
+            })
+            .filter_map(|entry| entry.blob.as_ref())
+            .find_map(|blob| contents.bytes(blob));
+        flavor_of(self.common.flavor, self.world.disk, dir, newest)
+    }
+}
+
+fn failure(error: &GitError) -> Failure {
+    advice::git::failure(error)
+}
+
+fn order(commits: &[Commit]) -> Order<'_> {
+    commits
+        .iter()
+        .enumerate()
+        .map(|(newer, commit)| (&commit.id, newer))
+        .collect()
+}
