@@ -1,9 +1,12 @@
 //! Changes of files, as rows that can be printed or put into a table of Markdown.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::Tone;
-use super::style::{self, BOLD, Colors, aligned, harmless, styled};
+use super::narrow::fitted_rows;
+use super::style::{self, BOLD, Colors, harmless, styled};
+use crate::diag::counted_as;
 
 /// Maximum number of files that are listed by name before the rest is counted.
 const MAX_FILES: usize = 5;
@@ -17,6 +20,8 @@ pub struct Changes {
     pub remarks: Vec<Remark>,
     /// The changed entries, the most important first.
     pub rows: Vec<ChangeLine>,
+    /// The width of the terminal, if there is one.
+    pub columns: Option<usize>,
 }
 
 /// A sentence with a grade.
@@ -71,7 +76,91 @@ pub struct Linked {
     pub url: Option<String>,
 }
 
+/// Maximum number of changes of one provider with one grade that are shown where not all changes fit.
+const MAX_ALIKE: usize = 5;
+
+impl Changes {
+    /// Leaves out rows that do not fit into so many lines of a terminal, the last ones first; of one provider and grade
+    /// only some are shown. Returns the number of rows left out, in words.
+    pub fn limit(&mut self, lines: usize, terminal: Option<usize>) -> Option<String> {
+        let remarks: usize = self.remarks.iter().map(Remark::height).sum();
+        let heights: Vec<usize> = self
+            .row_lines(terminal)
+            .iter()
+            .zip(&self.rows)
+            .map(|(lines, row)| lines.len() + row.lines_below())
+            .collect();
+        let mut room = lines.saturating_sub(remarks);
+        if heights.iter().sum::<usize>() <= room {
+            return None;
+        }
+        let mut heights = heights.into_iter();
+        // One line says what is left out.
+        room = room.saturating_sub(1);
+        let mut alike: BTreeMap<(&'static str, String), usize> = BTreeMap::new();
+        let mut hidden: Vec<(&'static str, usize)> = Vec::new();
+        let total = self.rows.len();
+        self.rows.retain(|row| {
+            let grade = row.remark.grade;
+            let count = alike.entry((grade, row.subject.text.clone())).or_default();
+            *count += 1;
+            let height = heights.next().unwrap_or_default();
+            let is_shown = *count <= MAX_ALIKE && height <= room;
+            if is_shown {
+                room -= height;
+                return true;
+            }
+            match hidden.iter_mut().find(|(known, _)| *known == grade) {
+                Some((_, count)) => *count += 1,
+                None => hidden.push((grade, 1)),
+            }
+            false
+        });
+        let left_out = total - self.rows.len();
+        let grades: Vec<String> = hidden
+            .iter()
+            .map(|(grade, count)| format!("{count} {grade}"))
+            .collect();
+        let changes = counted_as(left_out, "more change", "more changes");
+        Some(format!(
+            "… and {changes}: {} (-v shows each)",
+            grades.join(", ")
+        ))
+    }
+
+    /// Returns the lines of each row, without those below them.
+    fn row_lines(&self, columns: Option<usize>) -> Vec<Vec<String>> {
+        let rows: Vec<Vec<String>> = self.rows.iter().map(ChangeLine::cells).collect();
+        fitted_rows(&rows, columns.unwrap_or(usize::MAX))
+    }
+
+    /// Returns the number of lines of all details.
+    #[must_use]
+    pub fn detail_lines(&self) -> usize {
+        let details = self.rows.iter().flat_map(|row| &row.details);
+        details.map(|details| details.lines.len()).sum()
+    }
+}
+
 impl ChangeLine {
+    /// Returns the number of lines below the row.
+    fn lines_below(&self) -> usize {
+        let details: usize = self.details.iter().map(|details| details.lines.len()).sum();
+        let deviations: usize = self.deviations.iter().map(Remark::height).sum();
+        self.remark.height() - 1 + deviations + self.beside.len() + details
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let states = self.old.iter().chain(&self.new).map(|state| &*state.text);
+        vec![
+            self.remark.grade.to_owned(),
+            self.subject.text.clone(),
+            states.collect::<Vec<_>>().join(" → "),
+            self.kinds.join(", "),
+            self.sentence(),
+        ]
+    }
+
     /// Lists the files that it is about; none if it is clear which is meant.
     pub(super) fn files(&self) -> Vec<String> {
         std::iter::once(&self.remark)
@@ -102,6 +191,15 @@ impl ChangeLine {
 }
 
 impl Remark {
+    fn height(&self) -> usize {
+        let files = if self.names_files() {
+            self.files.len().min(MAX_FILES + 1)
+        } else {
+            0
+        };
+        1 + files
+    }
+
     fn is_alarming(&self) -> bool {
         matches!(self.tone, Tone::Warning | Tone::Bad)
     }
@@ -136,21 +234,15 @@ pub(super) fn render(out: &mut dyn Write, all: &Changes, colors: Colors) -> io::
             files_below(out, remark)?;
         }
     }
-    let rows = all.rows.iter().map(|row| {
-        let states = row.old.iter().chain(&row.new).map(|state| &*state.text);
-        vec![
-            row.remark.grade.to_owned(),
-            row.subject.text.clone(),
-            states.collect::<Vec<_>>().join(" → "),
-            row.kinds.join(", "),
-            row.sentence(),
-        ]
-    });
-    for (row, line) in all.rows.iter().zip(aligned(&rows.collect::<Vec<_>>())) {
+    for (row, lines) in all.rows.iter().zip(all.row_lines(all.columns)) {
         let grade = row.remark.grade;
-        // The columns were counted without the marks of colour.
-        let rest = line.strip_prefix(grade).unwrap_or_default();
-        writeln!(out, "{}{rest}", graded(row.remark.tone, grade))?;
+        for line in lines {
+            // The columns were counted without the marks of colour.
+            match line.strip_prefix(grade) {
+                Some(rest) => writeln!(out, "{}{rest}", graded(row.remark.tone, grade))?,
+                None => writeln!(out, "{line}")?,
+            }
+        }
         if row.names_files() {
             files_below(out, &row.remark)?;
         }

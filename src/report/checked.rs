@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::Tone;
+use super::fold::capitalized;
 use super::groups::grouped;
 use super::root::Naming;
 use super::rows::{FindingRow, TurnedOffRow};
-use super::shared::first_names;
+use super::shared::{SharedFact, first_names, unseen_state};
 use super::{CommandResult, Failure, ResultEntry, RootRow, RootStatus};
-use crate::diag::{Counts, counted};
+use crate::diag::{Counts, Severity, counted, rules};
 
 /// The result of a check, with the places of findings resolved.
 #[derive(Clone, Debug)]
@@ -50,6 +51,52 @@ impl<'a> Checked<'a> {
                 .map(|root| RootRow::of(root, &result.texts, naming))
                 .collect(),
         }
+    }
+
+    /// Leaves notes that concern the run, and no root in particular, with one of several roots: a program would show the
+    /// same note for every root.
+    #[must_use]
+    pub fn with_notes_of_run_once(mut self) -> Self {
+        let is_unseen = |finding: &FindingRow| {
+            finding.rule == rules::STATE_NOT_VISIBLE && finding.severity == Severity::Note
+        };
+        let has_unseen = |root: &&RootRow<'_>| root.findings.iter().any(is_unseen);
+        let count = self.roots.iter().filter(has_unseen).count();
+        if count < 2 {
+            return self;
+        }
+        let paths = self.roots.iter().map(|root| root.path.as_str());
+        let unseen = SharedFact {
+            fact: (),
+            roots: paths.take(count).collect(),
+        };
+        let text = capitalized(&unseen_state(&unseen.count(self.roots.len())));
+        let mut texts = std::iter::once(text);
+        for root in &mut self.roots {
+            root.findings.retain_mut(|finding| {
+                if !is_unseen(finding) {
+                    return true;
+                }
+                let Some(text) = texts.next() else {
+                    return false;
+                };
+                finding.title = text;
+                finding.detail = None;
+                true
+            });
+        }
+        self
+    }
+
+    /// Leaves out notes.
+    #[must_use]
+    pub fn without_notes(mut self) -> Self {
+        for root in &mut self.roots {
+            root.findings
+                .retain(|finding| finding.severity > Severity::Note);
+        }
+        self.remarks.retain(|(tone, _)| *tone > Tone::Note);
+        self
     }
 
     /// Returns whether every root could be checked.

@@ -70,8 +70,10 @@ pub fn render(
 /// Lays tables out anew that have lines of more than so many columns: a terminal would break them within words.
 pub fn fit(blocks: &mut [TextBlock], columns: usize) {
     for block in blocks {
-        if let TextBlock::Table(rows) = block {
-            *block = TextBlock::Lines(fitted(rows, columns));
+        match block {
+            TextBlock::Table(rows) => *block = TextBlock::Lines(fitted(rows, columns)),
+            TextBlock::Changes(changes) => changes.columns = Some(columns),
+            _ => {}
         }
     }
 }

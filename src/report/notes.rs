@@ -9,7 +9,7 @@ use super::human::{self, Colors};
 use super::reading::{self, Total, cleaned};
 use super::rows::PackageRow;
 use super::several::{FaultLine, Several};
-use super::shared::{MAX_ROOTS, SharedFact, shared};
+use super::shared::{MAX_ROOTS, SharedFact, shared, unseen_state};
 use super::{
     CommandResult, CountedLines, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry,
     ResultSubject, RootResult, Sentence, TextBlock, Tone,
@@ -449,10 +449,8 @@ fn unseen_states(roots: &[RootResult]) -> Option<TextBlock> {
             .filter(|root| root.entries.iter().any(is_unseen))
             .map(|root| ((), &*root.path)),
     );
-    let count = unseen.first()?.count(roots.len());
-    let text = format!(
-        "the state of {count} is not visible, so providers that only it needs are not known (-v shows why)"
-    );
+    let text = unseen_state(&unseen.first()?.count(roots.len()));
+    let text = format!("{text} (-v shows why)");
     Some(TextBlock::Remark(Tone::Note, text))
 }
 

@@ -1,16 +1,14 @@
 //! Tables that fit: of facts that several roots share a screenful, and no wider than the terminal.
 
 use super::TextBlock;
+use super::narrow::{STEP, lines_of_row, total, widths};
 use super::shared::SharedFact;
 
 /// Maximum number of rows about many roots; with the lines around them they fit into 60 lines.
 pub const MAX_ROWS: usize = 40;
 
 /// Minimum width to which a cell is cut, in columns: less shows nothing of a path.
-const MIN_CELL: usize = 12;
-
-/// Number of columns between two cells.
-const GAP: usize = 2;
+const MIN_CELL: usize = 16;
 
 /// The shape of a table of facts that several roots share.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +35,6 @@ pub fn shared_table<F: Ord>(
     if facts.is_empty() {
         return Vec::new();
     }
-    let rest = facts.split_off(shape.most.min(facts.len()));
-    facts.sort_by(|a, b| a.fact.cmp(&b.fact));
     let head: Vec<String> = shape
         .titles
         .iter()
@@ -46,26 +42,27 @@ pub fn shared_table<F: Ord>(
         .map(|title| (*title).to_owned())
         .collect();
     let flexible = [shape.flexible, &[head.len() - 1]].concat();
-    let rows = facts.iter().map(|shared| {
-        let mut row = cells(&shared.fact);
-        row.push(shared.roots.len().to_string());
-        row.push(shared.names(false));
-        row
-    });
-    let (table, shown) = without_empty_columns(std::iter::once(head).chain(rows).collect());
-    let flexible: Vec<usize> = (0..shown.len())
-        .filter(|at| flexible.contains(&shown[*at]))
-        .collect();
-    let mut table = fitted(table, &flexible, shape.terminal);
-    // Rows that are broken are harder to read than rows that count roots without naming them.
-    if shape
-        .terminal
-        .is_some_and(|terminal| width(&table) > terminal)
-    {
-        for row in &mut table {
-            row.pop();
-        }
-    }
+    let table = |facts: &[SharedFact<'_, F>]| {
+        let rows = facts.iter().map(|shared| {
+            let mut row = cells(&shared.fact);
+            row.push(shared.roots.len().to_string());
+            row.push(match shape.terminal {
+                Some(terminal) => shared.names_within(terminal - STEP.len().min(terminal)),
+                None => shared.names(false),
+            });
+            row
+        });
+        let (table, shown) =
+            without_empty_columns(std::iter::once(head.clone()).chain(rows).collect());
+        let flexible: Vec<usize> = (0..shown.len())
+            .filter(|at| flexible.contains(&shown[*at]))
+            .collect();
+        fitted(table, &flexible, shape.terminal)
+    };
+    let most = shape.most.min(facts.len());
+    let rest = facts.split_off(rows_on_screen(&table(&facts[..most]), most, shape.terminal));
+    facts.sort_by(|a, b| a.fact.cmp(&b.fact));
+    let table = table(&facts);
     let mut blocks = vec![TextBlock::Table(table)];
     if let Some(largest) = rest.first() {
         let each = match largest.roots.len() {
@@ -101,7 +98,8 @@ pub fn without_empty_columns(rows: Vec<Vec<String>>) -> (Vec<Vec<String>>, Vec<u
     (rows, shown)
 }
 
-/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal.
+/// Cuts cells of some columns, the widest first, until the rows are no wider than the terminal. Rows that would be wider
+/// all the same are not cut: they get several lines.
 #[must_use]
 pub fn fitted(
     mut rows: Vec<Vec<String>>,
@@ -117,7 +115,7 @@ pub fn fitted(
             .iter()
             .filter(|column| widths.get(**column).is_some_and(|width| *width > MIN_CELL))
             .max_by_key(|column| widths[**column]);
-        let Some(widest) = widest else { break };
+        let Some(widest) = widest else { return rows };
         widths[*widest] -= 1;
     }
     for row in &mut rows {
@@ -143,25 +141,12 @@ pub fn fitted(
     rows
 }
 
-/// Returns the width of each column.
-fn widths(rows: &[Vec<String>]) -> Vec<usize> {
-    let mut widths: Vec<usize> = Vec::new();
-    for row in rows {
-        widths.resize(widths.len().max(row.len()), 0);
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = cell.chars().count().max(*width);
-        }
-    }
-    widths
-}
-
-/// Returns the width of a table, by the widths of its columns.
-fn total(widths: &[usize]) -> usize {
-    widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1)
-}
-
-fn width(rows: &[Vec<String>]) -> usize {
-    total(&widths(rows))
+/// Returns how many rows of a table are shown where `most` of one line each would be: on a narrow terminal a row has
+/// several lines.
+#[must_use]
+pub fn rows_on_screen(rows: &[Vec<String>], most: usize, terminal: Option<usize>) -> usize {
+    let lines = terminal.map_or(1, |terminal| lines_of_row(rows, terminal));
+    most.min((MAX_ROWS / lines).max(1))
 }
 
 #[cfg(test)]
@@ -201,19 +186,28 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_would_be_broken_count_roots_and_name_none() {
+    fn on_a_narrow_terminal_fewer_facts_are_shown_and_fewer_roots_are_named() {
         let shape = |terminal| TableShape {
             titles: &["PROVIDER"],
             flexible: &[],
             most: MAX_ROWS,
             terminal: Some(terminal),
         };
-        let name = "terraform.io/builtin/terraform".to_owned();
-        let facts = shared([((), "live/prod/eu-west-1/network")]);
-        let blocks = shared_table(shape(60), facts.clone(), |()| vec![name.clone()]);
-        assert_eq!(rows(&blocks)[1], [&*name, "1", "…od/eu-west-1/network"]);
-        let blocks = shared_table(shape(45), facts, |()| vec![name.clone()]);
-        assert_eq!(rows(&blocks), [["PROVIDER", "ROOTS"], [&*name, "1"]]);
+        let names: Vec<String> = (10..60)
+            .map(|at| format!("terraform.io/builtin/terraform{at}"))
+            .collect();
+        let root = "live/prod/eu-west-1/network";
+        let facts = shared(names.iter().map(|name| (name, root)));
+        let blocks = shared_table(shape(62), facts.clone(), |name| vec![(*name).clone()]);
+        assert_eq!(rows(&blocks)[1], [&*names[0], "1", "…od/eu-west-1/network"]);
+        assert_eq!(rows(&blocks).len(), 1 + MAX_ROWS);
+        let blocks = shared_table(shape(45), facts, |name| vec![(*name).clone()]);
+        assert_eq!(rows(&blocks)[1], [&*names[0], "1", root]);
+        assert_eq!(rows(&blocks).len(), 1 + MAX_ROWS / 2);
+        let many = ["a/b", "c/d", "e/f", "g/h", "i/j", "k/l", "m/n", "o/p"];
+        let facts = shared(many.iter().map(|root| ((), *root)));
+        let blocks = shared_table(shape(24), facts, |()| vec![names[0].clone()]);
+        assert_eq!(rows(&blocks)[1][2], "a/b, c/d and 6 more");
     }
 
     #[test]
@@ -244,10 +238,7 @@ mod tests {
             fitted(all.clone(), flexible, Some(45)),
             [row(["provider", "…eu-west-1/network", "added, upgraded"])]
         );
-        // Nothing is cut to nothing, and what is not flexible is whole.
-        assert_eq!(
-            fitted(all, flexible, Some(10)),
-            [row(["provider", "…t-1/network", "added, upgr…"])]
-        );
+        // Nothing is cut to nothing.
+        assert_eq!(fitted(all.clone(), flexible, Some(10)), all);
     }
 }

@@ -104,7 +104,7 @@ fn advisory(
     let mut lines = vec![format!("{}: {}", names.join(" "), advisory.summary)];
     // Roots rarely differ in their route to a fixed version, so each route has one line.
     let by_route = grouped(members.to_vec(), |(_, row, found)| {
-        let excluded = found.excluded_by.clone();
+        let excluded = found.constraint.clone();
         let fixed = found.advisory.fixed.clone();
         (name(row), fixed, excluded, found.command.is_some())
     });
@@ -127,7 +127,17 @@ fn advisory(
             continue;
         };
         let how = match (excluded, has_command) {
-            (Some(by), _) => format!(", which {by} excludes"),
+            (Some(constraint), _) => {
+                let places: BTreeSet<_> = members
+                    .iter()
+                    .map(|(_, _, found)| &found.excluded_by)
+                    .collect();
+                let by = match places.first() {
+                    Some(Some(by)) if places.len() == 1 => by,
+                    _ => &constraint,
+                };
+                format!(", which {by} excludes")
+            }
             (None, true) => {
                 let roots: BTreeSet<&str> = members.iter().map(|(path, _, _)| *path).collect();
                 let (_, _, found) = members[0];

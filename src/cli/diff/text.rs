@@ -14,6 +14,9 @@ use crate::review::{
     Risk, fold, registry_page,
 };
 
+/// Number of lines of the verdict.
+const LINES_BELOW: usize = 2;
+
 /// Returns what people read of a result: equal changes of several files once, unless every detail is
 /// wanted on a terminal.
 pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
@@ -23,7 +26,15 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let is_folded = all.files.len() > 1 && (look.markdown || !look.verbose);
     let mut blocks: Vec<TextBlock> = if is_folded {
         let all: Vec<&FileComparison> = all.files.iter().map(|file| &file.comparison).collect();
-        vec![TextBlock::Changes(folded(&all, look))]
+        let mut changes = folded(&all, look);
+        let more = look
+            .lines
+            .filter(|_| !look.markdown)
+            .and_then(|lines| changes.limit(lines.saturating_sub(LINES_BELOW), look.terminal));
+        let more = more.map(|more| TextBlock::Lines(vec![more]));
+        let mut blocks = vec![TextBlock::Changes(changes)];
+        blocks.extend(more);
+        blocks
     } else {
         let with_details = look.verbose || look.markdown;
         all.files
@@ -87,6 +98,7 @@ pub(in crate::cli) fn folded(files: &[&FileComparison], look: Look) -> Changes {
         file: None,
         remarks: remarks.collect(),
         rows: rows.collect(),
+        columns: None,
     }
 }
 
@@ -137,6 +149,7 @@ pub(in crate::cli) fn changes(
         file: is_named.then(|| comparison.path.clone()),
         remarks: remarks.collect(),
         rows: rows.collect(),
+        columns: None,
     }
 }
 

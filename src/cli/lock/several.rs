@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::in_use;
-use super::text::{Tense, locked, replaced, version};
+use super::text::{MAX_REPLACED, Tense, locked, replaced, version};
 use crate::cli::{Look, diff};
 use crate::diag::{Texts, counted, counted_as};
 use crate::package::Provenance;
@@ -150,7 +150,12 @@ fn evidence(roots: &[RootResult], tense: Tense, look: Look) -> Vec<TextBlock> {
     let all = roots.iter().flat_map(|root| {
         locked(root)
             .filter(|row| !row.replaced.is_empty())
-            .filter_map(|row| Some((replaced(row, root.flavor?, tense), &*root.path)))
+            .filter_map(|row| {
+                Some((
+                    replaced(row, root.flavor?, tense, MAX_REPLACED),
+                    &*root.path,
+                ))
+            })
     });
     let (mut room, mut hidden) = (MAX_EVIDENCE, 0);
     let mut blocks = Vec::new();

@@ -45,6 +45,9 @@ const TITLES: [&str; 7] = [
 /// changes that are not shown.
 const TOTAL_LINES: usize = 4;
 
+/// Maximum number of lines of details of all changes in a root; of more, none is shown.
+const MAX_DETAILS: usize = 24;
+
 /// Maximum number of roots that Markdown shows at length; more have a line each.
 const MAX_AT_LENGTH: usize = 10;
 
@@ -140,7 +143,12 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
     };
     blocks.extend(table(root, flavor, tense, look));
     for row in locked(root).filter(|row| !row.replaced.is_empty()) {
-        blocks.push(TextBlock::Lines(replaced(row, flavor, tense)));
+        let most = if look.verbose {
+            usize::MAX
+        } else {
+            MAX_REPLACED
+        };
+        blocks.push(TextBlock::Lines(replaced(row, flavor, tense, most)));
     }
     for row in locked(root).filter(|row| !row.dropped.is_empty()) {
         let are = match (tense, row.dropped.len()) {
@@ -161,8 +169,18 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         blocks.extend(locked(root).map(|row| TextBlock::Lines(hashes(row, flavor))));
     }
     if let Some(comparison) = lock.and_then(|lock| lock.comparison.as_ref()) {
-        let changes = diff::text::changes(comparison, false, true);
-        blocks.push(TextBlock::Changes(changes));
+        let changes = |with_details| diff::text::changes(comparison, false, with_details);
+        let detailed = changes(true);
+        let are_few = look.verbose || detailed.detail_lines() <= MAX_DETAILS;
+        blocks.push(TextBlock::Changes(if are_few {
+            detailed
+        } else {
+            changes(false)
+        }));
+        if !are_few {
+            let more = "… -v shows each hash".to_owned();
+            blocks.push(TextBlock::Lines(vec![more]));
+        }
     }
     blocks.push(reading::verdict(verdict.clone()));
     blocks
@@ -270,8 +288,16 @@ pub(super) fn version(row: &LockedProvider) -> String {
     format!("{from} → {version} ({kind})")
 }
 
-/// Lists every hash that was replaced with the evidence against it.
-pub(super) fn replaced(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Vec<String> {
+/// Maximum number of replaced hashes of an entry, and of the hashes of its packages, that are shown; more are counted.
+pub(super) const MAX_REPLACED: usize = 5;
+
+/// Lists hashes that were replaced with the evidence against them, at most so many.
+pub(super) fn replaced(
+    row: &LockedProvider,
+    flavor: Flavor,
+    tense: Tense,
+    most: usize,
+) -> Vec<String> {
     let count = row.replaced.len();
     let contradict = counted_as(
         count,
@@ -288,18 +314,25 @@ pub(super) fn replaced(row: &LockedProvider, flavor: Flavor, tense: Tense) -> Ve
         name(row, flavor),
         signers(row, &mut BTreeSet::new())
     )];
-    for replaced in &row.replaced {
+    let more = |count: usize| match count.saturating_sub(most) {
+        0 => None,
+        more => Some(format!("… and {more} more (-v shows each)")),
+    };
+    for replaced in row.replaced.iter().take(most) {
         let hash = &replaced.hash;
         match replaced.contradicted_by {
             ContradictedBy::SignedList => lines.push(format!("  {hash}  not in the list")),
             ContradictedBy::EveryPackage => {
                 lines.push(format!("  {hash}  of none of its packages, which have:"));
-                for computed in &replaced.computed {
+                for computed in replaced.computed.iter().take(most) {
                     lines.push(format!("    {}  {}", computed.hash, computed.platform));
                 }
+                let more = more(replaced.computed.len());
+                lines.extend(more.map(|more| format!("    {more}")));
             }
         }
     }
+    lines.extend(more(count).map(|more| format!("  {more}")));
     lines
 }
 

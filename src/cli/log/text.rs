@@ -8,7 +8,7 @@ use crate::diag::counted;
 use crate::flavor::{Flavor, Program};
 use crate::report::json::{EntrySide, PastChange, Provider, RootStatus};
 use crate::report::shared::{SharedFact, shared};
-use crate::report::shared_table::{MAX_ROWS, fitted};
+use crate::report::shared_table::{MAX_ROWS, fitted, rows_on_screen};
 use crate::report::{RootResult, TextBlock, Tone};
 use crate::review::Risk;
 
@@ -20,6 +20,9 @@ const TITLES: [&str; 8] = [
 
 /// The column of the root.
 const ROOT: usize = 7;
+
+/// Number of columns by which the column of the root may be indented, where it has a line of its own.
+const INDENT: usize = 4;
 
 /// Maximum number of causes of alarming changes in several lock files.
 const MAX_ALARMS: usize = 10;
@@ -68,12 +71,16 @@ pub(super) fn of_roots(roots: &[RootResult], look: Look, commits: Option<usize>)
     })
     .into_iter()
     .map(|same| {
-        let names = same.names(false);
-        let mut cells = same.fact;
-        cells[ROOT] = match same.roots.len() {
-            1 => names,
-            count => format!("{}: {names}", counted(count, "root")),
+        let count = match same.roots.len() {
+            1 => String::new(),
+            count => format!("{}: ", counted(count, "root")),
         };
+        let names = match look.terminal {
+            Some(terminal) => same.names_within(terminal.saturating_sub(INDENT + count.len())),
+            None => same.names(false),
+        };
+        let mut cells = same.fact;
+        cells[ROOT] = count + &names;
         cells
     })
     .collect();
@@ -86,8 +93,9 @@ pub(super) fn of_roots(roots: &[RootResult], look: Look, commits: Option<usize>)
         .collect();
     let mut more = Vec::new();
     if !look.verbose && commits.is_none() {
-        let older = rows.len().saturating_sub(MAX_ROWS);
-        rows.truncate(MAX_ROWS);
+        let shown = rows_on_screen(&rows[..rows.len().min(MAX_ROWS)], MAX_ROWS, look.terminal);
+        let older = rows.len().saturating_sub(shown);
+        rows.truncate(shown);
         if older > 0 {
             more.push(format!(
                 "… and {older} older (-n N shows those of N commits, -v all)"

@@ -84,7 +84,12 @@ pub(in crate::cli) fn print(
         Format::Json => return json::render(out, result).and_then(|()| out.flush()),
         Format::JsonLines => return json::render_line(out, result).and_then(|()| out.flush()),
         Format::Checks(format) => {
-            (format.render)(out, &checked())?;
+            let mut checked = checked().with_notes_of_run_once();
+            // The runner shows annotations to whoever asked for quiet; other documents are the whole result.
+            if common.quiet && format.stands_alone {
+                checked = checked.without_notes();
+            }
+            (format.render)(out, &checked)?;
             // Such a document has a place of its own for notes.
             if format.stands_alone {
                 return out.flush();

@@ -7,7 +7,9 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Prediction, Route};
 use crate::flavor::Flavor;
 use crate::platform::{self, Platform};
-use crate::report::{TextBlock, json};
+use crate::report::shared::shared;
+use crate::report::shared_table::{TableShape, shared_table};
+use crate::report::{RootResult, TextBlock, json};
 use crate::verify::matrix::{self, PlatformGroup, PredictionRow};
 
 /// Maximum number of platforms in one line of the table; more are counted.
@@ -71,11 +73,7 @@ pub(in crate::cli) fn blocks(
         return vec![TextBlock::Lines(vec![line.to_owned()])];
     }
     let mut notes = Notes::default();
-    let here: &[Route] = if rows.iter().all(|row| row.here.is_empty()) {
-        &[]
-    } else {
-        &[Route::Here, Route::HerePlan]
-    };
+    let here = here_routes(rows.iter());
     let routes = Route::ALL.iter().chain(here).copied();
     let mut table: Vec<Vec<String>> = vec![
         ["", ""]
@@ -95,11 +93,8 @@ pub(in crate::cli) fn blocks(
         add(&mut table, &name, lines, here, &mut notes);
     }
     say_platforms_once(&mut table);
-    let mut below = notes.lines();
-    below.push(PREMISE.to_owned());
-    if here.is_empty() {
-        below.push(UNCHECKED.to_owned());
-    }
+    let mut below = notes.below(here);
+    let last = below.pop();
     if detail == Detail::Full {
         below.extend(routes.map(|route| {
             let command = format!("`{} {}`", flavor.command(), route.command());
@@ -116,8 +111,76 @@ pub(in crate::cli) fn blocks(
             format!("  {}: {command} {}{more}", column(route), route.way())
         }));
     }
-    below.push(String::new());
+    below.extend(last);
     vec![TextBlock::Table(table), TextBlock::Lines(below)]
+}
+
+/// Maximum number of rows about several roots, where findings and a table of causes stand beside them.
+const MAX_SHARED_ROWS: usize = 20;
+
+/// Turns the predictions of several roots into one table: equal rows once, with the roots that have them.
+pub(in crate::cli) fn shared_blocks(
+    roots: &[RootResult],
+    terminal: Option<usize>,
+) -> Vec<TextBlock> {
+    let matrices: Vec<(&RootResult, Flavor, Vec<PredictionRow>)> = roots
+        .iter()
+        .filter_map(|root| {
+            let matrix = root.check()?.matrix.as_ref()?;
+            Some((root, root.flavor?, rows(matrix)))
+        })
+        .collect();
+    let mut all = matrices.iter().flat_map(|(_, _, rows)| rows).peekable();
+    if all.peek().is_none() {
+        return Vec::new();
+    }
+    let here = here_routes(all);
+    let mut notes = Notes::default();
+    let mut facts = Vec::new();
+    for (root, flavor, rows) in &matrices {
+        let providers: BTreeSet<&ProviderAddr> = rows.iter().map(|row| &row.provider).collect();
+        for provider in providers {
+            let groups = matrix::of_provider(rows, provider);
+            for (label, group) in lines(groups, Detail::Folded) {
+                let cells = cells(&group, here, &mut notes);
+                facts.push(((provider.short(*flavor), label, cells), &*root.path));
+            }
+        }
+    }
+    let first = facts[0].0.1.clone();
+    let is_same = facts.iter().all(|((_, label, _), _)| *label == first);
+    let mut titles: Vec<&str> = if is_same {
+        vec![&*first]
+    } else {
+        vec!["PROVIDER", "PLATFORMS"]
+    };
+    for route in Route::ALL.iter().chain(here) {
+        titles.push(column(*route));
+    }
+    let shape = TableShape {
+        titles: &titles,
+        flexible: &[],
+        most: MAX_SHARED_ROWS,
+        terminal,
+    };
+    let mut blocks = shared_table(shape, shared(facts), |(provider, label, cells)| {
+        let label = (!is_same).then(|| label.clone());
+        std::iter::once(provider.clone())
+            .chain(label)
+            .chain(cells.iter().cloned())
+            .collect()
+    });
+    blocks.push(TextBlock::Lines(notes.below(here)));
+    blocks
+}
+
+/// Returns the routes of this machine, if anything is predicted for them.
+fn here_routes<'a>(mut rows: impl Iterator<Item = &'a PredictionRow>) -> &'static [Route] {
+    if rows.all(|row| row.here.is_empty()) {
+        &[]
+    } else {
+        &[Route::Here, Route::HerePlan]
+    }
 }
 
 /// Turns predictions into rows for programs: those of each provider, then those of the whole run.
@@ -207,6 +270,17 @@ impl Notes {
         cell
     }
 
+    /// Returns the lines below a table, with an empty one at the end.
+    fn below(&self, here: &[Route]) -> Vec<String> {
+        let mut lines = self.lines();
+        lines.push(PREMISE.to_owned());
+        if here.is_empty() {
+            lines.push(UNCHECKED.to_owned());
+        }
+        lines.push(String::new());
+        lines
+    }
+
     fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
             .titles
@@ -258,20 +332,26 @@ fn add(
 ) {
     for (at, (label, group)) in lines.into_iter().enumerate() {
         let name = if at == 0 { name } else { "" };
-        let mut cells = Vec::new();
-        for (predictions, count) in [
-            // A platform that is not wanted matters to this machine only.
-            (&group.predictions, Route::ALL.len()),
-            // Nothing can be said here of another platform.
-            (&group.here, here.len()),
-        ] {
-            // A platform without predictions still fills its columns.
-            let end = cells.len() + count;
-            cells.extend(predictions.iter().map(|prediction| notes.cell(prediction)));
-            cells.resize(end, "-".to_owned());
-        }
+        let cells = cells(&group, here, notes);
         table.push([name.to_owned(), label].into_iter().chain(cells).collect());
     }
+}
+
+/// Returns the cells of a line, by route.
+fn cells(group: &PlatformGroup, here: &[Route], notes: &mut Notes) -> Vec<String> {
+    let mut cells = Vec::new();
+    for (predictions, count) in [
+        // A platform that is not wanted matters to this machine only.
+        (&group.predictions, Route::ALL.len()),
+        // Nothing can be said here of another platform.
+        (&group.here, here.len()),
+    ] {
+        // A platform without predictions still fills its columns.
+        let end = cells.len() + count;
+        cells.extend(predictions.iter().map(|prediction| notes.cell(prediction)));
+        cells.resize(end, "-".to_owned());
+    }
+    cells
 }
 
 /// Moves the platforms into the head where all lines are about the same ones: lines are long.

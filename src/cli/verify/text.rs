@@ -25,10 +25,17 @@ pub(super) fn of_all(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     let roots = result.roots();
     let are_many = roots.len() > MAX_VERDICTS;
     let mut folded = report::folded(result, Severity::Warning);
-    let hidden = look
-        .lines
-        .map_or(0, |lines| folded.limit(&result.texts, lines));
-    let mut blocks = Vec::new();
+    let matrix = if look.lines.is_some() {
+        table::shared_blocks(roots, look.terminal)
+    } else {
+        Vec::new()
+    };
+    let height = |block: &TextBlock| block.height(&result.texts);
+    let above: usize = matrix.iter().map(height).sum();
+    let hidden = look.lines.map_or(0, |lines| {
+        folded.limit(&result.texts, lines.saturating_sub(above))
+    });
+    let mut blocks = matrix;
     let mut texts = Vec::new();
     if look.verbose {
         texts.extend(roots.iter().map(|root| {
@@ -107,7 +114,8 @@ fn of_root(root: &RootResult, findings: Vec<TextBlock>, look: Look) -> Vec<TextB
     }
     blocks.extend(findings);
     let matrix = check.and_then(|check| check.matrix.as_ref());
-    if let (Some(matrix), Some(flavor)) = (matrix, root.flavor) {
+    // The predictions of many roots are one table.
+    if let (Some(matrix), Some(flavor), None) = (matrix, root.flavor, look.lines) {
         let detail = if look.verbose {
             Detail::Full
         } else {

@@ -53,6 +53,9 @@ pub struct AuditedAdvisory {
     /// The constraint that excludes the fixed version, with its place; absent if none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub excluded_by: Option<String>,
+    /// The constraint without its place, which differs from root to root.
+    #[serde(skip)]
+    pub constraint: Option<String>,
 }
 
 /// An advisory with its verdict on a version; the same in every root.

@@ -21,7 +21,26 @@ pub(super) enum FixRoute {
     /// The version is within all constraints.
     Command(RootCommand),
     /// A constraint excludes the version.
-    Excluded(String),
+    Excluded {
+        /// The constraint, in words.
+        constraint: String,
+        /// The place of the constraint, as in `main.tf:3`.
+        place: Option<String>,
+    },
+}
+
+impl FixRoute {
+    /// Returns the constraint that excludes the version, with its place, if one does.
+    pub(super) fn excluded_by(&self) -> Option<String> {
+        match self {
+            Self::Command(_) => None,
+            Self::Excluded {
+                constraint,
+                place: Some(place),
+            } => Some(format!("{constraint} ({place})")),
+            Self::Excluded { constraint, .. } => Some(constraint.clone()),
+        }
+    }
 }
 
 /// The constraints of a root, read when the first fixed version is looked for.
@@ -75,7 +94,10 @@ impl<'a> RootConstraints<'a> {
                     let name = texts.name(stated.file);
                     let line = texts.position(stated.file, stated.span.start).line;
                     let stated = &stated.constraints;
-                    FixRoute::Excluded(format!("the constraint {stated} ({name}:{line})"))
+                    FixRoute::Excluded {
+                        constraint: format!("the constraint {stated}"),
+                        place: Some(format!("{name}:{line}")),
+                    }
                 }
                 None => FixRoute::Command(command(self.root)),
             };
@@ -83,7 +105,10 @@ impl<'a> RootConstraints<'a> {
         if recorded.allows(fixed) {
             FixRoute::Command(command(self.root))
         } else {
-            FixRoute::Excluded(format!("the recorded constraint {recorded}"))
+            FixRoute::Excluded {
+                constraint: format!("the recorded constraint {recorded}"),
+                place: None,
+            }
         }
     }
 }

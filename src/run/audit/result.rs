@@ -123,14 +123,17 @@ impl RootReport<'_> {
                     ignored,
                     command: None,
                     command_for_all: None,
-                    excluded_by: None,
+                    excluded_by: route.as_ref().and_then(FixRoute::excluded_by),
+                    constraint: None,
                 };
                 match route {
                     Some(FixRoute::Command(command)) => {
                         audited.command = Some(command.for_root);
                         audited.command_for_all = Some(command.for_all);
                     }
-                    Some(FixRoute::Excluded(by)) => audited.excluded_by = Some(by),
+                    Some(FixRoute::Excluded { constraint, .. }) => {
+                        audited.constraint = Some(constraint);
+                    }
                     None => {}
                 }
                 advisories.push(audited);
@@ -234,7 +237,8 @@ fn help(row: &AdvisoryRow, route: Option<&FixRoute>, contents: ContentsState) ->
             " to move to the fixed version {}",
             fixed.map_or("", String::as_str)
         ))),
-        Some(FixRoute::Excluded(by)) => {
+        Some(excluded @ FixRoute::Excluded { .. }) => {
+            let by = excluded.excluded_by().unwrap_or_default();
             let fixed = fixed.map_or("", String::as_str);
             Some(Help::by_hand(format!(
                 "it is fixed in {fixed}, which {by} excludes"

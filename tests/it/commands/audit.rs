@@ -94,6 +94,26 @@ fn the_configuration_decides_before_the_recorded_constraints() {
     assert_eq!(advisory["counts"], true);
 }
 
+/// The same constraint on another line is no other way to a fixed version.
+#[test]
+fn roots_with_one_constraint_fold_wherever_it_is() {
+    let lab = Lab::new();
+    for (root, above) in [("a", ""), ("b", "# One more line.\n")] {
+        lab.write(
+            &format!("{root}/{LOCK}"),
+            lock_of(&[("acme/custom", "5.4.0", "~> 5.0")]),
+        );
+        let required = "terraform {\n  required_providers {\n    custom = {\n      source  = \"acme/custom\"\n      \
+             version = \"< 5.5.0\"\n    }\n  }\n}\n";
+        lab.write(&format!("{root}/main.tf"), format!("{above}{required}"));
+    }
+    let outcome = audit(&lab, &["-r"]);
+    assert_exit(&outcome, 1);
+    let folded = "  acme/custom 5.4.0 in 2 roots: a, b\n    \
+                  fixed in 5.5.0, which the constraint < 5.5.0 excludes\n";
+    assert!(outcome.stdout.contains(folded), "{}", outcome.stdout);
+}
+
 /// `--fail-on` decides the exit code; the text calls no version safe, and reports unknown contents.
 #[test]
 fn what_counts_can_be_chosen() {

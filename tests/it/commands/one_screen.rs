@@ -126,6 +126,7 @@ fn two_hundred_roots_fit_on_a_screen_in_every_state() {
             (&["update"], &["--dry-run", "--format", "markdown"]),
             (&["update"], &[]),
             (&["lock"], &["--format", "markdown"]),
+            (&["verify"], &["--matrix"]),
         ] {
             let outcome = run(&lab, command, more);
             assert_one_screen(&outcome, &format!("{name}: {command:?} {more:?}"));
@@ -214,6 +215,95 @@ fn what_no_source_was_asked_is_one_note() {
     assert_eq!(outcome.stderr.matches("no source was asked").count(), 1);
     let all = lab.run(&[&args[..], &["-v"]].concat());
     assert_eq!(all.stderr.matches("no source was asked").count(), 1000);
+}
+
+/// Where programs of CI read it, what concerns no root in particular is one note, too.
+#[test]
+fn a_note_about_the_run_is_one_annotation() {
+    let lab = repository_of(&[State::Incomplete], 12);
+    let verify = |more: &[&str]| run(&lab, &["verify"], more).stdout;
+    let github = verify(&["--format", "github"]);
+    assert_eq!(github.matches("title=state-not-visible").count(), 1);
+    let note = "::The state of all 12 roots is not visible, so providers that only it needs are not known\n";
+    assert!(github.contains(note), "{github}");
+    let quiet = verify(&["--format", "github", "-q"]);
+    assert!(quiet.contains("::warning "), "{quiet}");
+    assert!(!quiet.contains("::notice "), "{quiet}");
+    for format in ["sarif", "junit"] {
+        let document = verify(&["--format", format]);
+        assert_eq!(
+            document.matches("The state of all 12 roots").count(),
+            1,
+            "{document}"
+        );
+    }
+    // Programs that read JSON get it of every root.
+    let json = verify(&["--format", "json"]);
+    assert_eq!(json.matches("\"state-not-visible\"").count(), 12);
+}
+
+/// Every row of a table is broken at the same columns, and no root is lost.
+#[test]
+fn tables_stay_aligned_on_a_narrow_terminal() {
+    let mut lab = repository_of(&[State::New], 40);
+    assert_exit(&run(&lab, &["lock"], &[]), 0);
+    (lab.env.terminal, lab.env.columns) = (true, Some(80));
+    for (command, more) in [
+        (&["verify"][..], &["--matrix"][..]),
+        (&["outdated"], &[]),
+        (&["lock"], &["--dry-run"]),
+    ] {
+        let outcome = run(&lab, command, more);
+        assert_one_screen(&outcome, &format!("{command:?}"));
+    }
+    let show = lab.run(&["show", "-r", "live", "--color", "never"]);
+    assert_one_screen(&show, "show");
+    for outcome in [
+        lab.run(&["show", "-r", "live", "--color", "never"]).stdout,
+        run(&lab, &["verify"], &["--matrix", "--color", "never"]).stdout,
+    ] {
+        let rows: Vec<&str> = outcome
+            .lines()
+            .filter(|line| line.contains("live/"))
+            .collect();
+        assert!(rows.len() >= 5, "{outcome}");
+        // Each row names its roots below its provider.
+        let ends: Vec<usize> = rows.iter().map(|row| row.chars().count()).collect();
+        assert!(ends.iter().all(|end| *end <= 80), "{outcome}");
+        assert!(rows.iter().all(|row| row.starts_with("    ")), "{outcome}");
+    }
+}
+
+/// Of more changes than a screen has lines, the worst are shown, and the others are counted.
+#[test]
+fn different_changes_of_many_files_are_one_screen() {
+    let Some(repo) = crate::repo::Repo::new() else {
+        return;
+    };
+    let entry = |name: &str, version: String| {
+        format!(
+            "provider \"registry.terraform.io/hashicorp/{name}\" {{\n  version = \"{version}\"\n}}\n\n"
+        )
+    };
+    let write = |number: usize, major: usize| {
+        let entries = ["aws", "null", "tls"].map(|name| entry(name, format!("{major}.{number}.0")));
+        repo.write(&format!("live/r{number:03}/{LOCK}"), entries.concat());
+    };
+    (0..90).for_each(|number| write(number, 3));
+    repo.commit("first");
+    (0..89).for_each(|number| write(number, 4));
+    write(89, 2);
+    let outcome = repo.run(&["diff"]);
+    assert_one_screen(&outcome, "diff");
+    assert!(
+        outcome.stdout.starts_with("warning  hashicorp/aws "),
+        "{}",
+        outcome.stdout
+    );
+    let more = "\n… and 252 more changes: 252 notice (-v shows each)\n";
+    assert!(outcome.stdout.contains(more), "{}", outcome.stdout);
+    let all = repo.run(&["diff", "-v"]).stdout;
+    assert_eq!(all.matches("upgraded (major)").count(), 267);
 }
 
 #[test]
