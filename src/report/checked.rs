@@ -88,7 +88,7 @@ impl<'a> Checked<'a> {
         self
     }
 
-    /// Leaves out notes.
+    /// Leaves out the findings and remarks that are notes.
     #[must_use]
     pub fn without_notes(mut self) -> Self {
         for root in &mut self.roots {
