@@ -13,6 +13,7 @@ mod given;
 mod limits;
 mod loaded;
 mod overridden;
+mod stack;
 mod tree;
 
 pub mod rules {
@@ -35,6 +36,7 @@ pub use limits::{
 };
 pub use loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached};
 pub use overridden::OverriddenPlaces;
+pub use stack::{is_stack, load_stack};
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};
 pub use tree::glance::{Glance, glance, has_files};
 

@@ -20,6 +20,7 @@ pub mod submodules;
 #[cfg(test)]
 mod tests;
 pub mod tool_files;
+pub mod units;
 mod values;
 
 pub mod rules {

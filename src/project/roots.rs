@@ -19,6 +19,7 @@ use crate::world::{DirEntry, FileKind, Files, clean};
 
 use super::ignores::{self, Ignores};
 use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
+use super::units::{self, STACK_FILE, UnitKind};
 
 // The walk calls itself for each level.
 /// Maximum depth of a directory below the one where the search begins.
@@ -29,11 +30,7 @@ pub const MAX_DEPTH: usize = 64;
 pub const MAX_DIRECTORIES: usize = 100_000;
 
 /// The name of the file that makes a directory a root; only looked for here, never read.
-const LOCK_FILE: &str = ".terraform.lock.hcl";
-
-/// The name of the file that makes a directory a unit of Terragrunt, unless there is one of a stack.
-const UNIT_FILE: &str = "terragrunt.hcl";
-const STACK_FILE: &str = "terragrunt.stack.hcl";
+pub(super) const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 /// Directories that belong to programs, whatever is in them.
 const SKIPPED: [&str; 3] = [REPOSITORY, ".terraform", ".terragrunt-cache"];
@@ -117,6 +114,8 @@ pub struct FoundRoots {
     pub not_locked: Vec<PathBuf>,
     /// Number of units of Terragrunt among them.
     pub units: usize,
+    /// The files of stacks of Terragrunt, whose units are not read.
+    pub stacks: Vec<PathBuf>,
     /// Directories and files that could not be read.
     pub failures: Vec<RootsError>,
 }
@@ -191,8 +190,12 @@ struct VisitedDirectory {
     has_lock: bool,
     /// The revision that the run compares with has a lock file here.
     had_lock: bool,
-    /// The directory is a unit of Terragrunt.
-    is_unit: bool,
+    /// The entries, if one of them may concern Terragrunt.
+    unit_entries: Vec<DirEntry>,
+    /// The file of a stack of Terragrunt is here.
+    has_unit_stack: bool,
+    /// The directory is a Terraform Stack.
+    is_stack: bool,
     /// There may be configuration, as far as the names of files show.
     may_be_configured: bool,
 }
@@ -203,7 +206,9 @@ struct GlancedDirectory {
     kind: DirectoryKind,
     /// The rules by which its files were read; `None` if there is no configuration.
     flavor: Option<Flavor>,
-    is_unit: bool,
+    unit: UnitKind,
+    has_unit_stack: bool,
+    is_stack: bool,
     glance: Glance,
 }
 
@@ -369,9 +374,13 @@ impl<'s> RootWalk<'s, '_> {
             // A directory of that name stops `init` as well: the root that reads it reports that.
             has_lock: entries.iter().any(|entry| entry.name == LOCK_FILE),
             had_lock: self.search.git.had_lock(place),
-            // With the file of a stack beside it a directory is no unit (rules 1.4). A file that cannot be parsed
-            // makes a unit as well, as for Terragrunt (`terragrunt` rules 1.5).
-            is_unit: holds(entries, UNIT_FILE) && !holds(entries, STACK_FILE),
+            unit_entries: if holds(entries, units::UNIT_FILE) {
+                entries.to_vec()
+            } else {
+                Vec::new()
+            },
+            has_unit_stack: holds(entries, STACK_FILE),
+            is_stack: config::is_stack(entries),
             may_be_configured: entries.iter().any(may_be_configuration),
         });
     }
@@ -433,6 +442,8 @@ impl VisitedDirectory {
         } else {
             (None, Glance::default())
         };
+        let unit = units::unit_kind(search.files, place, &self.unit_entries);
+        let is_unit = matches!(unit, UnitKind::Unit | UnitKind::Generating);
         let below = place.absolute().strip_prefix(&file.base);
         let matches = below.is_ok_and(|below| file.project.roots.contain(below));
         let is_broken = has_errors(&file.diagnostics);
@@ -444,7 +455,7 @@ impl VisitedDirectory {
             DirectoryKind::Unknown
         // A lock file is enough: configuration that is not here counts as not seen (rules 1.1, 3.2).
         } else if self.has_lock
-            || (self.is_unit && (matches || search.units == UnitRoots::All))
+            || (is_unit && (matches || search.units == UnitRoots::All))
             // A module has no backend: another root that calls it does not cover what it was (rules 1.5).
             || (self.had_lock && glance.has_backend)
         {
@@ -458,7 +469,9 @@ impl VisitedDirectory {
             shown: place.shown().to_owned(),
             kind,
             flavor,
-            is_unit: self.is_unit,
+            unit,
+            has_unit_stack: self.has_unit_stack,
+            is_stack: self.is_stack,
             glance,
         })
     }
@@ -467,6 +480,7 @@ impl VisitedDirectory {
 impl CallGraph<'_> {
     /// Decides among all candidates.
     fn decide(mut self) -> FoundRoots {
+        self.find_parents();
         let candidates: Vec<PathBuf> = self
             .dirs
             .iter()
@@ -502,18 +516,50 @@ impl CallGraph<'_> {
             ..FoundRoots::default()
         };
         for (path, dir) in &self.dirs {
+            if dir.has_unit_stack {
+                found.stacks.push(dir.shown.join(STACK_FILE));
+            }
+            let is_unit = dir.unit == UnitKind::Unit;
             if dir.kind == DirectoryKind::Broken || roots.contains(path) {
                 found.roots.push(dir.shown.clone());
             // A broken project file may have named the directory as a root: nothing is said of it (rules 2.1).
             } else if dir.kind != DirectoryKind::Unknown
-                && (dir.glance.found || dir.is_unit)
+                && (dir.glance.found || is_unit || dir.is_stack)
                 && !covered.contains(path)
             {
-                found.units += usize::from(dir.is_unit);
+                found.units += usize::from(is_unit);
                 found.not_locked.push(dir.shown.clone());
             }
         }
         found
+    }
+
+    /// Decides whether directories that generate files are units, or parents of units below.
+    fn find_parents(&mut self) {
+        let generating: Vec<PathBuf> = self
+            .dirs
+            .iter()
+            .filter(|(_, dir)| dir.unit == UnitKind::Generating)
+            .map(|(path, _)| path.clone())
+            .collect();
+        for path in generating.into_iter().rev() {
+            let is_parent = self
+                .dirs
+                .range(path.clone()..)
+                .skip(1)
+                .take_while(|(below, _)| below.starts_with(&path))
+                .any(|(_, dir)| dir.unit == UnitKind::Unit);
+            if let Some(dir) = self.dirs.get_mut(&path) {
+                dir.unit = if is_parent {
+                    UnitKind::Parent
+                } else {
+                    UnitKind::Unit
+                };
+                if is_parent && dir.kind == DirectoryKind::Locked {
+                    dir.kind = DirectoryKind::Other;
+                }
+            }
+        }
     }
 
     /// Lists every directory that a root calls, by itself or through others.
@@ -557,7 +603,8 @@ impl CallGraph<'_> {
 }
 
 /// Returns true if a directory holds a file of a name; `.git` may be a directory, too.
-pub(super) fn holds(entries: &[DirEntry], name: &str) -> bool {
+#[must_use]
+pub fn holds(entries: &[DirEntry], name: &str) -> bool {
     entries.iter().any(|entry| {
         entry.name == name && (name == REPOSITORY || entry.kind != FileKind::Directory)
     })

@@ -22,7 +22,7 @@ use crate::run::job::{Job, OpenResult, RunInputs};
 use crate::run::results::RootResults;
 use crate::run::root::Root;
 use crate::workspace::{
-    self, FlavorSign, SearchSettings, StatedProject, Workspace, WorkspaceError,
+    self, FlavorSign, SearchSettings, SpecialDirectory, StatedProject, Workspace, WorkspaceError,
 };
 use crate::world::{Replaced, clean};
 
@@ -102,6 +102,7 @@ fn find_roots(
     }
     all.not_locked = Some(searched.not_locked);
     all.submodules = searched.submodules;
+    all.stacks = searched.stacks;
     searched.roots
 }
 
@@ -310,6 +311,15 @@ impl<J: Job> JobRun<'_, '_, J> {
                  revision that `--config-at` names; state a `flavor` in the project file of that revision first",
                 root.flavor.program()
             ));
+        }
+        if root.special == Some(SpecialDirectory::Stack)
+            && root.lock.is_some()
+            && read.loaded.is_some()
+        {
+            result.remark(
+                "a Terraform Stack: the modules of its components are not read, only its \
+                 `required_providers` are compared; `terraform stacks providers-lock` writes its lock file",
+            );
         }
         if read.ignores_tofu_files {
             result.remark(

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use crate::project;
 use crate::project::roots::RootsError;
 use crate::report::Failure;
-use crate::workspace::{LockCause, WorkspaceError};
+use crate::workspace::{LockCause, SpecialDirectory, WorkspaceError};
 
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
@@ -21,13 +21,14 @@ impl From<WorkspaceError> for Failure {
 fn cause(error: &WorkspaceError) -> Option<String> {
     match error {
         WorkspaceError::NoConfiguration {
-            is_missing_submodule: true,
-            ..
-        } => Some("this is a git submodule that is not checked out".to_owned()),
-        WorkspaceError::NoConfiguration { flavor, .. } => Some(format!(
-            "there is no {} file",
-            flavor.native_extensions().join(" or ")
-        )),
+            flavor, special, ..
+        } => Some(match special {
+            None => format!(
+                "there is no {} file",
+                flavor.native_extensions().join(" or ")
+            ),
+            Some(special) => special_name(*special).to_owned(),
+        }),
         WorkspaceError::TooLarge { .. } => {
             Some("a registry lists far more packages than any release has".to_owned())
         }
@@ -47,12 +48,31 @@ fn cause(error: &WorkspaceError) -> Option<String> {
     }
 }
 
+/// Says what a directory is that is no root.
+pub(super) fn special_name(special: SpecialDirectory) -> &'static str {
+    match special {
+        SpecialDirectory::MissingSubmodule => "this is a git submodule that is not checked out",
+        SpecialDirectory::Stack => "this is a Terraform Stack, which has a lock file of its own",
+        SpecialDirectory::UnitStack => "this is a stack of Terragrunt, whose units are not read",
+        SpecialDirectory::UnitParent => {
+            "terragrunt.hcl has neither a source nor an include, and no .tf file is beside it, so it is no unit"
+        }
+    }
+}
+
 fn help(error: &WorkspaceError) -> Option<String> {
     let help = match error {
         WorkspaceError::NoConfiguration {
-            is_missing_submodule: true,
+            special: Some(special),
             ..
-        } => "run `git submodule update --init`",
+        } => match special {
+            SpecialDirectory::MissingSubmodule => "run `git submodule update --init`",
+            SpecialDirectory::Stack => "run `terraform stacks providers-lock` there",
+            SpecialDirectory::UnitStack => {
+                "run `terragrunt stack generate` there, and name the units in .terragrunt-stack"
+            }
+            SpecialDirectory::UnitParent => "name the directory of a unit that includes it",
+        },
         WorkspaceError::NotADirectory { .. }
         | WorkspaceError::UnreadableDirectory { .. }
         | WorkspaceError::NoConfiguration { .. } => "name the directory of a root module",

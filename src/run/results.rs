@@ -18,6 +18,8 @@ pub(crate) struct RootResults {
     pub(super) unchanged: Option<(usize, String)>,
     /// The sentence about lock files without configuration that were passed over.
     pub(super) not_compared: Option<String>,
+    /// The files of stacks of Terragrunt, if roots were searched for.
+    pub(super) stacks: Vec<PathBuf>,
     /// Git submodules that are not checked out, if roots were searched for.
     pub(super) submodules: Vec<PathBuf>,
 }
@@ -43,6 +45,17 @@ impl RootResults {
             result.remarks.push(Sentence::note(what));
         }
         result.remarks.extend(self.not_compared.map(Sentence::note));
+        if !self.stacks.is_empty() {
+            let stacks = match self.stacks.len() {
+                1 => "a stack of Terragrunt is not read",
+                _ => "stacks of Terragrunt are not read",
+            };
+            let names = self.stacks.iter().map(|path| path.display().to_string());
+            result.remarks.push(Sentence::note(format!(
+                "{stacks}: {}; `terragrunt stack generate` writes its units to .terragrunt-stack",
+                some_of(names).join(", ")
+            )));
+        }
         let (what, are) = match self.submodules.len() {
             0 => return result,
             1 => ("git submodule", "is"),

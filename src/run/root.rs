@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use crate::config;
-use crate::diag::{Diagnostic, Texts, has_errors, rules};
+use crate::diag::{Diagnostic, RootCommand, Texts, has_errors, rules};
 use crate::flavor::Program;
 use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
@@ -15,7 +15,7 @@ use crate::run::options::{PackageChoice, RootChoice, RunOptions};
 use crate::sources::SourceError;
 use crate::verify::packages::{PackageOrigin, PackagePlace, Unscanned};
 use crate::verify::{Advice, CheckedLock};
-use crate::workspace::{self, FlavorSign};
+use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
 
 pub(crate) use crate::workspace::LockText;
@@ -121,8 +121,13 @@ impl Root {
         if packages.is_some_and(|packages| packages.source != PackageSource::Registry) {
             advice.take_from_registries();
         }
+        let is_stack = root.special == Some(SpecialDirectory::Stack);
+        if is_stack && root.lock.is_none() {
+            // lockctl creates no lock file of a Stack: it does not see the modules of its components.
+            advice.lock = RootCommand::new("terraform stacks providers-lock");
+        }
         let holds_files = || config::has_files(files, &root.dir, root.flavor).unwrap_or(true);
-        let is_empty = root.lock.is_none() && root.unit.is_none() && !holds_files();
+        let is_empty = root.lock.is_none() && root.unit.is_none() && !is_stack && !holds_files();
         Self {
             root,
             advice,

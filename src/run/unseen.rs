@@ -7,10 +7,11 @@ use crate::diag::{Severity, Texts, counted, has_errors, rules};
 use crate::report::shared::first_names;
 use crate::report::{Failure, FindingDisplay, RootResult};
 use crate::requirement::{ModulePath, StateSeen, UnseenReason};
+use crate::run::failure::special_name;
 use crate::run::options::{ConfigurationOptions, RunOptions};
 use crate::run::root::Root;
 use crate::run::user::modules::UserModules;
-use crate::workspace::Reading;
+use crate::workspace::{Reading, SpecialDirectory};
 
 /// Number of names of a list that are spelled out; of a list with one name more, all are.
 const NAMES: usize = 3;
@@ -168,6 +169,12 @@ impl UnseenParts<'_> {
 /// Returns the reason why no part of a root's configuration is visible; `None` if some is.
 pub(crate) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
     let title = loaded.modules.first()?.unseen?;
+    match root.special {
+        // What it requires by itself is compared, and a remark says so.
+        Some(SpecialDirectory::Stack) => return None,
+        Some(special) => return Some(special_name(special).to_owned()),
+        None => {}
+    }
     let Some(unit) = &root.unit else {
         return Some(NONE_BESIDE.to_owned());
     };

@@ -80,8 +80,8 @@ pub(super) struct Include {
     pub(super) path: PathBuf,
     pub(super) is_exposed: bool,
     pub(super) strategy: MergeStrategy,
-    /// The parent in its role.
-    pub(super) parent: usize,
+    /// The parent in its role; a missing one that is not merged stops only what uses it.
+    pub(super) parent: Outcome<usize>,
 }
 
 /// The parent of a file, as functions like `path_relative_to_include` find it.

@@ -3,13 +3,14 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::documents::ParsedFile;
 use super::evaluation::{
-    Evaluation, FileRole, Include, IncludedParent, MergeStrategy, Sharing, Stage, block, blocks,
-    label,
+    Evaluation, FileRole, Include, IncludedParent, MergeStrategy, ReadFailure, Sharing, Stage,
+    block, blocks, label,
 };
 use super::limits::MAX_INCLUDES;
 use super::outcome::{FilePlace, Outcome, Stop};
-use crate::diag::rules;
+use crate::diag::{Diagnostic, FileId, rules};
 use crate::expr::Demand;
 use crate::hcl::tree::{Attribute, Block};
 use crate::world::clean;
@@ -37,7 +38,20 @@ impl Evaluation<'_> {
     /// Returns the parents of a unit, in the order of their blocks.
     pub(super) fn parents(&mut self, at: usize) -> Outcome<Vec<usize>> {
         let includes = self.includes(at)?;
-        Ok(includes.iter().map(|include| include.parent).collect())
+        Ok(includes
+            .iter()
+            .filter_map(|include| include.parent.clone().ok())
+            .collect())
+    }
+
+    /// Returns the errors of parents of the unit that are missing, although nothing of them is merged.
+    pub(super) fn missing_parents(&mut self) -> Vec<Diagnostic> {
+        let includes = self.includes(0).unwrap_or_default();
+        includes
+            .iter()
+            .filter_map(|include| include.parent.as_ref().err())
+            .map(|stop| stop.diagnostic().clone())
+            .collect()
     }
 
     fn read_includes(&mut self, at: usize) -> Outcome<Vec<Include>> {
@@ -106,7 +120,17 @@ impl Evaluation<'_> {
             Some(strategy) => self.strategy(at, strategy)?,
             None => MergeStrategy::Shallow,
         };
-        let parent = self.parent(at, &path, path_place)?;
+        let parent = match self.document(&path, Sharing::Shared) {
+            Ok(read) => Ok(self.parent(at, &path, path_place, read)?),
+            Err(failure) => {
+                let stop = failure.stop(PARENT_NOT_FOUND, &path, path_place);
+                // Nothing of it is merged, so that what decides the files may be known without it (rules 3.5).
+                if strategy != MergeStrategy::None || failure != ReadFailure::Missing {
+                    return Err(stop);
+                }
+                Err(stop)
+            }
+        };
         Ok(Include {
             label: label(block),
             is_bare,
@@ -131,10 +155,13 @@ impl Evaluation<'_> {
         }
     }
 
-    fn parent(&mut self, at: usize, path: &Path, place: FilePlace) -> Outcome<usize> {
-        let (document, file) = self
-            .document(path, Sharing::Shared)
-            .map_err(|failure| failure.stop(PARENT_NOT_FOUND, path, place))?;
+    fn parent(
+        &mut self,
+        at: usize,
+        path: &Path,
+        place: FilePlace,
+        (document, file): (Arc<ParsedFile>, FileId),
+    ) -> Outcome<usize> {
         let is_nested = block(&document, "include").is_some();
         let parent = self.add(document, file, FileRole::Parent(at));
         self.check_syntax(parent)?;

@@ -21,7 +21,7 @@ impl Evaluation<'_> {
             if include.strategy == MergeStrategy::None {
                 continue;
             }
-            let parent = self.file_config(include.parent, wanted);
+            let parent = self.file_config(include.parent.clone()?, wanted);
             config = over(config, parent, include.strategy);
         }
         let instance = &self.instances[at];

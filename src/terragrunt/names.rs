@@ -302,7 +302,7 @@ impl Evaluation<'_> {
         {
             // A lone block without label gives the name to the parent itself.
             if only.is_exposed {
-                let value = self.seen(only.parent, steps)?;
+                let value = self.seen(only.parent.clone()?, steps)?;
                 for (name, item) in value.attributes() {
                     names.add_attribute("include", &name, Arc::new(item));
                 }
@@ -321,7 +321,7 @@ impl Evaluation<'_> {
                     Some(_) => steps.get(1..).unwrap_or_default(),
                     None => &[],
                 };
-                let value = self.seen(include.parent, steps)?;
+                let value = self.seen(include.parent.clone()?, steps)?;
                 names.add_attribute("include", &include.label, Arc::new(value));
             }
         }

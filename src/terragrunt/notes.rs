@@ -25,6 +25,7 @@ pub(super) fn notes(
     for at in files {
         stops.extend(evaluation.misfits(at));
     }
+    stops.extend(evaluation.missing_parents());
     match evaluation.merged(0, Wanted::Everything) {
         Ok(config) => {
             hooks(&config, unit);

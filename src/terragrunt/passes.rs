@@ -105,6 +105,9 @@ pub(super) fn render(
         return Err(Box::new(misfit));
     }
     let (config, causes) = evaluation.traced(|this| this.merged(0, Wanted::Everything));
+    if let Some(missing) = evaluation.missing_parents().into_iter().next() {
+        return Err(Box::new(missing));
+    }
     if let Ok(config) = &config
         && let Some(refused) = beyond_values(&evaluation, config).into_iter().next()
     {

@@ -54,8 +54,8 @@ pub enum WorkspaceError {
         dir: PathBuf,
         /// Whose files were looked for.
         flavor: Flavor,
-        /// The directory is a git submodule that is not checked out.
-        is_missing_submodule: bool,
+        /// What the directory is instead, if that is known.
+        special: Option<SpecialDirectory>,
     },
     /// The lock file cannot be written.
     #[error("{} cannot be written", path.display())]
@@ -100,6 +100,19 @@ pub enum WorkspaceError {
     /// A search could not look everywhere.
     #[error(transparent)]
     Search(#[from] RootsError),
+}
+
+/// A directory without configuration that the programs read as a root module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpecialDirectory {
+    /// A git submodule that is not checked out.
+    MissingSubmodule,
+    /// A Terraform Stack.
+    Stack,
+    /// A stack of Terragrunt, from which units are generated.
+    UnitStack,
+    /// A file that units of Terragrunt include is here, under the name of a unit file.
+    UnitParent,
 }
 
 /// A reason why a lock file cannot be read.

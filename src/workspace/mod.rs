@@ -16,6 +16,7 @@ mod unit;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -25,14 +26,15 @@ use crate::diag::{Texts, has_errors};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
 use crate::parallel::Memo;
-use crate::project::roots::{self, FoundRoots, GitEvidence, RootSearch, UnitRoots};
-use crate::project::{self, ProjectFile, ProjectPlace, Projects, submodules};
-use crate::terragrunt::Documents;
+use crate::project::roots::{self, FoundRoots, GitEvidence, RootSearch, UnitRoots, holds};
+use crate::project::units::{self, UnitKind};
+use crate::project::{self, ProjectFile, ProjectPlace, Projects, neighbours, submodules};
+use crate::terragrunt::{Documents, UNIT_FILE};
 use crate::world::{Env, FileKind, Files, clean};
 use flavor::{Neighbours, SignedProgram, ToolStatements};
 use kept_locks::KeptLocks;
 
-pub use error::{LockCause, WorkspaceError};
+pub use error::{LockCause, SpecialDirectory, WorkspaceError};
 pub use flavor::{FlavorSign, flavor_of};
 pub use root::{
     EnvironmentUse, LockText, Reading, Root, data_dir, environment_values, lock_path, read_lock,
@@ -81,6 +83,8 @@ pub struct Searched {
     pub not_locked: Vec<PathBuf>,
     /// Git submodules that are not checked out, so that there may be roots.
     pub submodules: Vec<PathBuf>,
+    /// The files of stacks of Terragrunt, whose units are not read.
+    pub stacks: Vec<PathBuf>,
     /// Directories that could not be searched.
     pub errors: Vec<(PathBuf, WorkspaceError)>,
 }
@@ -201,6 +205,7 @@ impl<'a> Workspace<'a> {
                 .push((error.path().to_owned(), error.into()));
         }
         searched.not_locked = found.not_locked;
+        searched.stacks = found.stacks;
         searched.roots = found.roots;
         // A submodule that is not checked out may hold roots, so it is named (`project` rules 1.1).
         for top in &places {
@@ -389,7 +394,18 @@ impl<'a> Workspace<'a> {
             sign,
             tool_file,
         } = self.flavor(choice, &place, repository.as_ref(), bytes.as_deref());
-        let unit = unit::unit_file(self.files, dir).map(|name| UnitFile {
+        let submodules = Submodules {
+            missing: self
+                .missing_submodules(repository.as_ref())
+                .iter()
+                .map(|submodule| submodule.absolute().to_owned())
+                .collect(),
+            root: place.absolute().to_owned(),
+        };
+        let special = self.special(&place, flavor, &submodules);
+        let unit_file = unit::unit_file(self.files, dir)
+            .filter(|name| *name != UNIT_FILE || special != Some(SpecialDirectory::UnitParent));
+        let unit = unit_file.map(|name| UnitFile {
             name,
             repository: repository.as_ref().map(|top| top.absolute().to_owned()),
             documents: Arc::clone(&self.documents),
@@ -398,16 +414,10 @@ impl<'a> Workspace<'a> {
         // A lock file without configuration may be kept by a tool that generates the configuration, which
         // therefore counts as not seen (`project` rules 3.2).
         let is_alone = match (&bytes, &unit) {
-            (Some(_), None) => config::has_files(self.files, dir, flavor).is_ok_and(|has| !has),
+            (Some(_), None) if special != Some(SpecialDirectory::Stack) => {
+                config::has_files(self.files, dir, flavor).is_ok_and(|has| !has)
+            }
             _ => false,
-        };
-        let submodules = Submodules {
-            missing: self
-                .missing_submodules(repository.as_ref())
-                .iter()
-                .map(|submodule| submodule.absolute().to_owned())
-                .collect(),
-            root: place.absolute().to_owned(),
         };
         let lock = bytes.map(|bytes| LockText::new(&lock_path, bytes, flavor, texts));
         Ok(Some(Root {
@@ -419,11 +429,56 @@ impl<'a> Workspace<'a> {
             tool_file,
             lock,
             is_alone,
+            special,
             unit,
             repository: repository.map(|top| top.shown().to_owned()),
             submodules,
             file,
         }))
+    }
+}
+
+impl Workspace<'_> {
+    /// Finds out what a directory is that holds no configuration of a root module.
+    fn special(
+        &self,
+        place: &ProjectPlace,
+        flavor: Flavor,
+        submodules: &Submodules,
+    ) -> Option<SpecialDirectory> {
+        if submodules.hold(Path::new("")) {
+            return Some(SpecialDirectory::MissingSubmodule);
+        }
+        let dir = place.shown();
+        let entries = self.files.list(dir).ok()?;
+        let is_unit_stack = holds(&entries, units::STACK_FILE);
+        if !is_unit_stack && !config::is_stack(&entries) {
+            let is_parent = match units::unit_kind(self.files, place, &entries) {
+                UnitKind::Parent => true,
+                UnitKind::Generating => self.has_units_below(place),
+                UnitKind::None | UnitKind::Unit => false,
+            };
+            return is_parent.then_some(SpecialDirectory::UnitParent);
+        }
+        let has_files = config::has_files(self.files, dir, flavor).unwrap_or(true);
+        (!has_files).then_some(if is_unit_stack {
+            SpecialDirectory::UnitStack
+        } else {
+            SpecialDirectory::Stack
+        })
+    }
+
+    /// Returns whether a directory below holds a unit file.
+    fn has_units_below(&self, place: &ProjectPlace) -> bool {
+        let mut is_below = false;
+        neighbours::visit(self.files, place, &self.data_dir, &mut |here, entries| {
+            if here != place && holds(entries, UNIT_FILE) {
+                is_below = true;
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
+        });
+        is_below
     }
 }
 

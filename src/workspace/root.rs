@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use super::error::{LockCause, WorkspaceError};
+use super::error::{LockCause, SpecialDirectory, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use crate::config::{
@@ -40,6 +40,8 @@ pub struct Root {
     /// There is no configuration beside the lock file, which then counts as not seen (`project`
     /// rules 3.2).
     pub is_alone: bool,
+    /// What the directory is, if it holds no configuration of a root module and is no unit.
+    pub special: Option<SpecialDirectory>,
     /// The unit file of Terragrunt, if the root is a unit.
     pub unit: Option<UnitFile>,
     /// The top of the repository that the root is in, as seen from the working directory.
@@ -231,6 +233,9 @@ impl Root {
                 };
                 unit::load(&self.dir, unit, reading, texts)
             }
+            (None, _) if self.special == Some(SpecialDirectory::Stack) => {
+                config::load_stack(outside.files, texts, &self.dir, self.flavor)
+            }
             (None, Some(lock)) if self.is_alone => Loaded::unseen(lock.file, "", ALONE),
             _ => config::load_with(outside, texts, &self.dir, &settings),
         };
@@ -289,12 +294,6 @@ impl Root {
         unit::lock_use(&self.dir, unit, &reading)
     }
 
-    /// Returns whether the directory is, or is in, a git submodule that is not checked out.
-    #[must_use]
-    pub fn is_missing_submodule(&self) -> bool {
-        self.submodules.hold(Path::new(""))
-    }
-
     /// Returns whether the directory holds `.tofu` files that are not read, because the lock file is
     /// one of Terraform.
     #[must_use]
@@ -323,7 +322,7 @@ impl Root {
         WorkspaceError::NoConfiguration {
             dir: self.dir.clone(),
             flavor: self.flavor,
-            is_missing_submodule: self.is_missing_submodule(),
+            special: self.special,
         }
     }
 

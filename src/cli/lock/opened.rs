@@ -13,6 +13,7 @@ use crate::package::{ClaimPolicy, WantedPlatforms};
 use crate::report::{Failure, RootResult};
 use crate::resolve::Goals;
 use crate::run::root::Root;
+use crate::workspace::SpecialDirectory;
 
 /// A root that is ready to be locked.
 pub(in crate::cli) struct OpenRoot {
@@ -66,7 +67,8 @@ pub(in crate::cli) fn sound(
     let lock_faults = root.lock.as_ref().map(|lock| &*lock.diagnostics);
     let lock_faults = lock_faults.unwrap_or_default();
     result.faults(lock_faults);
-    let Some(loaded) = loaded.filter(|loaded| loaded.found) else {
+    let is_new_stack = root.special == Some(SpecialDirectory::Stack) && root.lock.is_none();
+    let Some(loaded) = loaded.filter(|loaded| loaded.found && !is_new_stack) else {
         return Err(root.no_configuration());
     };
     let about_configuration = loaded

@@ -173,18 +173,24 @@ fn too_deep_is_reported() {
 
 #[test]
 fn units_are_roots_if_they_are_locked_or_named() {
+    let unit = "terraform {\n  source = \"../m\"\n}\n";
     check(
         &[
             (".lockctl.hcl", "roots = [\"named/**\"]\n"),
             (".git/HEAD", ""),
             ("locked/terragrunt.hcl", ""),
             ("locked/.terraform.lock.hcl", ""),
-            ("named/a/terragrunt.hcl", ""),
+            ("named/terragrunt.hcl", "generate \"p\" {}\n"),
+            ("named/a/terragrunt.hcl", unit),
+            ("named/empty/terragrunt.hcl", ""),
+            ("named/broken/terragrunt.hcl", "x = \n"),
+            ("named/own/terragrunt.hcl", "generate \"p\" {}\n"),
             ("named/stack/terragrunt.stack.hcl", ""),
-            ("other/terragrunt.hcl", ""),
-            ("other/.terragrunt-cache/x/terragrunt.hcl", ""),
+            ("other/terragrunt.hcl", unit),
+            ("other/.terragrunt-cache/x/terragrunt.hcl", unit),
+            ("other/s/a.tfcomponent.hcl", ""),
         ],
         &["."],
-        "locked named/a | other",
+        "locked named/a named/broken named/own | other other/s",
     );
 }

@@ -280,3 +280,134 @@ fn the_form_of_the_provider_cache_is_recognised_and_rewritten() {
     );
     assert!(written.contains("constraints = \"~> 1.0\""), "{written}");
 }
+
+/// A parent that units include, under the name of a unit file.
+const PARENT: &str = "generate \"p\" {\n  path = \"p.tf\"\n  if_exists = \"overwrite\"\n  contents = <<EOT\n\
+    provider \"x\" {}\nEOT\n}\n";
+
+#[test]
+fn a_parent_of_units_is_no_unit() {
+    let lab = simple();
+    std::fs::remove_file(lab.path("main.tf")).unwrap();
+    lab.write("modules/m/main.tf", ONE_PROVIDER);
+    lab.write("live/terragrunt.hcl", PARENT);
+    lab.write("live/locals/terragrunt.hcl", "locals {}\n");
+    let unit = "include \"root\" {\n  path = \"../terragrunt.hcl\"\n}\nterraform {\n  source = \"../../modules/m\"\n}\n";
+    lab.write("live/app/terragrunt.hcl", unit);
+    let outcome = lock(&lab, &[&["-r", "--terragrunt"], BOTH].concat());
+    assert_exit(&outcome, 0);
+    assert!(lab.path("live/app").join(LOCK).exists(), "{outcome:?}");
+    for dir in ["live", "live/locals"] {
+        assert!(!lab.path(dir).join(LOCK).exists(), "{outcome:?}");
+        let outcome = lock(&lab, &[&[dir], BOTH].concat());
+        assert_exit(&outcome, 2);
+        let cause = "cause: terragrunt.hcl has neither a source nor an include, and no .tf file is beside it, so it \
+                     is no unit\n";
+        assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
+        assert!(!lab.path(dir).join(LOCK).exists());
+    }
+    // Without units below, it generates a configuration of its own.
+    std::fs::remove_dir_all(lab.path("live/app")).unwrap();
+    std::fs::remove_dir_all(lab.path("live/locals")).unwrap();
+    let outcome = lab.run(&["tree", "live"]);
+    assert!(outcome.stdout.contains("hashicorp/x"), "{outcome:?}");
+    let outcome = lab.run(&["tree", "-r", "--terragrunt"]);
+    assert!(outcome.stdout.contains("hashicorp/x"), "{outcome:?}");
+}
+
+#[test]
+fn stacks_of_terragrunt_are_named() {
+    let lab = simple();
+    lab.write(LOCK, ENTRIES);
+    lab.write(
+        "stack/terragrunt.stack.hcl",
+        "unit \"db\" {\n  source = \"../db\"\n  path = \"db\"\n}\n",
+    );
+    let note = "note: a stack of Terragrunt is not read: stack/terragrunt.stack.hcl; `terragrunt stack generate` \
+                writes its units to .terragrunt-stack\n";
+    for args in [&["verify", "-r"][..], &["tree", "-r"], &["show", "-r"]] {
+        let outcome = lab.run(args);
+        assert_eq!(outcome.stderr.matches(note).count(), 1, "{outcome:#?}");
+    }
+    let outcome = lab.run(&["verify", "stack"]);
+    assert_exit(&outcome, 2);
+    assert_data_eq!(
+        outcome.stderr,
+        str![[r#"
+error: no configuration in stack
+  cause: this is a stack of Terragrunt, whose units are not read
+  help: run `terragrunt stack generate` there, and name the units in .terragrunt-stack
+
+"#]]
+    );
+}
+
+#[test]
+fn a_missing_parent_that_is_not_merged_hides_no_unit() {
+    let lab = simple();
+    lab.write("m/main.tf", ONE_PROVIDER);
+    let unit = |source: &str| {
+        format!(
+            "include \"secret\" {{\n  path = \"../secret.hcl\"\n  expose = true\n  merge_strategy = \"no_merge\"\n}}\n\
+             terraform {{\n  source = \"{source}\"\n}}\ninputs = {{\n  x = include.secret.locals.x\n}}\n"
+        )
+    };
+    lab.write("app/terragrunt.hcl", unit("../m"));
+    let outcome = lab.run(&["why", "example.com/t/x", "app", "-v"]);
+    assert_exit(&outcome, 0);
+    assert!(outcome.stdout.contains("m/main.tf:"), "{outcome:#?}");
+    let note = "Terragrunt stops at this unit: Include configuration not found";
+    let all = outcome.stdout + &outcome.stderr;
+    assert_eq!(all.matches(note).count(), 1, "{all}");
+    // What decides the files is not known without it.
+    lab.write("app/terragrunt.hcl", unit("${include.secret.locals.m}"));
+    let outcome = lab.run(&["tree", "app"]);
+    assert!(outcome.stdout.contains("not visible"), "{outcome:#?}");
+    // A parent that is merged decides, too.
+    let merged = unit("../m").replace("no_merge", "deep");
+    lab.write("app/terragrunt.hcl", merged);
+    let outcome = lab.run(&["tree", "app"]);
+    assert!(outcome.stdout.contains("not visible"), "{outcome:#?}");
+}
+
+#[test]
+fn a_terraform_stack_never_passes_as_compared() {
+    let lab = simple();
+    std::fs::remove_file(lab.path("main.tf")).unwrap();
+    let required = "required_providers {\n  x = {\n    source  = \"example.com/t/x\"\n    version = \"~> 2.0\"\n  }\n}\n";
+    lab.write("stack/main.tfcomponent.hcl", required);
+    lab.write(
+        "stack/main.tfdeploy.hcl",
+        "deployment \"d\" {\n  inputs = {}\n}\n",
+    );
+    // Without a lock file, the program's own command creates it.
+    for args in [&["lock", "stack"][..], &["verify", "stack"]] {
+        let outcome = lab.run(args);
+        assert_ne!(outcome.code, 0, "{outcome:#?}");
+        let all = outcome.stdout + &outcome.stderr;
+        assert!(
+            all.contains("run `terraform stacks providers-lock`"),
+            "{all}"
+        );
+        assert!(!lab.path("stack").join(LOCK).exists());
+    }
+    let outcome = lab.run(&["verify", "-r", "stack"]);
+    assert!(outcome.stderr.contains("1 directory"), "{outcome:#?}");
+    lab.write(&format!("stack/{LOCK}"), ENTRIES);
+    let outcome = lab.run(&["verify", "-r", "--only", "configuration"]);
+    assert_exit(&outcome, 1);
+    // The entry of `old` may be needed by a component.
+    let rule = "error[version-outside-constraint]";
+    assert!(outcome.stdout.contains(rule), "{outcome:#?}");
+    assert!(!outcome.stdout.contains("t/old"), "{outcome:#?}");
+    let note = "a Terraform Stack: the modules of its components are not read, only its `required_providers` are \
+                compared; `terraform stacks providers-lock` writes its lock file";
+    assert!(outcome.stderr.contains(note), "{outcome:#?}");
+    let outcome = lab.run(&["why", "example.com/t/x", "stack"]);
+    assert!(
+        outcome.stdout.contains("stack/main.tfcomponent.hcl:4:"),
+        "{outcome:#?}"
+    );
+    let outcome = lab.run(&["tree", "stack"]);
+    assert!(outcome.stdout.contains("example.com/t/x"), "{outcome:#?}");
+}

@@ -175,7 +175,7 @@ fn opened(files: &dyn Files, env: &dyn Env, dir: &str) -> String {
     format!(
         "{:?} {:?} {loaded:#?}",
         root.flavor,
-        root.is_missing_submodule()
+        root.special == Some(lockctl::workspace::SpecialDirectory::MissingSubmodule)
     )
 }
 
