@@ -239,6 +239,18 @@ impl Loaded {
         }
     }
 
+    /// Lists the directories of the local modules that are called, from the root on, each once; calls of tests do not
+    /// count.
+    #[must_use]
+    pub fn local_modules(&self) -> BTreeSet<&Path> {
+        self.modules
+            .iter()
+            .filter(|node| !node.path.is_root() && !node.path.is_in_test())
+            .filter(|node| node.fetched.is_none() && node.unseen.is_none())
+            .filter_map(|node| node.dir.as_deref())
+            .collect()
+    }
+
     /// Makes errors of the notes on modules that cannot be seen.
     pub fn require_modules(&mut self) {
         for diagnostic in &mut self.diagnostics {

@@ -256,6 +256,9 @@ rules! {
     LOCK_IGNORED = "lock-ignored", LockFile, Warning:
         "git ignores the lock file",
         together "Lock files that git ignores: {who}";
+    LOCK_IN_MODULE = "lock-in-module", Requirements, Note:
+        "a directory that other roots call as a module has a lock file",
+        together "Lock files of modules, without effect on their callers: {who}";
     LOCK_MISSING = "lock-missing", Requirements, Error:
         "a root has configuration but no lock file",
         together "No lock file in {who}";

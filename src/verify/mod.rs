@@ -62,7 +62,7 @@ pub use known::{
 pub use offline_policy::UncheckedPolicy;
 #[cfg(feature = "fetch")]
 pub use roots::unplaced_everywhere;
-pub use roots::{ComparedRoot, compare_versions};
+pub use roots::{CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules};
 pub use run::{RootVerdict, WantedChecks, run};
 pub use source_checks::{CheckError, PackagesVerdict, SourceChecks};
 #[cfg(feature = "fetch")]

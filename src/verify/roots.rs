@@ -1,15 +1,13 @@
 //! Checks of all roots of a run together.
 
-#[cfg(feature = "fetch")]
-use std::collections::BTreeSet;
-#[cfg(feature = "fetch")]
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::inputs::RootInputs;
 use super::levels;
 use super::policy::{self, RootEntry};
 use super::run::RootVerdict;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span, rules};
 
 /// A root whose verdict is completed by the comparison with others.
 #[derive(Debug)]
@@ -41,6 +39,55 @@ pub fn compare_versions(roots: &mut [ComparedRoot<'_>]) {
         let ComparedRoot { root, verdict } = &mut roots[index];
         // No fault of a file is among them, so each may be turned off.
         let (kept, turned_off) = levels::apply(vec![finding], &[], root.project, root.flavor);
+        verdict.findings.extend(kept);
+        verdict.turned_off.extend(turned_off);
+    }
+}
+
+/// Number of callers that a finding names.
+const MAX_CALLERS: usize = 5;
+
+/// A root with the directories of the local modules that it calls.
+#[derive(Debug)]
+pub struct CallingRoot<'a> {
+    /// The root with its verdict.
+    pub compared: ComparedRoot<'a>,
+    /// The directory of the root, to show.
+    pub shown: &'a Path,
+    /// The absolute path of the directory.
+    pub dir: &'a Path,
+    /// The absolute paths of the directories of all local modules in its tree.
+    pub called: &'a BTreeSet<PathBuf>,
+}
+
+/// Reports lock files in directories that other roots call as modules, in each root with the severity that its
+/// project file states: the programs read the lock file of the root alone.
+pub fn find_locks_in_modules(roots: &mut [CallingRoot<'_>]) {
+    let mut callers: BTreeMap<PathBuf, Vec<String>> = BTreeMap::new();
+    for root in &*roots {
+        for dir in root.called.iter().filter(|dir| *dir != root.dir) {
+            let shown = root.shown.display().to_string();
+            callers.entry(dir.clone()).or_default().push(shown);
+        }
+    }
+    for CallingRoot { compared, dir, .. } in roots {
+        let ComparedRoot { root, verdict } = compared;
+        let (Some(lock), Some(names)) = (root.lock, callers.get(*dir)) else {
+            continue;
+        };
+        let what = match names.len() {
+            1 => "the root that calls the module".to_owned(),
+            n => format!("the {n} roots that call the module"),
+        };
+        let title = format!("{} has no effect on {what}", root.lock_path.display());
+        let mut called_by = names[..names.len().min(MAX_CALLERS)].join(", ");
+        if let more @ 1.. = names.len().saturating_sub(MAX_CALLERS) {
+            called_by += &format!(" and {more} more");
+        }
+        let note = Diagnostic::note(rules::LOCK_IN_MODULE, title)
+            .at(lock.file, Span::default(), format!("called by {called_by}"))
+            .help("delete it, unless the directory is also a root of its own");
+        let (kept, turned_off) = levels::apply(vec![note.into()], &[], root.project, root.flavor);
         verdict.findings.extend(kept);
         verdict.turned_off.extend(turned_off);
     }

@@ -1,7 +1,7 @@
 //! The job that verifies roots: each by itself, then all of them together.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::args::VerifyArgs;
@@ -34,8 +34,8 @@ use crate::verifier::inputs;
 use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::verify::upstream::Registries;
 use crate::verify::{
-    self, Advice, CheckGroup, ComparedRoot, Groups, IgnoredLock, PackageChecks, RootInputs,
-    RootVerdict, SourceChecks, Upstream, WantedChecks,
+    self, Advice, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock, PackageChecks,
+    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
 };
 use crate::workspace;
 use crate::world::{FileKind, clean};
@@ -82,6 +82,8 @@ pub(super) struct VerifiedRoot {
     pub(super) verdict: RootVerdict,
     /// The names of variables that have no value and that no provider depends on.
     pub(super) unset_variables: Vec<String>,
+    /// The absolute paths of the directories of the local modules that it calls.
+    pub(super) called: BTreeSet<PathBuf>,
     /// The reason why it was compared with no configuration, if that was wanted.
     pub(super) unseen: Option<String>,
     /// The checks that could not be made, and what to do about it.
@@ -126,6 +128,9 @@ impl Job for Verification<'_> {
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
+        let dir = self.absolute(&root.dir);
+        let called = loaded.iter().flat_map(Loaded::local_modules);
+        let called = called.map(|module| clean(&dir.join(module))).collect();
         // A project file may turn the note off.
         let notes_unset = verdict
             .findings
@@ -140,6 +145,7 @@ impl Job for Verification<'_> {
             fixed,
             verdict,
             unset_variables,
+            called,
             unseen,
             failures,
         }))
@@ -150,6 +156,9 @@ impl Job for Verification<'_> {
         let (mut roots, results): (Vec<VerifiedRoot>, Vec<_>) = roots.into_iter().unzip();
         if self.groups.wants(CheckGroup::Policy) {
             compare_versions(&mut roots);
+        }
+        if self.groups.wants(CheckGroup::Configuration) {
+            self.find_locks_in_modules(&mut roots);
         }
         self.unplaced = unplaced(self.scope(), &roots);
         self.not_compared = not_compared(&self.groups, &roots);
@@ -260,6 +269,32 @@ impl<'a> Verification<'a> {
                 matrix: self.args.matrix,
             },
         ))
+    }
+
+    fn absolute(&self, dir: &Path) -> PathBuf {
+        let current = self.user.world.env.current_dir().unwrap_or_default();
+        clean(&current.join(dir))
+    }
+
+    /// Reports lock files in directories that other roots of the run call as modules.
+    fn find_locks_in_modules(&self, verified: &mut [VerifiedRoot]) {
+        let parts: Vec<(String, PathBuf)> = verified
+            .iter()
+            .map(|it| (it.root.project_name(), self.absolute(&it.root.dir)))
+            .collect();
+        let calling = verified
+            .iter_mut()
+            .zip(&parts)
+            .map(|(verified, (name, dir))| CallingRoot {
+                compared: ComparedRoot {
+                    root: inputs(&verified.root, None, name, &verified.advice),
+                    verdict: &mut verified.verdict,
+                },
+                shown: &verified.root.dir,
+                dir,
+                called: &verified.called,
+            });
+        verify::find_locks_in_modules(&mut calling.collect::<Vec<_>>());
     }
 
     /// Finds the line by which git ignores the lock file, if that is to be checked.

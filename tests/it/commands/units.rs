@@ -411,3 +411,45 @@ fn a_terraform_stack_never_passes_as_compared() {
     let outcome = lab.run(&["tree", "stack"]);
     assert!(outcome.stdout.contains("example.com/t/x"), "{outcome:#?}");
 }
+
+#[test]
+fn a_lock_file_of_a_module_is_noted_with_the_callers() {
+    let lab = simple();
+    std::fs::remove_file(lab.path("main.tf")).unwrap();
+    lab.write(
+        "modules/net/main.tf",
+        "module \"inner\" {\n  source = \"../inner\"\n}\n",
+    );
+    lab.write("modules/inner/main.tf", ONE_PROVIDER);
+    for module in ["net", "inner"] {
+        lab.write(&format!("modules/{module}/{LOCK}"), ENTRIES);
+    }
+    for number in 0..7 {
+        let root = "terraform {\n  backend \"local\" {}\n}\nmodule \"n\" {\n  source = \"../../modules/net\"\n}\n";
+        lab.write(&format!("live/r{number}/main.tf"), root);
+    }
+    let outcome = lab.run(&["verify", "-r", "-v", "--only", "configuration"]);
+    for (dir, called_by) in [
+        (
+            "net",
+            "called by live/r0, live/r1, live/r2, live/r3, live/r4 and 2 more",
+        ),
+        (
+            "inner",
+            "called by live/r0, live/r1, live/r2, live/r3, live/r4 and 3 more",
+        ),
+    ] {
+        let place = format!("modules/{dir}/{LOCK}");
+        assert!(outcome.stdout.contains(&place), "{outcome:#?}");
+        assert!(outcome.stdout.contains(called_by), "{outcome:#?}");
+    }
+    let rule = "[lock-in-module]";
+    assert_eq!(
+        outcome.stdout.matches(&format!("note{rule}")).count(),
+        2,
+        "{outcome:#?}"
+    );
+    // A root that is not called has no such note, and one root alone has no callers.
+    let outcome = lab.run(&["verify", "modules/net", "-v", "--only", "configuration"]);
+    assert!(!outcome.stdout.contains(rule), "{outcome:#?}");
+}
