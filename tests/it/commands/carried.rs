@@ -2,6 +2,7 @@
 
 use snapbox::{assert_data_eq, str};
 
+use super::registry::{DEMO, with_registry};
 use super::{LOCK, assert_exit};
 use crate::repo::Repo;
 
@@ -154,4 +155,34 @@ fn all_lock_files_of_a_repository_are_compared() {
         !outcome.stdout.contains("hashes-of-other-version"),
         "{outcome:#?}"
     );
+}
+
+#[test]
+fn the_command_that_is_named_repairs_the_entry() {
+    let (_registry, lab) = with_registry(DEMO);
+    let all = ["lock", ".", "--platform", "all"];
+    assert_exit(&lab.run(&all), 0);
+    let repo = Repo { lab };
+    if repo.try_git(&["init", "--quiet"]).0 != Some(0) {
+        return;
+    }
+    repo.git(&["add", LOCK]);
+    repo.commit("lock");
+    repo.write("main.tf", DEMO.replace("1.0.0", "1.1.0"));
+    repo.write(LOCK, repo.lab.read(LOCK).replace("1.0.0", "1.1.0"));
+    // Without facts, as on another machine.
+    let verify = || repo.run(&["verify", "--no-cache", "--platform", "linux_amd64"]);
+    let found = verify();
+    assert_exit(&found, 1);
+    assert!(
+        found.stdout.contains("error[hashes-of-other-version]"),
+        "{found:#?}"
+    );
+    let named = found
+        .stdout
+        .split('`')
+        .find(|text| text.starts_with("lockctl lock"));
+    let command: Vec<&str> = named.unwrap().split(' ').skip(1).collect();
+    assert_exit(&repo.run(&command), 0);
+    assert_exit(&verify(), 0);
 }
