@@ -44,13 +44,14 @@ pub(super) fn assemble(
     let mut unrequired: Vec<ProviderAddr> = lock
         .providers
         .keys()
-        .filter(|addr| !request.requires(addr))
+        .filter(|addr| !request.requires(addr) && request.concerns(addr))
         .cloned()
         .collect();
     let mut removed = Vec::new();
     // Where a module or the state was not seen, it may require them (rules 2.6).
     if request.requirements.is_complete() {
-        lock.providers.retain(|addr, _| request.requires(addr));
+        lock.providers
+            .retain(|addr, _| request.requires(addr) || !request.concerns(addr));
         removed = std::mem::take(&mut unrequired);
     }
     Ok(Locked {

@@ -194,7 +194,7 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
     let carried_over = lock.carry_over(flavor, |addr| requirements.providers.contains_key(addr));
     // As `init -upgrade` moves versions, whatever is locked (`resolve` rules 1.3).
     let goals = Goals {
-        others: Goal::Newest(Reach::Any),
+        others: Some(Goal::Newest(Reach::Any)),
         named: BTreeMap::new(),
     };
     let (mut queries, refused) = resolve::to_query(requirements, &lock, flavor, &goals);

@@ -135,6 +135,12 @@ impl RootRequest<'_> {
     pub fn requires(&self, provider: &ProviderAddr) -> bool {
         self.requirements.providers.contains_key(provider)
     }
+
+    /// Returns true if the run locks a provider, rather than leaving its entry alone.
+    #[must_use]
+    pub fn concerns(&self, provider: &ProviderAddr) -> bool {
+        self.goals.of(provider).is_some()
+    }
 }
 
 /// The settings of a run that are the same for all roots.

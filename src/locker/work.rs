@@ -9,7 +9,7 @@ use crate::flavor::Flavor;
 use crate::lockfile::{LockFile, ProviderLock};
 use crate::parallel;
 use crate::requirement::{Refusal, Requirements};
-use crate::resolve::{self, ProviderQuery, SelectError};
+use crate::resolve::{self, Goal, ProviderQuery, SelectError};
 use crate::version::Constraints;
 
 /// Maximum number of questions under way at once. An answer is mostly a wait for the network, so this
@@ -64,7 +64,9 @@ pub(super) fn start<'a>(
     for request in requests {
         let flavor = request.source.flavor;
         let mut before = request.lock.clone();
-        let carried_over = before.carry_over(flavor, |addr| request.requires(addr));
+        let carried_over = before.carry_over(flavor, |addr| {
+            request.requires(addr) && request.concerns(addr)
+        });
         let (mut queries, refused) =
             resolve::to_query(request.requirements, &before, flavor, request.goals);
         // Entries that stay only because something that was not seen may require them: their version is known,
@@ -72,15 +74,17 @@ pub(super) fn start<'a>(
         // nothing.
         if !request.requirements.is_complete() {
             for (provider, entry) in unrequired(request.requirements, &before, &carried_over) {
-                if !can_be_asked_about(provider, flavor) {
+                if !can_be_asked_about(provider, flavor) || !request.concerns(provider) {
                     continue;
                 }
-                let goal = request.goals.named.get(provider);
+                // Without a name, an entry that nothing visible requires does not move.
+                let named = request.goals.named.get(provider);
+                let goal = named.unwrap_or(&Goal::Keep);
                 // An entry that is to move is bound by the recorded conditions, which are all that is known
                 // (`resolve` rules 2.6).
                 let constraints = match goal {
-                    Some(_) => entry.constraints.clone(),
-                    None => {
+                    Goal::Newest(_) | Goal::Exactly(_) => entry.constraints.clone(),
+                    Goal::Keep => {
                         request
                             .requirements
                             .on_locked(provider, &entry.version, &entry.constraints)
@@ -90,7 +94,7 @@ pub(super) fn start<'a>(
                     provider: provider.clone(),
                     constraints,
                     locked: Some(entry.version.clone()),
-                    goal: goal.cloned().unwrap_or_default(),
+                    goal: goal.clone(),
                 });
             }
         }

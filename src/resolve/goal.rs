@@ -31,20 +31,30 @@ pub enum Reach {
     SameMinor,
 }
 
-/// The goals of all providers of a root.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The goals of all providers of a root. By default every locked version stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goals {
-    /// The goal of every provider that has none of its own.
-    pub others: Goal,
+    /// The goal of every provider that has none of its own; `None` if the run leaves these providers alone:
+    /// nothing is asked about them, and their entries stay as they are.
+    pub others: Option<Goal>,
     /// The goals of single providers.
     pub named: BTreeMap<ProviderAddr, Goal>,
 }
 
+impl Default for Goals {
+    fn default() -> Self {
+        Self {
+            others: Some(Goal::Keep),
+            named: BTreeMap::new(),
+        }
+    }
+}
+
 impl Goals {
-    /// Returns the goal of a provider.
+    /// Returns the goal of a provider; `None` if the run leaves it alone.
     #[must_use]
-    pub fn of(&self, provider: &ProviderAddr) -> &Goal {
-        self.named.get(provider).unwrap_or(&self.others)
+    pub fn of(&self, provider: &ProviderAddr) -> Option<&Goal> {
+        self.named.get(provider).or(self.others.as_ref())
     }
 }
 

@@ -103,15 +103,17 @@ pub fn to_query(
     let mut queries = Vec::new();
     let mut refused = Vec::new();
     for provider in requirements.providers.keys() {
+        let Some(goal) = goals.of(provider).cloned() else {
+            continue;
+        };
         let constraints = requirements.constraints(provider);
         let provider = provider.clone();
         // A refusal comes first: a built-in provider with a constraint is an error (rules 1.1).
         if let Some(refusal) = Refusal::of(&provider, &constraints, flavor) {
             refused.push((provider, refusal));
         } else if !provider.is_builtin(flavor) {
-            let entry = lock.providers.get(&provider);
             // Only a goal moves a locked version; `providers lock` never does (rules 2.4).
-            let goal = goals.of(&provider).clone();
+            let entry = lock.providers.get(&provider);
             // Where a version moves, the recorded conditions of modules that cannot be seen count as well; of one
             // that stays they may only name the pre-release (rules 2.6).
             let constraints = match entry {

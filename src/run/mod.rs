@@ -26,6 +26,7 @@ pub(crate) mod progress;
 mod results;
 pub(crate) mod root;
 pub(crate) mod sbom;
+pub(crate) mod typed_addr;
 pub(crate) mod unseen;
 pub(crate) mod user;
 

@@ -3,14 +3,53 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::levels;
 use super::subject::CheckedLock;
-use crate::addr::{RankedProvider, look_alikes};
+use crate::addr::{ProviderAddr, RankedProvider, look_alikes};
 use crate::diag::{Diagnostic, Finding, rules};
+use crate::flavor::Flavor;
+use crate::lockfile::LockFile;
+use crate::project::Project;
+use crate::requirement::Requirements;
 
-/// Reports providers whose namespace is one typing error away from that of a known publisher, or of
-/// another provider in the lock file.
+/// Reports providers in the lock file with such a name.
 pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
-    let providers = &subject.document.lock.providers;
+    warnings(&subject.document.lock)
+        .into_iter()
+        .map(|(addr, diagnostic)| {
+            let header = subject.header(addr);
+            Finding::about(addr, diagnostic.at(subject.file, header, "locked here"))
+        })
+        .collect()
+}
+
+/// Reports providers with such a name that `new` locks and `old` does not.
+#[must_use]
+pub fn newly_locked(
+    old: &LockFile,
+    new: &LockFile,
+    requirements: &Requirements,
+    project: &Project,
+    flavor: Flavor,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (addr, mut diagnostic) in warnings(new) {
+        if old.providers.contains_key(addr) {
+            continue;
+        }
+        let required = requirements.providers.get(addr);
+        if let Some(place) = required.and_then(|places| places.first()) {
+            diagnostic = diagnostic.at(place.file, place.span, "required here");
+        }
+        findings.push(Finding::about(addr, diagnostic));
+    }
+    levels::apply(findings, &[], project, flavor).0
+}
+
+/// Warns of providers whose namespace is one typing error away from that of a known publisher, or of
+/// another provider in the lock file.
+fn warnings(lock: &LockFile) -> Vec<(&ProviderAddr, Diagnostic)> {
+    let providers = &lock.providers;
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for addr in providers.keys() {
         *counts.entry(addr.namespace()).or_default() += 1;
@@ -32,19 +71,17 @@ pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
             rank: ranks[addr.namespace()],
         })
         .collect();
-    let mut findings = Vec::new();
+    let mut warnings = Vec::new();
     for (addr, look_alike) in providers.keys().zip(look_alikes(&ranked, &ranked)) {
         let Some(look_alike) = look_alike else {
             continue;
         };
         let title = format!("{addr} has a name that is easy to confuse: {look_alike}");
-        let diagnostic = Diagnostic::warning(rules::LOOK_ALIKE_PROVIDER, title)
-            .at(subject.file, subject.header(addr), "locked here")
-            .help(format!(
-                "compare the address with the documentation of the provider, and correct `source`; \
-                 `lockctl why {addr}` shows which module requires it"
-            ));
-        findings.push(Finding::about(addr, diagnostic));
+        let diagnostic = Diagnostic::warning(rules::LOOK_ALIKE_PROVIDER, title).help(format!(
+            "compare the address with the documentation of the provider, and correct `source`; \
+             `lockctl why {addr}` shows which module requires it"
+        ));
+        warnings.push((addr, diagnostic));
     }
-    findings
+    warnings
 }

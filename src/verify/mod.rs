@@ -25,7 +25,7 @@ mod keys;
 mod known;
 #[doc(hidden)]
 pub mod levels;
-mod look_alike;
+pub mod look_alike;
 #[doc(hidden)]
 pub mod matrix;
 mod missing;

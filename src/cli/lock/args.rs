@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::moves::{Moves, NamedProvider};
 use crate::cli::args::{Configuration, Platforms, RootArgs, examples, jobs};
 use crate::cli::changed::ChangedArgs;
 use crate::cli::source_args::SourceArgs;
 use crate::platform::Platform;
+use crate::resolve::Goal;
+use crate::run::typed_addr::TypedAddr;
 
 /// Create or complete the lock file for all wanted platforms
 #[derive(Clone, Debug, Args)]
@@ -22,6 +25,12 @@ pub(in crate::cli) struct LockArgs {
     pub(super) roots: RootArgs,
     #[command(flatten)]
     pub(super) changed: ChangedArgs,
+    /// Lock only this provider, as in hashicorp/aws; entries of others stay as they are [can be repeated]
+    ///
+    /// A type alone is enough if only one required provider has it. No entry is removed. With -r, roots that
+    /// require none of the named providers are left alone.
+    #[arg(long = "provider", value_name = "ADDR")]
+    pub(super) providers: Vec<TypedAddr>,
     #[command(flatten)]
     pub(in crate::cli) options: LockOptions,
 }
@@ -60,6 +69,22 @@ pub(in crate::cli) struct LockOptions {
     /// hash per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(in crate::cli) jobs: Option<NonZeroUsize>,
+}
+
+impl LockArgs {
+    /// Returns the providers that the run is limited to; `None` if it locks all.
+    pub(super) fn only(&self) -> Option<Moves> {
+        let named = self.providers.iter().map(|addr| NamedProvider {
+            addr: addr.clone(),
+            version: None,
+        });
+        (!self.providers.is_empty()).then(|| Moves {
+            goal: Goal::Keep,
+            others: None,
+            named: named.collect(),
+            min_age: None,
+        })
+    }
 }
 
 impl LockOptions {

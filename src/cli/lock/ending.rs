@@ -6,6 +6,7 @@ use crate::diag::counted_as;
 use crate::locker::Locked;
 use crate::lockfile::{Document, LockFile};
 use crate::report::{RootResult, Sentence, Tone};
+use crate::resolve::Goals;
 use crate::review::{FileComparison, LockSide};
 use crate::run::root::Root;
 use crate::run::unseen::{CallNames, UnseenParts};
@@ -19,13 +20,21 @@ pub(super) enum LockEnding {
 }
 
 /// Says how it ended.
-pub(super) fn verdict(ending: LockEnding, locked: &Locked, root: &Root) -> Sentence {
+pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> Sentence {
     let path = root.lock_path.display();
     let adds_nothing = locked
         .providers
         .iter()
         .all(|outcome| outcome.added.is_empty());
     let text = match (ending, &root.lock) {
+        // Nothing is known of the entries that were left alone.
+        (LockEnding::UpToDate, _) if goals.others.is_none() => {
+            let names = locked.providers.iter();
+            let names: Vec<String> = names
+                .map(|outcome| outcome.provider.short(root.flavor))
+                .collect();
+            format!("{path} is up to date for {}", names.join(", "))
+        }
         (LockEnding::UpToDate, _) => format!("{path} is up to date"),
         (LockEnding::Written, Some(old)) if adds_nothing => {
             format!("updated {path}{}", changes(&old.document.lock, locked))

@@ -32,7 +32,7 @@ use crate::run::user::sources::{self, Sources};
 use crate::run::{Job, OpenResult};
 use crate::store::KeepOnly;
 use crate::verify::packages::PackageMemo;
-use crate::verify::policy;
+use crate::verify::{look_alike, policy};
 use crate::world::{Exclusive, FileKind, Replaced, Replacement};
 
 /// The remark on a unit of Terragrunt for which no lock file is created.
@@ -130,10 +130,11 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         };
         let requirements = &loaded.requirements;
-        let needed = sources::needed(requirements, lock);
+        let mut needed = sources::needed(requirements, lock);
+        needed.retain(|addr| goals.of(addr).is_some());
         let mut overridden = self.sources.overridden(&root, texts);
         for provider in requirements.providers.keys() {
-            if overridden.contains(provider) {
+            if overridden.contains(provider) && goals.of(provider).is_some() {
                 let name = provider.short(root.flavor);
                 result.remark(format!("{name} is in dev_overrides: it is not locked"));
             }
@@ -334,6 +335,14 @@ impl LockJob<'_> {
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = old != Some(text.as_bytes());
+        // Trust in a provider begins with its entry, and `init` checks no name.
+        result.found_beside(look_alike::newly_locked(
+            &root.document().lock,
+            &locked.lock,
+            &opened.loaded.requirements,
+            root.project(),
+            root.flavor,
+        ));
         // Said before anything is written: whoever cannot commit the file has locked nothing for others.
         if changed && let Some(line) = ignoring_line(self.user.world, root) {
             result.warn(line.warning());
@@ -395,7 +404,7 @@ impl LockJob<'_> {
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),
             (false, false) => {}
         }
-        result.verdict = Some(ending::verdict(ending, locked, root));
+        result.verdict = Some(ending::verdict(ending, locked, &opened.goals, root));
         result.lock_mut().outcome = Some(ending::outcome(ending, locked, root));
         if changed {
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {

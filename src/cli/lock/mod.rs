@@ -46,7 +46,7 @@ pub(in crate::cli) struct LockRequest<'a> {
     /// The files that changed, if only roots of which one changed are locked.
     pub(in crate::cli) changed: Option<&'a ChangedFiles>,
     pub(in crate::cli) options: &'a LockOptions,
-    /// The versions that move; `None` if none does.
+    /// The versions that move, or the providers that are locked; `None` to lock all and move none.
     pub(in crate::cli) moves: Option<&'a Moves>,
 }
 
@@ -107,12 +107,13 @@ impl LockCommand for LockArgs {
             Ok(changed) => changed,
             Err(failure) => return CommandResult::failed("lock", [failure]),
         };
+        let only = self.only();
         let request = LockRequest {
             command: "lock",
             roots: &self.changed.roots(&self.roots),
             changed: changed.as_ref(),
             options: &self.options,
-            moves: None,
+            moves: only.as_ref(),
         };
         run(common, request, world, stderr)
     }

@@ -1,34 +1,36 @@
-//! The versions that a run moves, and the roots that this concerns.
+//! The providers that a run is about, how far their versions move, and the roots that this concerns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::addr::ProviderAddr;
-use crate::cli::session::provider::{self, TypedAddr};
+use crate::cli::session::provider;
 use crate::config::Loaded;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::package::MinAge;
 use crate::report::Failure;
-use crate::resolve::{Goal, Goals, Reach};
+use crate::resolve::{Goal, Goals};
 use crate::run::root::Root;
+use crate::run::typed_addr::TypedAddr;
 use crate::version::Version;
 
-/// The versions that move.
+/// The providers that are locked, and the versions that move.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct Moves {
-    /// The limit of a move to a version that is not named.
-    pub(in crate::cli) reach: Reach,
-    /// The providers that move; all of them if none is named.
+    /// The goal of a provider whose version is not named; of all of them if no provider is named.
+    pub(in crate::cli) goal: Goal,
+    /// The goal of all others beside named providers; `None` if their entries stay as they are.
+    pub(in crate::cli) others: Option<Goal>,
     pub(in crate::cli) named: Vec<NamedProvider>,
     /// The least age of a release, in place of that of the project file.
     pub(in crate::cli) min_age: Option<MinAge>,
 }
 
-/// A provider that is to move.
+/// A provider that is named.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct NamedProvider {
     pub(in crate::cli) addr: TypedAddr,
-    /// The version that it moves to; `None` for the newest.
+    /// The version that it moves to, if one is named.
     pub(in crate::cli) version: Option<Version>,
 }
 
@@ -66,13 +68,15 @@ impl Moves {
             .extend(requirements.providers.keys().cloned());
         if self.named.is_empty() {
             return Ok(Some(Goals {
-                others: Goal::Newest(self.reach),
+                others: Some(self.goal.clone()),
                 named: BTreeMap::new(),
             }));
         }
         let mut goals = BTreeMap::new();
         for (number, named) in self.named.iter().enumerate() {
-            let addr = named.addr.in_root(root.flavor, requirements)?;
+            let addr = named
+                .addr
+                .among(requirements.providers.keys(), root.flavor)?;
             // A module that is not visible may require a provider that is locked, but not one that is not.
             let may_be_required = !requirements.is_complete() && lock.providers.contains_key(&addr);
             if !requirements.providers.contains_key(&addr) && !may_be_required {
@@ -85,7 +89,7 @@ impl Moves {
             }
             let goal = match &named.version {
                 Some(version) => Goal::Exactly(version.clone()),
-                None => Goal::Newest(self.reach),
+                None => self.goal.clone(),
             };
             if let Some(other) = goals.insert(addr, goal.clone())
                 && other != goal
@@ -95,7 +99,7 @@ impl Moves {
             }
         }
         Ok((!goals.is_empty()).then_some(Goals {
-            others: Goal::Keep,
+            others: self.others.clone(),
             named: goals,
         }))
     }
@@ -120,12 +124,16 @@ impl Moves {
                 Some(format!("these are required: {names}"))
             })
         };
+        let done = match self.others {
+            None => "locked",
+            Some(_) => "updated",
+        };
         self.named
             .iter()
             .enumerate()
             .filter(|(number, _)| !in_roots.required.contains(number))
             .map(|(_, named)| Failure {
-                title: format!("{} cannot be updated: nothing requires it", named.addr),
+                title: format!("{} cannot be {done}: nothing requires it", named.addr),
                 causes: unseen.iter().cloned().collect(),
                 help: help(&named.addr),
             })

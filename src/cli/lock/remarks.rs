@@ -73,7 +73,7 @@ pub(super) fn report(
             name: format!("{short} {}", outcome.version),
             short,
             entry: &locked.lock.providers[&outcome.provider],
-            goal: goals.of(&outcome.provider),
+            goal: goals.of(&outcome.provider).unwrap_or(&Goal::Keep),
             root,
         };
         remarks.report(result);

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use clap::Args;
 
 use crate::cli::args::{RootArgs, examples};
-use crate::cli::session::provider::TypedAddr;
 use crate::run::options::is_path;
+use crate::run::typed_addr::TypedAddr;
 
 /// Unlike other commands, `log` does not stop at the working directory.
 const ROOTS_HELP: &str = "Root module directories [default: every lock file of the repository]";

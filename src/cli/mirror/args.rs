@@ -11,6 +11,7 @@ use crate::cliconfig::RepositoryTemplate;
 use crate::mirror::{ExistingCheck, MirrorExtent, MirrorLayout};
 use crate::run::mirror::{BundleFile, CliConfigFile, MirrorOptions};
 use crate::run::options::{PackageChoice, RunOptions};
+use crate::run::typed_addr::TypedAddr;
 use crate::sources::network_mirror::MirrorUrl;
 
 /// Place the packages that lock files need into a mirror
@@ -34,6 +35,11 @@ pub(in crate::cli) struct MirrorArgs {
     dir: PathBuf,
     #[command(flatten)]
     pub(super) roots: RootArgs,
+    /// Mirror only this provider, as in hashicorp/aws [can be repeated]
+    ///
+    /// A type alone is enough if a lock file has only one provider of it.
+    #[arg(long = "provider", value_name = "ADDR", conflicts_with = "prune")]
+    providers: Vec<TypedAddr>,
     #[command(flatten)]
     platforms: Platforms,
     /// Copy packages from this directory or bundle, if it has them [can be repeated]
@@ -136,6 +142,7 @@ impl MirrorArgs {
         let oci_mirror = self.oci_mirror.clone().map(PackageChoice::OciMirror);
         MirrorOptions {
             dir: options.below(&self.dir),
+            providers: self.providers.clone(),
             platforms: self.platforms.platforms.clone(),
             extent: self.extent(),
             existing: if self.trust_existing {

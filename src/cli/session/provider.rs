@@ -1,86 +1,11 @@
-//! The provider that was typed.
+//! Names of providers in texts.
 
 use std::collections::BTreeSet;
-use std::fmt;
-use std::str::FromStr;
 
 use crate::addr::ProviderAddr;
 use crate::diag::nearest;
-use crate::flavor::{Flavor, Program};
-use crate::report::{Failure, RootResult};
-use crate::requirement::Requirements;
-
-/// A provider address as typed, which is one by the rules of some flavor.
-///
-/// Roots decide by whose rules it is read: a host or namespace that is left out differs between them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::cli) struct TypedAddr(String);
-
-/// The help on an address that is none.
-const WRITE_ADDRESS: &str = "write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE";
-
-impl FromStr for TypedAddr {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        // Namespaces and types are not the same in both programs, and the roots are not known yet.
-        for flavor in Flavor::ALL {
-            if ProviderAddr::parse(text, flavor).is_ok() {
-                return Ok(Self(text.to_owned()));
-            }
-        }
-        match ProviderAddr::parse(text, Flavor::newest(Program::Terraform)) {
-            Err(error) => Err(format!("{error}; {WRITE_ADDRESS}")),
-            Ok(_) => Ok(Self(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for TypedAddr {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl TypedAddr {
-    pub(in crate::cli) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Returns the address by the rules of a flavor.
-    ///
-    /// # Errors
-    /// If it is an address only by the rules of others.
-    pub(in crate::cli) fn by_rules_of(&self, flavor: Flavor) -> Result<ProviderAddr, Failure> {
-        ProviderAddr::parse(&self.0, flavor)
-            .map_err(|error| Failure::from_error(&error).help(WRITE_ADDRESS))
-    }
-
-    /// Returns the provider that is meant in a root: by its address, or by a type that only one required
-    /// provider has.
-    ///
-    /// # Errors
-    /// If it is no address by the rules of the root.
-    pub(in crate::cli) fn in_root(
-        &self,
-        flavor: Flavor,
-        requirements: &Requirements,
-    ) -> Result<ProviderAddr, Failure> {
-        let addr = self.by_rules_of(flavor)?;
-        // A type alone is an address, too: its namespace is hashicorp (`addr` rules 1.2). So the type of
-        // another publisher's provider is looked for only where that one is not required.
-        if !requirements.providers.contains_key(&addr) && !self.0.contains('/') {
-            let mut same_type = requirements
-                .providers
-                .keys()
-                .filter(|required| required.type_name() == addr.type_name());
-            if let (Some(only), None) = (same_type.next(), same_type.next()) {
-                return Ok(only.clone());
-            }
-        }
-        Ok(addr)
-    }
-}
+use crate::flavor::Flavor;
+use crate::report::RootResult;
 
 /// Returns how the providers of several roots are named beside each other.
 pub(in crate::cli) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAddr) -> String {

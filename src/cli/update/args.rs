@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::args::{RootArgs, examples};
 use crate::cli::lock::{LockOptions, Moves, NamedProvider};
 use crate::package::MinAge;
-use crate::resolve::Reach;
+use crate::resolve::{Goal, Reach};
 use crate::run::options::is_path;
 use crate::version::Version;
 
@@ -98,7 +98,8 @@ impl UpdateArgs {
             (false, false) => Reach::Any,
         };
         Moves {
-            reach,
+            goal: Goal::Newest(reach),
+            others: Some(Goal::Keep),
             named: self.providers().cloned().collect(),
             min_age: self.min_age,
         }

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::args::{Configuration, RootArgs, examples};
-use crate::cli::session::provider::TypedAddr;
+use crate::run::typed_addr::TypedAddr;
 
 /// Show every place that requires a provider
 #[derive(Clone, Debug, Args)]

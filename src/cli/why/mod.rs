@@ -35,7 +35,9 @@ impl Command for WhyArgs {
             &self.roots.choice(),
             world,
             |root, loaded, texts, result| {
-                let provider = self.provider.in_root(root.flavor, &loaded.requirements)?;
+                let provider = self
+                    .provider
+                    .among(loaded.requirements.providers.keys(), root.flavor)?;
                 let explained = explain(&provider, loaded, root, texts);
                 if !explained.is_met() || explained.places.is_empty() {
                     result.status = RootStatus::Findings;

@@ -1,6 +1,6 @@
 //! The job that mirrors packages: what it needs of each root, and the mirror of all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -11,6 +11,7 @@ use crate::coverage::Attributions;
 use crate::diag::Texts;
 use crate::flavor::Flavor;
 use crate::locker::{DOWNLOADS, FlavorSource, SignatureDemands};
+use crate::lockfile::LockFile;
 use crate::mirror::bundle::Bundle;
 use crate::mirror::{self, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place};
 use crate::package::WantedPlatforms;
@@ -34,6 +35,8 @@ use crate::world::FileKind;
 pub(super) struct MirrorJob<'a> {
     options: &'a MirrorOptions,
     choice: &'a RootChoice,
+    /// The numbers of the named providers that some lock file has.
+    locked: BTreeSet<usize>,
     user: Arc<UserConfigs<'a>>,
     platforms: PlatformChoice,
     facts: UserFacts<'a>,
@@ -57,6 +60,8 @@ type RootSource = Option<(String, usize)>;
 /// A root whose packages are mirrored.
 pub(super) struct OpenMirrorRoot {
     root: Root,
+    /// Its lock file, without the entries of providers that are not mirrored.
+    lock: LockFile,
     platforms: WantedPlatforms,
     demands: SignatureDemands,
     sources: Vec<RootSource>,
@@ -80,6 +85,7 @@ impl<'a> MirrorJob<'a> {
         Self {
             options,
             choice,
+            locked: BTreeSet::new(),
             platforms: platforms::typed(&options.platforms),
             facts: UserFacts::new(user.options, world),
             packages: PackageMemo::new(world.disk, parallel::cores()),
@@ -167,6 +173,26 @@ impl<'a> MirrorJob<'a> {
         }
         let number = self.registry.of_root(root, true, texts, result)?;
         Ok(number.map(Some))
+    }
+
+    /// Returns the lock file of a root, without the entries of providers that are not mirrored.
+    ///
+    /// # Errors
+    /// If a named provider is no address by the rules of the root.
+    fn entries(&mut self, root: &Root) -> Result<LockFile, Failure> {
+        let mut lock = root.document().lock.clone();
+        let mut named = BTreeSet::new();
+        for (number, typed) in self.options.providers.iter().enumerate() {
+            let addr = typed.among(lock.providers.keys(), root.flavor)?;
+            if lock.providers.contains_key(&addr) {
+                self.locked.insert(number);
+                named.insert(addr);
+            }
+        }
+        if !self.options.providers.is_empty() {
+            lock.providers.retain(|addr, _| named.contains(addr));
+        }
+        Ok(lock)
     }
 
     /// Scans the directories, and opens the bundles, that packages may be copied from.
@@ -264,7 +290,8 @@ impl Job for MirrorJob<'_> {
         if root.sound_lock_of(self.choice, result)?.is_none() {
             return Ok(OpenResult::Finished);
         }
-        let known = self.facts.about(&root, &root.document().lock);
+        let lock = self.entries(&root)?;
+        let known = self.facts.about(&root, &lock);
         let platforms = self.wanted(&root, &known)?;
         self.scan(root.flavor)?;
         let Some(sources) = self.sources(&root, texts, result)? else {
@@ -281,8 +308,24 @@ impl Job for MirrorJob<'_> {
             platforms,
             sources,
             registry,
+            lock,
             root,
         }))
+    }
+
+    fn obstacles(&self) -> Vec<Failure> {
+        let unlocked = self.options.providers.iter().enumerate();
+        unlocked
+            .filter(|(number, _)| !self.locked.contains(number))
+            .map(|(_, typed)| Failure {
+                title: format!("{typed} cannot be mirrored: no lock file has an entry for it"),
+                causes: Vec::new(),
+                help: Some(
+                    "`lockctl show` lists what is locked; with -r, lock files below are read, too"
+                        .to_owned(),
+                ),
+            })
+            .collect()
     }
 
     fn work(&mut self, roots: Vec<(OpenMirrorRoot, &mut RootResult)>, _: &Texts) -> Vec<()> {
@@ -319,7 +362,7 @@ impl Job for MirrorJob<'_> {
             .zip(&places)
             .map(|((opened, _), places)| MirroredRoot {
                 flavor: opened.root.flavor,
-                lock: &opened.root.document().lock,
+                lock: &opened.lock,
                 platforms: &opened.platforms,
                 trusted: facts::trusted(&opened.root),
                 demands: &opened.demands,

@@ -12,6 +12,7 @@ use crate::mirror::{ExistingCheck, MirrorExtent, MirrorLayout};
 use crate::report::{CommandResult, Failure};
 use crate::run::options::{PackageChoice, RootChoice, RunOptions};
 use crate::run::platforms::PlatformArg;
+use crate::run::typed_addr::TypedAddr;
 use crate::run::user::config::{NetworkObserver, UserConfigs};
 use crate::run::{RunInputs, World, over_roots};
 use crate::sources::network_mirror::MirrorUrl;
@@ -22,6 +23,8 @@ use job::MirrorJob;
 pub(crate) struct MirrorOptions {
     /// The directory of the mirror.
     pub(crate) dir: PathBuf,
+    /// The providers that are mirrored; all of them if none is named.
+    pub(crate) providers: Vec<TypedAddr>,
     /// Wanted platforms as typed.
     pub(crate) platforms: Vec<PlatformArg>,
     pub(crate) extent: MirrorExtent,

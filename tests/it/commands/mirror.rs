@@ -124,6 +124,24 @@ placed 2 packages (611 B from registry.terraform.io)
 }
 
 #[test]
+fn only_named_providers_are_mirrored() {
+    let (_registry, lab) = locked();
+    let outcome = mirror(&lab, &["--provider", "acme/none"]);
+    assert_exit(&outcome, 2);
+    let wanted = "error: acme/none cannot be mirrored: no lock file has an entry for it";
+    assert!(outcome.stderr.contains(wanted), "{outcome:#?}");
+    // What is not named would be removed.
+    assert_exit(&mirror(&lab, &["--provider", "acme/demo", "--prune"]), 2);
+    lab.write(
+        LOCK,
+        lab.read(LOCK) + "\nprovider \"registry.terraform.io/acme/other\" {\n  version = \"1.0.0\"\n}\n",
+    );
+    assert_exit(&mirror(&lab, &["--provider", "demo"]), 0);
+    assert_exit(&mirror(&lab, &["--provider", "acme/demo", "--check"]), 0);
+    assert_exit(&mirror(&lab, &["--check"]), 1);
+}
+
+#[test]
 fn a_second_run_requests_and_rewrites_nothing() {
     let (registry, lab) = locked();
     assert_exit(&mirror(&lab, TWO), 0);

@@ -89,6 +89,77 @@ fn named_providers_move_and_others_stay() {
 }
 
 #[test]
+fn lock_of_a_named_provider_leaves_the_others_alone() {
+    let lab = two();
+    let old = "provider \"example.com/t/y\" {\n  version     = \"0.1.0\"\n  constraints = \"0.1.0\"\n}\n\n\
+               provider \"example.com/t/z\" {\n  version = \"9.0.0\"\n}\n";
+    let lock = |more: &[&str]| {
+        lab.write(LOCK, old);
+        run(&lab, "lock", &[BOTH, more].concat())
+    };
+    // `providers lock ADDR` of Terraform writes the same bytes: the stale constraints of the others and the entry
+    // that nothing requires stay.
+    assert_exit(&lock(&["--provider", "x"]), 0);
+    assert_eq!(versions(&lab), "1.4.0 0.1.0 9.0.0");
+    assert!(lab.read(LOCK).ends_with(old), "{}", lab.read(LOCK));
+    assert_exit(&lock(&["--provider", "example.com/t/y"]), 0);
+    assert_eq!(versions(&lab), "0.1.0 9.0.0");
+    assert!(lab.read(LOCK).contains("constraints = \">= 0.1.0\""));
+    let outcome = run(
+        &lab,
+        "lock",
+        &[BOTH, &["--provider", "y", "--check"]].concat(),
+    );
+    assert_exit(&outcome, 0);
+    assert!(
+        outcome
+            .stdout
+            .contains("is up to date for example.com/t/y\n"),
+        "{outcome:#?}"
+    );
+    assert_exit(&lock(&["--provider", "x", "--provider", "y", "--check"]), 1);
+    assert_eq!(lab.read(LOCK), old);
+    assert_exit(&lock(&["--provider", "x", "--dry-run"]), 0);
+    assert_eq!(lab.read(LOCK), old);
+    // It must be required; an entry alone is no reason to lock it.
+    for unknown in ["example.com/t/z", "acme/x"] {
+        let outcome = lock(&["--provider", "x", "--provider", unknown]);
+        assert_exit(&outcome, 2);
+        let wanted = format!("error: {unknown} cannot be locked: nothing requires it");
+        assert!(outcome.stderr.contains(&wanted), "{outcome:#?}");
+        assert_eq!(lab.read(LOCK), old);
+    }
+}
+
+#[test]
+fn a_look_alike_is_reported_before_it_is_trusted() {
+    let lab = Lab::new();
+    let package = "registry.terraform.io/hashlcorp/aws/1.0.0/linux_amd64";
+    lab.unpacked("mirror", package, package);
+    let source = "source = \"hashlcorp/aws\"";
+    lab.write(
+        "main.tf",
+        format!("terraform {{\n  required_providers {{\n    aws = {{ {source} }}\n  }}\n}}\n"),
+    );
+    let lock = |more: &[&str]| {
+        run(
+            &lab,
+            "lock",
+            &[&["--platform", "linux_amd64"], more].concat(),
+        )
+    };
+    let is_reported = |outcome: &Outcome| outcome.stderr.contains("warning[look-alike-provider]: ");
+    assert!(is_reported(&lock(&["--dry-run"])));
+    let outcome = lock(&[]);
+    assert_exit(&outcome, 0);
+    assert!(is_reported(&outcome), "{outcome:#?}");
+    assert!(lab.read(LOCK).contains("hashlcorp/aws"));
+    // From then on it is the concern of `verify`.
+    let outcome = lock(&[]);
+    assert!(!is_reported(&outcome), "{outcome:#?}");
+}
+
+#[test]
 fn it_says_what_moved_and_what_holds_the_rest_back() {
     let lab = locked("1.0.9", "0.2.0");
     let outcome = update(&lab, &["--dry-run"]);
