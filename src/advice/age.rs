@@ -50,7 +50,14 @@ pub(crate) fn causes(search: &AgeSearch) -> Vec<String> {
 }
 
 /// Says what to do where no release is old enough.
-pub(crate) fn help(search: &AgeSearch) -> String {
+pub(crate) fn help(search: &AgeSearch, name: &str) -> String {
+    let accepts_any = search
+        .passed_over
+        .first()
+        .map_or_else(String::new, |release| {
+            let version = &release.version;
+            format!("; `lockctl update {name}@{version} --min-age 0d` accepts any age")
+        });
     let first = search
         .passed_over
         .iter()
@@ -59,10 +66,12 @@ pub(crate) fn help(search: &AgeSearch) -> String {
         // The search ends after 30 releases (`locker` rules 3.3): an older one, which was not looked at, may
         // be old enough now, so nobody has to wait.
         _ if search.not_asked > 0 => {
-            "state a constraint that only older versions meet, or a shorter least age".to_owned()
+            format!(
+                "state a constraint that only older versions meet, or a shorter least age{accepts_any}"
+            )
         }
         Some((until, version)) => format!(
-            "wait until {}, when {version} is old enough, or state a shorter least age",
+            "wait until {}, when {version} is old enough, or state a shorter least age{accepts_any}",
             day(until)
         ),
         None => "nothing states a date of these releases: to accept them, leave out `undated = \

@@ -1,6 +1,6 @@
 //! The failures of a run that gave no lock file, and advice on them.
 
-use crate::addr::{ProviderAddr, look_alike};
+use crate::addr::{ProviderAddr, is_known_publisher, look_alike};
 use crate::advice::required::Required;
 use crate::advice::{self, selection};
 use crate::archive::ArchiveError;
@@ -226,6 +226,12 @@ fn meant_instead(
             meant.short(flavor)
         ));
     }
+    if let Some(namespace) = published_by(unknown, flavor) {
+        return Some(format!(
+            "did you mean {0}? write source = \"{0}\" in required_providers of every module that uses it",
+            format_args!("{namespace}/{}", unknown.type_name())
+        ));
+    }
     let resembled = look_alike(unknown, others)?.resembles;
     let name = if resembled.contains('/') {
         resembled
@@ -233,6 +239,34 @@ fn meant_instead(
         format!("{resembled}/{}", unknown.type_name())
     };
     Some(format!("did you mean {name}? correct the source address"))
+}
+
+/// Namespaces of types that are often required without a source, where the namespace differs from the type.
+const PUBLISHERS: [(&str, &str); 10] = [
+    ("argocd", "argoproj-labs"),
+    ("azapi", "azure"),
+    ("datadog", "DataDog"),
+    ("docker", "kreuzwerker"),
+    ("flux", "fluxcd"),
+    ("github", "integrations"),
+    ("kubectl", "gavinbunney"),
+    ("mongodbatlas", "mongodb"),
+    ("proxmox", "telmate"),
+    ("sops", "carlpett"),
+];
+
+/// Returns the namespace that publishes a type in the public registries, where hashicorp, which is taken if there
+/// is no source, does not.
+fn published_by<'u>(unknown: &'u ProviderAddr, flavor: Flavor) -> Option<&'u str> {
+    if unknown.namespace() != "hashicorp" || unknown.hostname().ascii() != flavor.default_host() {
+        return None;
+    }
+    let type_name = unknown.type_name();
+    PUBLISHERS
+        .iter()
+        .find(|(published, _)| *published == type_name)
+        .map(|(_, namespace)| *namespace)
+        .or_else(|| is_known_publisher(type_name).then_some(type_name))
 }
 
 /// Returns the provider that a source does not have, if that is the error.
@@ -276,7 +310,9 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
     Some(match error {
         // It has places to name, too.
         LockError::Select(_) => return None,
-        LockError::TooYoung { search, .. } => advice::age::help(search),
+        LockError::TooYoung { provider, search } => {
+            advice::age::help(search, &provider.short(flavor))
+        }
         LockError::Source(cause) | LockError::Asking { cause, .. } => {
             return advice::network::source(cause, flavor);
         }

@@ -277,6 +277,13 @@ impl RootArgs {
         }
     }
 
+    /// Returns those of these roots of which `is_root` returns true.
+    pub(super) fn retaining(&self, is_root: impl Fn(&Path) -> bool) -> Self {
+        let mut roots = self.clone();
+        roots.roots.retain(|path| is_root(path));
+        roots
+    }
+
     /// Returns these roots with one more before them.
     pub(super) fn after(&self, first: &str) -> Self {
         let mut roots = self.clone();

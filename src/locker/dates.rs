@@ -12,6 +12,7 @@ use super::{
 };
 use crate::addr::Url;
 use crate::authenticate::Rules;
+use crate::flavor::Flavor;
 use crate::package::{AgePolicy, DateSource, ReleaseDate, ReleaseDates};
 use crate::parallel;
 use crate::sources::Source;
@@ -45,30 +46,18 @@ pub(super) fn select<'a>(
         .iter()
         .map(|source| source.net.clock.now())
         .collect();
-    let mut dates = DateAnswers::new();
-    // Each round asks about one release of each provider that has no version yet: the next older one
-    // matters only if this one is too young.
-    loop {
-        let mut questions = Vec::new();
-        for root in &roots {
-            for choice in &root.providers {
-                let now = nows[root.source];
-                if let SearchStep::Ask(question) =
-                    next_step(choice, root.request.age, root.source, &dates, now)
-                {
-                    questions.push(question);
-                }
-            }
-        }
-        if questions.is_empty() {
-            break;
-        }
-        dates.append(&mut answers(QUESTIONS, questions, |question| {
-            let source = sources[question.source];
-            let rules = settings.rules(source.flavor);
-            of_release(source, &question.about, &rules, nows[question.source])
-        }));
-    }
+    let choices: Vec<AgedChoice<'_>> = roots
+        .iter()
+        .flat_map(|root| {
+            root.providers.iter().map(|choice| AgedChoice {
+                choice,
+                policy: root.request.age,
+                source: root.source,
+            })
+        })
+        .collect();
+    let dates = ask(sources, &|flavor| settings.rules(flavor), &choices, &nows);
+    drop(choices);
     roots
         .into_iter()
         .map(|root| {
@@ -85,6 +74,70 @@ pub(super) fn select<'a>(
             })
         })
         .collect()
+}
+
+/// The versions of a provider among which the greatest one is searched that is old enough.
+pub(super) struct AgedChoice<'c> {
+    pub(super) choice: &'c Choice,
+    pub(super) policy: Option<AgePolicy>,
+    /// The index of its source.
+    pub(super) source: usize,
+}
+
+/// Finds for each choice the version that [`select`] would take, with its dates; `None` if there is none.
+pub(super) fn old_enough(
+    sources: &[&FlavorSource<'_>],
+    rules: &(dyn Fn(Flavor) -> Rules + Sync),
+    choices: &[AgedChoice<'_>],
+) -> Vec<Option<(Version, Option<ReleaseDates>)>> {
+    let nows: Vec<SystemTime> = sources
+        .iter()
+        .map(|source| source.net.clock.now())
+        .collect();
+    let dates = ask(sources, rules, choices, &nows);
+    choices
+        .iter()
+        .map(|aged| {
+            let source = aged.source;
+            match next_step(aged.choice, aged.policy, source, &dates, nows[source]) {
+                SearchStep::Selected(version, search) => {
+                    Some((version, search.and_then(|search| search.dates)))
+                }
+                SearchStep::Failed(_) | SearchStep::Ask(_) => None,
+            }
+        })
+        .collect()
+}
+
+/// Asks for the dates that the searches need, in rounds.
+fn ask(
+    sources: &[&FlavorSource<'_>],
+    rules: &(dyn Fn(Flavor) -> Rules + Sync),
+    choices: &[AgedChoice<'_>],
+    nows: &[SystemTime],
+) -> DateAnswers {
+    let mut dates = DateAnswers::new();
+    // Each round asks about one release of each provider that has no version yet: the next older one
+    // matters only if this one is too young.
+    loop {
+        let mut questions = Vec::new();
+        for aged in choices {
+            let (source, policy) = (aged.source, aged.policy);
+            if let SearchStep::Ask(question) =
+                next_step(aged.choice, policy, source, &dates, nows[source])
+            {
+                questions.push(question);
+            }
+        }
+        if questions.is_empty() {
+            return dates;
+        }
+        dates.append(&mut answers(QUESTIONS, questions, |question| {
+            let source = sources[question.source];
+            let rules = rules(source.flavor);
+            of_release(source, &question.about, &rules, nows[question.source])
+        }));
+    }
 }
 
 fn next_step(

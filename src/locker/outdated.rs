@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dates;
+use super::dates::{self, AgedChoice};
+use super::stages::Choice;
 use super::work::{self, QUESTIONS, Question, answers};
 use super::{FlavorSource, LockError, Release};
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
-use crate::package::ReleaseDates;
+use crate::package::{AgePolicy, ReleaseDates};
 use crate::requirement::Requirements;
 use crate::resolve::{self, Goal, Goals, Outlook, ProviderQuery, Reach, SelectError};
 use crate::version::{Constraints, Version};
@@ -25,6 +26,16 @@ pub struct OutdatedRequest<'a> {
     pub lock: &'a LockFile,
     /// Providers that are run from a directory: nothing is asked about them.
     pub overridden: &'a [ProviderAddr],
+    /// The providers that are compared; all of them if none is named.
+    pub named: &'a BTreeSet<ProviderAddr>,
+    /// The least age of a release that may be selected, if one is stated.
+    pub age: Option<AgePolicy>,
+}
+
+impl OutdatedRequest<'_> {
+    fn concerns(&self, provider: &ProviderAddr) -> bool {
+        self.named.is_empty() || self.named.contains(provider)
+    }
 }
 
 /// The versions of a provider: locked, allowed and newest.
@@ -41,6 +52,9 @@ pub struct ComparedVersions {
     pub standing: VersionComparison,
     /// The dates of the newest version and the newest allowed one, where they are newer than the locked one.
     pub dates: BTreeMap<Version, ReleaseDates>,
+    /// The version that is selected in place of the newest allowed one where that is too young, if it is newer
+    /// than the locked one.
+    pub old_enough: Option<Version>,
 }
 
 /// The comparison of a locked version with the offered ones, or the reason why there is none.
@@ -106,9 +120,22 @@ pub fn outdated(
         sources[question.source].source.versions(&question.about)
     });
     let mut roots: Vec<(usize, Vec<ComparedVersions>)> = Vec::new();
+    let mut choices = Vec::new();
     for mut root in started {
         let required = &root.request.requirements.providers;
         for query in std::mem::take(&mut root.queries) {
+            if let (Some(policy), Ok(offer)) =
+                (root.request.age, &offers[&versions_of(&root, &query)])
+                && let Ok(candidates) = resolve::candidates(&query, &offer.versions)
+            {
+                let choice = Choice {
+                    candidates: candidates.into_iter().cloned().collect(),
+                    newest: None,
+                    warnings: Vec::new(),
+                    query: query.clone(),
+                };
+                choices.push((roots.len(), policy, choice));
+            }
             let standing = match &offers[&versions_of(&root, &query)] {
                 Ok(offer) if required.contains_key(&query.provider) => VersionComparison::Offered {
                     outlook: Outlook::of(&query, &offer.versions),
@@ -126,12 +153,14 @@ pub fn outdated(
                 constraints: query.constraints,
                 standing,
                 dates: BTreeMap::new(),
+                old_enough: None,
             });
         }
         root.compared.sort_by(|a, b| a.provider.cmp(&b.provider));
         roots.push((root.source, root.compared));
     }
     add_dates(&sources, rules, &mut roots);
+    add_old_enough(&sources, rules, &choices, &mut roots);
     roots.into_iter().map(|(_, compared)| compared).collect()
 }
 
@@ -160,6 +189,53 @@ fn add_dates(
                     versions.dates.insert(question.about.version, dates.clone());
                 }
             }
+        }
+    }
+}
+
+/// Adds the versions that are old enough where the newest allowed ones are not; each choice comes with the index
+/// of its root.
+fn add_old_enough(
+    sources: &[&FlavorSource<'_>],
+    rules: &(dyn Fn(Flavor) -> Rules + Sync),
+    choices: &[(usize, AgePolicy, Choice)],
+    roots: &mut [(usize, Vec<ComparedVersions>)],
+) {
+    let mut searches = Vec::new();
+    let mut places = Vec::new();
+    for (root, policy, choice) in choices {
+        let (source, compared) = &roots[*root];
+        let place = compared
+            .iter()
+            .position(|versions| versions.provider == choice.query.provider);
+        let now = sources[*source].net.clock.now();
+        if let Some(place) = place
+            && let Some(dates) = compared[place].dates.get(&choice.candidates[0])
+            && policy.youth(dates, now).is_some()
+        {
+            places.push((*root, place));
+            searches.push(AgedChoice {
+                choice,
+                policy: Some(*policy),
+                source: *source,
+            });
+        }
+    }
+    let found = dates::old_enough(sources, rules, &searches);
+    for ((root, place), found) in places.into_iter().zip(found) {
+        let versions = &mut roots[root].1[place];
+        let Some((version, dates)) = found else {
+            continue;
+        };
+        if versions
+            .locked
+            .as_ref()
+            .is_none_or(|locked| version > *locked)
+        {
+            versions
+                .dates
+                .extend(dates.map(|dates| (version.clone(), dates)));
+            versions.old_enough = Some(version);
         }
     }
 }
@@ -193,9 +269,14 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
     let mut lock = request.lock.clone();
     let carried_over = lock.carry_over(flavor, |addr| requirements.providers.contains_key(addr));
     // As `init -upgrade` moves versions, whatever is locked (`resolve` rules 1.3).
+    let goal = Goal::Newest(Reach::Any);
     let goals = Goals {
-        others: Some(Goal::Newest(Reach::Any)),
-        named: BTreeMap::new(),
+        others: request.named.is_empty().then(|| goal.clone()),
+        named: request
+            .named
+            .iter()
+            .map(|addr| (addr.clone(), goal.clone()))
+            .collect(),
     };
     let (mut queries, refused) = resolve::to_query(requirements, &lock, flavor, &goals);
     let without_offer = |provider: &ProviderAddr, standing| ComparedVersions {
@@ -207,11 +288,12 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
         constraints: requirements.constraints(provider),
         standing,
         dates: BTreeMap::new(),
+        old_enough: None,
     };
     let mut compared: Vec<ComparedVersions> = requirements
         .providers
         .keys()
-        .filter(|provider| provider.is_builtin(flavor))
+        .filter(|provider| provider.is_builtin(flavor) && request.concerns(provider))
         // A built-in provider with a constraint, or one that does not exist, is an error (`resolve` rules 1.1).
         .filter(|provider| refused.iter().all(|(other, _)| other != *provider))
         .map(|provider| without_offer(provider, VersionComparison::BuiltIn))
@@ -225,6 +307,9 @@ fn start<'a>(request: &'a OutdatedRequest<'a>, source: usize) -> Comparing<'a> {
         compared.push(without_offer(&provider, failure));
     }
     for (provider, entry) in work::unrequired(requirements, &lock, &carried_over) {
+        if !request.concerns(provider) {
+            continue;
+        }
         if requirements.is_complete() || !work::can_be_asked_about(provider, flavor) {
             compared.push(without_offer(provider, VersionComparison::NotRequired));
         } else {

@@ -2,9 +2,11 @@
 
 use std::io::ErrorKind;
 
+use crate::diag::counted_as;
 use crate::project;
 use crate::project::roots::RootsError;
 use crate::report::Failure;
+use crate::run::unseen::some_of;
 use crate::workspace::{LockCause, SpecialDirectory, WorkspaceError};
 
 impl From<WorkspaceError> for Failure {
@@ -35,13 +37,19 @@ fn cause(error: &WorkspaceError) -> Option<String> {
         WorkspaceError::KeepsChanging { .. } => {
             Some("something else writes it at the same time".to_owned())
         }
-        WorkspaceError::NoRoot { not_locked, .. } => Some(match not_locked {
-            0 => "no directory there holds configuration".to_owned(),
-            1 => {
-                "1 directory holds configuration, but neither a lock file nor a backend".to_owned()
-            }
-            n => {
-                format!("{n} directories hold configuration, but neither a lock file nor a backend")
+        WorkspaceError::NoRoot { not_locked, .. } => Some(match &**not_locked {
+            [] => "no directory there holds configuration".to_owned(),
+            dirs => {
+                let hold = counted_as(
+                    dirs.len(),
+                    "directory holds configuration",
+                    "directories hold configuration",
+                );
+                let names = some_of(dirs.iter().map(|dir| dir.display().to_string()));
+                format!(
+                    "{hold}, but neither a lock file nor a backend: {}",
+                    names.join(", ")
+                )
             }
         }),
         _ => None,

@@ -1,5 +1,6 @@
 //! A provider as typed.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -66,11 +67,11 @@ impl TypedAddr {
         let addr = self.by_rules_of(flavor)?;
         // A type alone is an address, too: its namespace is hashicorp (`addr` rules 1.2). So the type of
         // another publisher's provider is taken only where that one is not there.
-        let same_type: Vec<&ProviderAddr> = providers
+        let same_type: BTreeSet<&ProviderAddr> = providers
             .filter(|provider| provider.type_name() == addr.type_name())
             .collect();
-        match *same_type {
-            [only] if !self.0.contains('/') => Ok(only.clone()),
+        match same_type.first() {
+            Some(only) if same_type.len() == 1 && !self.0.contains('/') => Ok((*only).clone()),
             _ => Ok(addr),
         }
     }

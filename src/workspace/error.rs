@@ -92,8 +92,8 @@ pub enum WorkspaceError {
     NoRoot {
         /// The directories in which the search began.
         tops: Vec<PathBuf>,
-        /// Number of directories with configuration.
-        not_locked: usize,
+        /// The directories with configuration.
+        not_locked: Vec<PathBuf>,
         /// Number of units of Terragrunt among them.
         units: usize,
     },

@@ -194,7 +194,7 @@ impl<'a> Workspace<'a> {
         {
             let error = WorkspaceError::NoRoot {
                 tops: places.iter().map(|top| top.shown().to_owned()).collect(),
-                not_locked: found.not_locked.len(),
+                not_locked: found.not_locked.clone(),
                 units: found.units,
             };
             searched.errors.push((top.shown().to_owned(), error));

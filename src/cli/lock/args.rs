@@ -74,14 +74,17 @@ pub(in crate::cli) struct LockOptions {
 impl LockArgs {
     /// Returns the providers that the run is limited to; `None` if it locks all.
     pub(super) fn only(&self) -> Option<Moves> {
-        let named = self.providers.iter().map(|addr| NamedProvider {
-            addr: addr.clone(),
-            version: None,
-        });
         (!self.providers.is_empty()).then(|| Moves {
             goal: Goal::Keep,
             others: None,
-            named: named.collect(),
+            named: self
+                .providers
+                .iter()
+                .map(|addr| NamedProvider {
+                    addr: addr.clone(),
+                    version: None,
+                })
+                .collect(),
             min_age: None,
         })
     }

@@ -29,8 +29,9 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
     let text = match (ending, &root.lock) {
         // Nothing is known of the entries that were left alone.
         (LockEnding::UpToDate, _) if goals.others.is_none() => {
-            let names = locked.providers.iter();
-            let names: Vec<String> = names
+            let names: Vec<String> = locked
+                .providers
+                .iter()
                 .map(|outcome| outcome.provider.short(root.flavor))
                 .collect();
             format!("{path} is up to date for {}", names.join(", "))
@@ -74,12 +75,15 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
 }
 
 /// Says how it ended in words that many roots share.
-pub(super) fn outcome(ending: LockEnding, locked: &Locked, root: &Root) -> String {
+pub(super) fn outcome(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> String {
     let adds_nothing = locked
         .providers
         .iter()
         .all(|outcome| outcome.added.is_empty());
     match (ending, &root.lock) {
+        (LockEnding::UpToDate, _) if goals.move_something() => {
+            "no version to move, lock file up to date".to_owned()
+        }
         (LockEnding::UpToDate, _) => "lock file up to date".to_owned(),
         (LockEnding::Written, Some(old)) if adds_nothing => {
             format!("lock file updated{}", changes(&old.document.lock, locked))

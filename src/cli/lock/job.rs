@@ -405,7 +405,7 @@ impl LockJob<'_> {
             (false, false) => {}
         }
         result.verdict = Some(ending::verdict(ending, locked, &opened.goals, root));
-        result.lock_mut().outcome = Some(ending::outcome(ending, locked, root));
+        result.lock_mut().outcome = Some(ending::outcome(ending, locked, &opened.goals, root));
         if changed {
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
                 result.remark(remark);

@@ -9,11 +9,13 @@ use crate::version::Upgrade;
 /// Compare locked versions with the newest ones
 ///
 /// For each provider it shows the locked version, the newest that the constraints allow, the newest
-/// release, and which constraints exclude that. Nothing is downloaded or written.
+/// release, and which constraints exclude that. Nothing is downloaded or written. A ROOT that is no directory
+/// is a provider, as in hashicorp/aws or aws: only named ones are compared.
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
     ("lockctl outdated", "what can be updated, what is held back"),
     ("lockctl outdated -r --fail-on major", "all roots; fail if a major step is due"),
+    ("lockctl outdated hashicorp/aws", "compare one provider"),
     ("lockctl outdated --format markdown", "a table for a pull request"),
 ]))]
 pub(in crate::cli) struct OutdatedArgs {

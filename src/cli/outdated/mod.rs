@@ -5,27 +5,30 @@ mod result;
 mod text;
 mod verdict;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::advice::required::Required;
 use crate::authenticate::Rules;
-use crate::cli::args::{Common, Configuration};
+use crate::cli::args::{Common, Configuration, RootArgs};
 use crate::cli::session::provider::naming;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::{BackendUse, Loaded};
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
+use crate::package::AgePolicy;
 use crate::parallel;
 use crate::project::Policy;
 use crate::report::json::Provider;
 use crate::report::reading::Total;
-use crate::report::{CommandResult, Failure, ResultSubject, RootResult, TextBlock};
+use crate::report::{CommandResult, Failure, ResultSubject, RootResult, Sentence, TextBlock, Tone};
 use crate::run::audit::{self, KnownAdvisories};
-use crate::run::options::{ConfigurationOptions, RunOptions};
+use crate::run::options::{ConfigurationOptions, RunOptions, is_path};
 use crate::run::progress::Progress;
 use crate::run::root::{self, Root};
+use crate::run::typed_addr::TypedAddr;
 use crate::run::unseen::{CallNames, UnseenParts};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
@@ -35,6 +38,7 @@ use crate::run::{self, Job, OpenResult, RunInputs, commands};
 use crate::sources::net::Event;
 pub(in crate::cli) use args::OutdatedArgs;
 use result::OutdatedRoot;
+use verdict::Extent;
 
 /// The comparison of a command line.
 struct OutdatedRun<'a> {
@@ -43,6 +47,10 @@ struct OutdatedRun<'a> {
     args: &'a OutdatedArgs,
     world: World<'a>,
     sources: Sources<'a>,
+    /// The providers that are compared; all of them if none is named.
+    named: Vec<TypedAddr>,
+    /// The numbers of the named providers that some root has.
+    found: BTreeSet<usize>,
 }
 
 /// A root that is ready to be compared.
@@ -51,6 +59,8 @@ struct OpenRoot {
     loaded: Loaded,
     /// Providers that are run from a directory.
     overridden: Vec<ProviderAddr>,
+    /// The providers that are compared; all of them if none is named.
+    named: BTreeSet<ProviderAddr>,
     /// The place of its source.
     source: usize,
 }
@@ -66,14 +76,17 @@ impl Command for OutdatedArgs {
         // Nothing is downloaded by `outdated`, modules included; it only asks for versions.
         let auto = AutoModules::Cached;
         let modules = UserModules::new(Arc::clone(&user), configuration, auto, cache.as_ref());
+        let (named, roots) = self.targets(options, world);
         let mut job = OutdatedRun {
             run: options,
             configuration,
             args: self,
             world,
             sources: Sources::new(user, self.source.choice(options)),
+            named,
+            found: BTreeSet::new(),
         };
-        let choice = &self.roots.choice();
+        let choice = &roots.choice();
         let inputs = RunInputs {
             choice,
             options,
@@ -119,6 +132,24 @@ impl Command for OutdatedArgs {
     }
 }
 
+impl OutdatedArgs {
+    /// Tells providers and roots apart: what is no directory, and can be an address, is a provider.
+    fn targets(&self, options: &RunOptions, world: World<'_>) -> (Vec<TypedAddr>, RootArgs) {
+        let provider = |path: &Path| {
+            let text = path.to_str().filter(|text| !is_path(text))?;
+            let is_there = world.disk.kind(&options.below(path)).is_ok();
+            text.parse().ok().filter(|_| !is_there)
+        };
+        let named: Vec<TypedAddr> = self
+            .roots
+            .typed()
+            .iter()
+            .filter_map(|path| provider(path))
+            .collect();
+        (named, self.roots.retaining(|path| provider(path).is_none()))
+    }
+}
+
 /// Adds to each row the advisories about its locked version that the cache has, and returns all of them.
 fn mark_known_advisories(
     options: &RunOptions,
@@ -146,6 +177,11 @@ fn mark_known_advisories(
     known
 }
 
+/// Returns how old a release must be to be selected for a root.
+fn age(root: &Root) -> Option<AgePolicy> {
+    root.project().policy.as_ref().and_then(Policy::age)
+}
+
 impl Job for OutdatedRun<'_> {
     type Opened = OpenRoot;
     type Done = ();
@@ -169,9 +205,28 @@ impl Job for OutdatedRun<'_> {
         if is_broken || has_errors(&loaded.diagnostics) {
             return Ok(OpenResult::Finished);
         }
+        let entries = &root.document().lock.providers;
+        let mut named = BTreeSet::new();
+        for (number, typed) in self.named.iter().enumerate() {
+            let required = loaded.requirements.providers.keys();
+            let addr = typed.among(required.chain(entries.keys()), root.flavor)?;
+            if loaded.requirements.providers.contains_key(&addr) || entries.contains_key(&addr) {
+                self.found.insert(number);
+                named.insert(addr);
+            }
+        }
+        if named.is_empty() && !self.named.is_empty() {
+            let path = root.dir.display();
+            result.verdict = Some(Sentence {
+                tone: Tone::Good,
+                text: format!("{path}: requires no provider that is named"),
+            });
+            return Ok(OpenResult::Finished);
+        }
         let overridden = self.sources.overridden(&root, texts);
         let needs_packages = sources::needed(&loaded.requirements, &root.document().lock)
             .into_iter()
+            .filter(|addr| named.is_empty() || named.contains(*addr))
             .any(|addr| !addr.is_builtin(root.flavor) && !overridden.contains(addr));
         let Some(source) = self.sources.of_root(&root, needs_packages, texts, result)? else {
             return Ok(OpenResult::Finished);
@@ -181,8 +236,22 @@ impl Job for OutdatedRun<'_> {
             root,
             loaded,
             overridden,
+            named,
             source,
         }))
+    }
+
+    fn obstacles(&self) -> Vec<Failure> {
+        self.named
+            .iter()
+            .enumerate()
+            .filter(|(number, _)| !self.found.contains(number))
+            .map(|(_, typed)| Failure {
+                title: format!("{typed} cannot be compared: nothing requires it"),
+                causes: vec!["there is no directory of that name either".to_owned()],
+                help: Some("`lockctl tree` shows what is required".to_owned()),
+            })
+            .collect()
     }
 
     fn work(&mut self, roots: Vec<(OpenRoot, &mut RootResult)>, texts: &Texts) -> Vec<()> {
@@ -194,6 +263,8 @@ impl Job for OutdatedRun<'_> {
                 requirements: &opened.loaded.requirements,
                 lock: &opened.root.document().lock,
                 overridden: &opened.overridden,
+                named: &opened.named,
+                age: age(&opened.root),
             })
             .collect();
         // Which signatures count decides which dates of releases count.
@@ -230,7 +301,12 @@ impl OutdatedRun<'_> {
                 platforms_from: None,
             },
             now: self.world.clock.now(),
-            age: root.project().policy.as_ref().and_then(Policy::age),
+            age: age(root),
+            extent: if opened.named.is_empty() {
+                Extent::All
+            } else {
+                Extent::Named
+            },
         };
         compared.report(result, outcome, self.args.fail_on);
         let unseen = UnseenParts::new(loaded, self.configuration, self.run);

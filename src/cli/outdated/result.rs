@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use super::args::FailOn;
-use super::verdict;
+use super::verdict::{self, Extent};
 use crate::addr::ProviderAddr;
 use crate::advice::lock;
 use crate::advice::required::Required;
@@ -28,6 +28,7 @@ pub(super) struct OutdatedRoot<'a> {
     pub(super) now: SystemTime,
     /// The least age of a release that may be selected, if one is stated.
     pub(super) age: Option<AgePolicy>,
+    pub(super) extent: Extent,
 }
 
 impl OutdatedRoot<'_> {
@@ -76,7 +77,7 @@ impl OutdatedRoot<'_> {
         } else {
             Tone::Good
         };
-        let text = verdict::sentence(&rows, self.root);
+        let text = verdict::sentence(&rows, self.extent, self.root);
         result.verdict = Some(Sentence { tone, text });
         for row in rows {
             result.providers.push(Provider::Compared(Box::new(row)));
@@ -114,26 +115,35 @@ impl OutdatedRoot<'_> {
             }
             Youth::Undated => format!("nothing states when {name} {version} was published"),
         };
-        Some(format!("{reason}, so `update` passes over it"))
+        let instead = match &compared.old_enough {
+            Some(version) => format!(" and takes {version}"),
+            None => String::new(),
+        };
+        Some(format!("{reason}, so `update` passes over it{instead}"))
     }
 
     fn row(&self, compared: &ComparedVersions) -> ComparedProvider {
         let mut row = ComparedProvider {
             provider: compared.provider.clone(),
-            // `update` passes over it; an older one that it may move to was not asked about.
             state: match state(compared) {
-                VersionState::Behind if self.youth(compared).is_some() => VersionState::TooYoung,
+                VersionState::Behind
+                    if self.youth(compared).is_some() && compared.old_enough.is_none() =>
+                {
+                    VersionState::TooYoung
+                }
                 state => state,
             },
             locked: compared.locked.clone(),
             locked_is_offered: None,
             newest_allowed: None,
+            old_enough: compared.old_enough.clone(),
             newest: None,
             allowed_step: None,
             step: None,
             allowed_dates: Vec::new(),
             dates: Vec::new(),
             allowed_age: None,
+            old_enough_age: None,
             age: None,
             advisories: Vec::new(),
             constraints: compared.constraints.clone(),
@@ -160,6 +170,7 @@ impl OutdatedRoot<'_> {
             (stated, latest.map(|date| ago(date.time, self.now)))
         };
         (row.allowed_dates, row.allowed_age) = dates(&row.newest_allowed);
+        (_, row.old_enough_age) = dates(&row.old_enough);
         (row.dates, row.age) = dates(&row.newest);
         if let Some(newest) = &outlook.newest {
             row.held_by = self.held_by(compared, newest);

@@ -170,7 +170,12 @@ fn joined(texts: BTreeSet<String>) -> String {
     some_of(texts.into_iter()).join(", ")
 }
 
+/// Shows the version to which `update` moves.
 fn allowed(row: &ComparedProvider) -> String {
+    if let Some(old_enough) = &row.old_enough {
+        let step = ComparedProvider::upgrade(row.locked.as_ref(), Some(old_enough));
+        return version(Some(old_enough), step, row.old_enough_age.as_deref());
+    }
     version(
         row.newest_allowed.as_ref(),
         row.allowed_step,

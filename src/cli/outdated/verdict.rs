@@ -5,8 +5,19 @@ use crate::report::{RootResult, Sentence};
 use crate::run::root::Root;
 use crate::verify::Advice;
 
+/// The providers of a root that were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    All,
+    Named,
+}
+
 /// Sums up a root in one sentence, with the commands that help.
-pub(super) fn sentence(rows: &[ComparedProvider], root: &Root) -> String {
+pub(super) fn sentence(rows: &[ComparedProvider], extent: Extent, root: &Root) -> String {
+    let (only, named) = match extent {
+        Extent::All => ("only", ""),
+        Extent::Named => ("named", "named "),
+    };
     let path = root.lock_path.display();
     let count = |state: VersionState| rows.iter().filter(|row| row.state == state).count();
     let all = rows.len() - count(VersionState::BuiltIn) - count(VersionState::NotRequired);
@@ -22,15 +33,15 @@ pub(super) fn sentence(rows: &[ComparedProvider], root: &Root) -> String {
         }
     }
     match (all, &*parts) {
-        (1, []) => format!("{path}: the only provider is up to date"),
-        (_, []) => format!("{path}: all {all} providers are up to date"),
-        (1, [(_, part)]) => format!("{path}: the only provider {part}"),
+        (1, []) => format!("{path}: the {only} provider is up to date"),
+        (_, []) => format!("{path}: all {all} {named}providers are up to date"),
+        (1, [(_, part)]) => format!("{path}: the {only} provider {part}"),
         _ => {
             let parts: Vec<String> = parts
                 .iter()
                 .map(|(count, part)| format!("{count} {part}"))
                 .collect();
-            format!("{path}: of {all} providers, {}", parts.join(", "))
+            format!("{path}: of {all} {named}providers, {}", parts.join(", "))
         }
     }
 }

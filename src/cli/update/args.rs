@@ -1,6 +1,6 @@
 //! The arguments of `lockctl update`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -27,7 +27,8 @@ pub(in crate::cli) struct UpdateArgs {
     ///
     /// A provider is written as in hashicorp/aws, or as its type if only one required provider has it; all
     /// others keep their versions. With a version, as in hashicorp/aws@5.31.0, it moves there, also down. An
-    /// argument that begins with a dot or a slash, or ends with a slash, is a root directory.
+    /// argument that begins with a dot or a slash, or ends with a slash, is a root directory, and so is one with
+    /// a slash inside if there is such a directory.
     #[arg(value_name = "ADDR[@VERSION]|ROOT", value_parser = target)]
     targets: Vec<UpdateTarget>,
     /// Find the roots in each ROOT and below
@@ -60,7 +61,8 @@ enum UpdateTarget {
 }
 
 fn target(text: &str) -> Result<UpdateTarget, String> {
-    if is_path(text) {
+    // An address has at most two slashes.
+    if is_path(text) || text.matches('/').count() > 2 {
         return Ok(UpdateTarget::Root(PathBuf::from(text)));
     }
     let (addr, version) = match text.split_once('@') {
@@ -81,6 +83,25 @@ fn exact(text: &str) -> Result<Version, String> {
 }
 
 impl UpdateArgs {
+    /// Returns the arguments with those as roots that name a directory by more than one part.
+    ///
+    /// A single name stays a provider: many repositories have a directory `aws`.
+    pub(super) fn with_directories(&self, is_directory: impl Fn(&Path) -> bool) -> Self {
+        let mut args = self.clone();
+        for target in &mut args.targets {
+            if let UpdateTarget::Provider(NamedProvider {
+                addr,
+                version: None,
+            }) = target
+                && addr.as_str().contains('/')
+                && is_directory(Path::new(addr.as_str()))
+            {
+                *target = UpdateTarget::Root(PathBuf::from(addr.as_str()));
+            }
+        }
+        args
+    }
+
     pub(super) fn roots(&self) -> RootArgs {
         let mut dirs = Vec::new();
         for target in &self.targets {

@@ -6,6 +6,7 @@ use crate::cli::args::Common;
 use crate::cli::lock::{self, LockCommand, LockOptions, LockRequest};
 use crate::cli::{Stderr, World};
 use crate::report::CommandResult;
+use crate::world::FileKind;
 pub(in crate::cli) use args::UpdateArgs;
 
 impl LockCommand for UpdateArgs {
@@ -14,12 +15,17 @@ impl LockCommand for UpdateArgs {
     }
 
     fn lock(&self, common: &Common, world: World<'_>, stderr: &mut Stderr<'_>) -> CommandResult {
+        let options = common.options();
+        let args = self.with_directories(|path| {
+            let kind = world.disk.kind(&options.below(path));
+            kind.is_ok_and(|kind| kind == FileKind::Directory)
+        });
         let request = LockRequest {
             command: "update",
-            roots: &self.roots(),
+            roots: &args.roots(),
             changed: None,
             options: &self.options,
-            moves: Some(&self.moves()),
+            moves: Some(&args.moves()),
         };
         lock::run(common, request, world, stderr)
     }

@@ -21,6 +21,9 @@ pub struct ComparedProvider {
     /// The newest version that the constraints allow, to which `update` moves; null if there is none or
     /// the source was not asked.
     pub newest_allowed: Option<Version>,
+    /// The version to which `update` moves, where the newest allowed one is younger than the least age of the
+    /// project file; null if there is none or it is not needed.
+    pub old_enough: Option<Version>,
     /// The newest release that is offered, or a newer pre-release that a constraint names exactly; null
     /// if there is neither or the source was not asked.
     pub newest: Option<Version>,
@@ -36,6 +39,9 @@ pub struct ComparedProvider {
     /// The age of the newest allowed version.
     #[serde(skip)]
     pub allowed_age: Option<String>,
+    /// The age of the version that is old enough.
+    #[serde(skip)]
+    pub old_enough_age: Option<String>,
     /// The age of the newest version.
     #[serde(skip)]
     pub age: Option<String>,
@@ -61,8 +67,8 @@ pub enum VersionState {
     UpToDate,
     /// `update` moves it to a newer version.
     Behind,
-    /// The newest allowed version is younger than the least age of the project file, so that `update` passes
-    /// over it.
+    /// Every newer version that is allowed is younger than the least age of the project file, so that `update`
+    /// moves to none.
     TooYoung,
     /// A newer version is offered, but constraints do not allow any.
     HeldBack,

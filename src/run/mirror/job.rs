@@ -314,8 +314,10 @@ impl Job for MirrorJob<'_> {
     }
 
     fn obstacles(&self) -> Vec<Failure> {
-        let unlocked = self.options.providers.iter().enumerate();
-        unlocked
+        self.options
+            .providers
+            .iter()
+            .enumerate()
             .filter(|(number, _)| !self.locked.contains(number))
             .map(|(_, typed)| Failure {
                 title: format!("{typed} cannot be mirrored: no lock file has an entry for it"),

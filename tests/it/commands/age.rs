@@ -230,7 +230,7 @@ error: no version of registry.terraform.io/acme/demo that may be selected is at 
   cause: 1.1.0: signed DAY-B, 5 days ago; old enough on IN-2-DAYS
   cause: 1.0.0: signed DAY-C, 6 days ago; old enough on TOMORROW
   cause: required in main.tf:5 ("~> 1.0")
-  help: wait until TOMORROW, when 1.0.0 is old enough, or state a shorter least age
+  help: wait until TOMORROW, when 1.0.0 is old enough, or state a shorter least age; `lockctl update acme/demo@1.2.0 --min-age 0d` accepts any age
 
 "#]]
     );
@@ -275,7 +275,7 @@ fn update_moves_to_what_is_old_enough() {
 error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
   cause: 1.2.0: signed DAY-A, 3 days ago; old enough on DAY-B
   cause: required in main.tf:5 ("~> 1.0")
-  help: wait until DAY-B, when 1.2.0 is old enough, or state a shorter least age
+  help: wait until DAY-B, when 1.2.0 is old enough, or state a shorter least age; `lockctl update acme/demo@1.2.0 --min-age 0d` accepts any age
 
 "#]]
     );
@@ -548,34 +548,47 @@ acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can b
 "#]]
     );
     assert_data_eq!(outcome.stderr, "");
-    // An allowed release that is too young is named: `update` would stay below it.
+    // An allowed release that is too young is named, beside the older one that `update` takes.
     lab.write("main.tf", DEMO.replace("~> 1.0.0", "~> 1.0"));
     let outcome = outdated(&[]);
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-PROVIDER   LOCKED  ALLOWED                    NEWEST                     STATE
-acme/demo  1.0.0   1.2.0 (minor, 3 days ago)  1.2.0 (minor, 3 days ago)  too young
-.terraform.lock.hcl: the only provider has a newer version that is too young (`lockctl update . --flavor terraform@1.11` looks for one that is not)
+PROVIDER   LOCKED  ALLOWED                      NEWEST                     STATE
+acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can be updated
+.terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
 
 "#]]
     );
     assert_data_eq!(
         undated(&outcome.stderr, &[3 * DAY]),
         str![[r#"
-note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `update` passes over it
+note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `update` passes over it and takes 1.1.0
 
 "#]]
     );
     let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
     let row = &object["roots"][0]["providers"][0];
-    assert_eq!(row["state"], "too-young");
+    assert_eq!(
+        (&row["state"], &row["old_enough"]),
+        (&json!("behind"), &json!("1.1.0"))
+    );
     let sources = |dates: &Value| {
         let dates = dates.as_array().unwrap().iter();
         dates.map(|date| date["source"].clone()).collect::<Value>()
     };
     assert_eq!(sources(&row["dates"]), json!(["signature"]));
     assert_eq!(row["dates"], row["allowed_dates"]);
+    // Where no other one is newer and old enough, the newest that is allowed stands there.
+    let lock = lab.read(LOCK);
+    lab.write(LOCK, lock.replace("\"1.0.0\"", "\"1.1.0\""));
+    let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
+    let row = &object["roots"][0]["providers"][0];
+    assert_eq!(
+        (&row["state"], &row["old_enough"]),
+        (&json!("too-young"), &json!(null))
+    );
+    lab.write(LOCK, lock);
     // Without its evidence a release has no date, and is compared all the same.
     registry.reset(&json!({"rules": [
         {"kind": "download", "action": "404", "times": -1},

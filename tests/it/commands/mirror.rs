@@ -134,7 +134,8 @@ fn only_named_providers_are_mirrored() {
     assert_exit(&mirror(&lab, &["--provider", "acme/demo", "--prune"]), 2);
     lab.write(
         LOCK,
-        lab.read(LOCK) + "\nprovider \"registry.terraform.io/acme/other\" {\n  version = \"1.0.0\"\n}\n",
+        lab.read(LOCK)
+            + "\nprovider \"registry.terraform.io/acme/other\" {\n  version = \"1.0.0\"\n}\n",
     );
     assert_exit(&mirror(&lab, &["--provider", "demo"]), 0);
     assert_exit(&mirror(&lab, &["--provider", "acme/demo", "--check"]), 0);

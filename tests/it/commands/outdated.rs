@@ -135,6 +135,7 @@ fn programs_read_the_versions_the_steps_and_the_places() {
             "locked": "1.0.0",
             "locked_is_offered": true,
             "newest_allowed": "1.4.0",
+            "old_enough": null,
             "newest": "2.0.0",
             "allowed_step": "minor",
             "step": "major",

@@ -204,7 +204,8 @@ error: no root in . or below
     let outcome = lock(&lab, &["-r"]);
     assert_exit(&outcome, 2);
     assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
-    let wanted = "cause: 2 directories hold configuration, but neither a lock file nor a backend";
+    let wanted =
+        "cause: 2 directories hold configuration, but neither a lock file nor a backend: a, b";
     assert!(outcome.stderr.contains(wanted), "{}", outcome.stderr);
     assert!(!is_locked(&lab, "a"));
 }

@@ -89,6 +89,35 @@ fn named_providers_move_and_others_stay() {
 }
 
 #[test]
+fn a_directory_is_named_as_in_other_commands() {
+    let lab = locked("1.0.0", "0.1.0");
+    let (config, lock) = (lab.read("main.tf"), lab.read(LOCK));
+    for dir in ["live/team3/svc5", "live/team3/eu/svc6", "svc7"] {
+        lab.write(&format!("{dir}/main.tf"), &config)
+            .write(&format!("{dir}/{LOCK}"), &lock);
+        let outcome = update(&lab, &[dir]);
+        // A single name is a type of a provider.
+        let exit = if dir.contains('/') { 0 } else { 2 };
+        assert_exit(&outcome, exit);
+        let is_moved = lab.read(&format!("{dir}/{LOCK}")) != lock;
+        assert_eq!(is_moved, exit == 0, "{outcome:#?}");
+        assert_eq!(lab.read(LOCK), lock);
+    }
+    // Nothing is left to move there.
+    let outcome = update(&lab, &["live/team3/svc5", "live/team3/eu/svc6"]);
+    let wanted = "2 roots: no version to move, lock file up to date";
+    assert!(outcome.stdout.contains(wanted), "{outcome:#?}");
+    let outcome = run(&lab, "outdated", &["y", "live/team3/svc5", "."]);
+    assert_exit(&outcome, 0);
+    assert!(!outcome.stdout.contains("example.com/t/x"), "{outcome:#?}");
+    assert!(outcome.stdout.contains("example.com/t/y"), "{outcome:#?}");
+    let outcome = run(&lab, "outdated", &["t/z"]);
+    assert_exit(&outcome, 2);
+    let wanted = "error: t/z cannot be compared: nothing requires it";
+    assert!(outcome.stderr.contains(wanted), "{outcome:#?}");
+}
+
+#[test]
 fn lock_of_a_named_provider_leaves_the_others_alone() {
     let lab = two();
     let old = "provider \"example.com/t/y\" {\n  version     = \"0.1.0\"\n  constraints = \"0.1.0\"\n}\n\n\
@@ -347,6 +376,8 @@ error: example.com/t/x is named with two versions
 "#]]
     );
     let bad = failing(&lab, &["a/b/c/d"]);
+    assert!(bad.contains("name the directory of a root module"), "{bad}");
+    let bad = failing(&lab, &["a//c"]);
     assert!(bad.contains("write NAMESPACE/TYPE"), "{bad}");
 }
 
