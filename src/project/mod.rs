@@ -8,6 +8,7 @@
 //! the flavor of the root at hand; each of them is an address to at least one flavor.
 
 mod audit;
+mod git_evidence;
 mod ignores;
 mod lists;
 mod locate;

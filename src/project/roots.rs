@@ -5,7 +5,6 @@
 //! unless another root calls it as a local module, however many calls are between.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use crate::flavor::{Flavor, FlavorChoice};
 use crate::parallel;
 use crate::world::{DirEntry, FileKind, Files, clean};
 
+pub use super::git_evidence::GitEvidence;
 use super::ignores::{self, Ignores};
 use super::locate::{ProjectFile, ProjectPlace, Projects, REPOSITORY};
 use super::units::{self, STACK_FILE, UnitKind};
@@ -50,47 +50,6 @@ pub struct RootSearch<'a> {
     pub units: UnitRoots,
     /// The evidence of git about directories that would be passed over.
     pub git: GitEvidence<'a>,
-}
-
-/// The evidence of git about roots (rules 1.5). Without it a pull request hides a root: by a line of a `.gitignore`, by
-/// a link in the place of its directory, or by deleting its lock file.
-#[derive(Clone, Copy)]
-pub struct GitEvidence<'a> {
-    /// Lists the directories of all lock files that git tracks in the repository of a directory.
-    pub tracked: &'a (dyn Fn(&Path) -> Vec<PathBuf> + Sync),
-    /// Directories whose lock file changed, or was deleted, since the revision that the run compares with.
-    pub changed: &'a BTreeSet<PathBuf>,
-    /// The files of a revision that was reviewed.
-    pub reviewed: Option<&'a dyn Files>,
-}
-
-impl GitEvidence<'_> {
-    /// Says nothing.
-    pub const NONE: GitEvidence<'static> = GitEvidence {
-        tracked: &|_| Vec::new(),
-        changed: &BTreeSet::new(),
-        reviewed: None,
-    };
-
-    /// Returns true if the reviewed revision has a directory of this name in a directory, rather than a link.
-    fn had_directory(&self, dir: &ProjectPlace, name: &OsStr) -> bool {
-        let entries = self.reviewed.map(|files| files.list(dir.shown()));
-        entries.is_some_and(|entries| {
-            entries.is_ok_and(|entries| {
-                entries
-                    .iter()
-                    .any(|entry| entry.name == name && entry.kind == FileKind::Directory)
-            })
-        })
-    }
-
-    /// Returns true if a directory held a lock file before.
-    fn had_lock(&self, dir: &ProjectPlace) -> bool {
-        self.changed.contains(dir.absolute())
-            || self
-                .reviewed
-                .is_some_and(|files| files.kind(&dir.file(LOCK_FILE)).is_ok())
-    }
 }
 
 /// The units of Terragrunt that are roots without a lock file (rules 1.4).

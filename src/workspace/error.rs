@@ -54,7 +54,7 @@ pub enum WorkspaceError {
         dir: PathBuf,
         /// Whose files were looked for.
         flavor: Flavor,
-        /// What the directory is instead, if that is known.
+        /// The kind of the directory, if it is a special one.
         special: Option<SpecialDirectory>,
     },
     /// The lock file cannot be written.

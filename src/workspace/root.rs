@@ -40,7 +40,7 @@ pub struct Root {
     /// There is no configuration beside the lock file, which then counts as not seen (`project`
     /// rules 3.2).
     pub is_alone: bool,
-    /// What the directory is, if it holds no configuration of a root module and is no unit.
+    /// The kind of a directory that is neither a root module nor a unit.
     pub special: Option<SpecialDirectory>,
     /// The unit file of Terragrunt, if the root is a unit.
     pub unit: Option<UnitFile>,
