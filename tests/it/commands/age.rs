@@ -580,15 +580,13 @@ note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `upd
     assert_eq!(sources(&row["dates"]), json!(["signature"]));
     assert_eq!(row["dates"], row["allowed_dates"]);
     // Where no other one is newer and old enough, the newest that is allowed stands there.
-    let lock = lab.read(LOCK);
-    lab.write(LOCK, lock.replace("\"1.0.0\"", "\"1.1.0\""));
+    lab.write(LOCK, lab.read(LOCK).replace("\"1.0.0\"", "\"1.1.0\""));
     let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
     let row = &object["roots"][0]["providers"][0];
     assert_eq!(
         (&row["state"], &row["old_enough"]),
         (&json!("too-young"), &json!(null))
     );
-    lab.write(LOCK, lock);
     // Without its evidence a release has no date, and is compared all the same.
     registry.reset(&json!({"rules": [
         {"kind": "download", "action": "404", "times": -1},

@@ -588,11 +588,9 @@ error: a, b: the versions of registry.terraform.io/acme/demo could not be fetche
 
 #[test]
 fn the_publisher_of_a_well_known_type_is_suggested() {
-    for (source, meant) in [
-        ("hashicorp/github", "integrations/github"),
-        ("hashicorp/cloudflare", "cloudflare/cloudflare"),
-    ] {
-        let (_registry, lab) = with_registry(&DEMO.replace("acme/demo", source));
+    for (name, namespace) in [("github", "integrations"), ("cloudflare", "cloudflare")] {
+        let (source, meant) = (format!("hashicorp/{name}"), format!("{namespace}/{name}"));
+        let (_registry, lab) = with_registry(&DEMO.replace("acme/demo", &source));
         let outcome = lock(&lab, TWO);
         assert_exit(&outcome, 2);
         let wanted = format!("help: did you mean {meant}? write source = \"{meant}\"");
