@@ -12,6 +12,7 @@ use crate::project::{PlatformName, SettingPlace};
 use crate::report::json::RootStatus;
 use crate::report::{Failure, FindingDisplay, ResultEntry, RootResult};
 use crate::resolve::SelectError;
+use crate::verify::Advice;
 
 impl Required<'_> {
     /// Returns the demand of the project file that an error is about, in words and with its place.
@@ -90,7 +91,7 @@ pub(crate) fn errors(
                 format!("{error}: {}", wrong_hashes.join("; "))
             };
             let mut diagnostic = Diagnostic {
-                help: advice(error, flavor).map(Into::into),
+                help: advice(error, flavor, &required.commands).map(Into::into),
                 ..diag::named(alarm.rule).diagnostic(title)
             };
             if let Some((demand, SettingPlace { file, span })) = required.demand(error, flavor) {
@@ -169,7 +170,7 @@ pub(crate) fn grouped<'e>(
             );
             failure.help = meant_instead(error, &errors, required, flavor)
                 .or_else(|| required.narrowed(error, &errors, flavor))
-                .or_else(|| advice(error, flavor));
+                .or_else(|| advice(error, flavor, &required.commands));
         }
         if let Some((demand, place)) = required.demand(error, flavor) {
             let line = required.texts.position(place.file, place.span.start).line;
@@ -306,7 +307,7 @@ fn not_asked(error: &LockError, has_lock: bool) -> Vec<String> {
 }
 
 /// Says what to do about an error.
-fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
+fn advice(error: &LockError, flavor: Flavor, commands: &Advice) -> Option<String> {
     Some(match error {
         // It has places to name, too.
         LockError::Select(_) => return None,
@@ -343,7 +344,9 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
         LockError::Package { .. } | LockError::NoExecutable { .. } => {
             "replace the package with an intact copy".to_owned()
         }
-        LockError::Contradiction { remedy, .. } => contradiction_advice(*remedy, flavor),
+        LockError::Contradiction { remedy, .. } => {
+            contradiction_advice(*remedy, flavor, commands)
+        }
         LockError::Unlisted { .. } => MIRROR_DIFFERS.to_owned(),
         LockError::ListsDiffer { .. } => {
             "nothing was written or downloaded; report it to the operator of the registry".to_owned()
@@ -353,7 +356,7 @@ fn advice(error: &LockError, flavor: Flavor) -> Option<String> {
             surplus,
             remedy,
             ..
-        } => unvouched_advice(*any_listed, surplus.is_some(), *remedy),
+        } => unvouched_advice(*any_listed, surplus.is_some(), *remedy, commands),
         // The programs accept unsigned packages from mirrors; it is the project file that does not (`locker`
         // rules 3.4).
         LockError::Unsigned { id, .. } => {
@@ -379,15 +382,15 @@ const MIRROR_DIFFERS: &str = "nothing was written: the mirror may have a changed
      that of the registry, or take no package from it (`--installation registry`)";
 
 /// Says what to do about a package that the recorded list of its release does not have.
-fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {
+fn contradiction_advice(remedy: Remedy, flavor: Flavor, commands: &Advice) -> String {
     let refused = format!(
         "nothing was written, and `{} init` would refuse this package",
         flavor.command()
     );
     match remedy {
         Remedy::Repair | Remedy::RepairAllPlatforms => format!(
-            "{refused}; find out first why the release was replaced: only then let `lockctl lock \
-             --repair` replace the recorded hashes"
+            "{refused}; find out first why the release was replaced: only then let `{}` replace the recorded hashes",
+            commands.lock.with("--repair")
         ),
         Remedy::ByHand => format!(
             "{refused}; find out which copy is genuine, and only if the release was replaced on \
@@ -397,7 +400,12 @@ fn contradiction_advice(remedy: Remedy, flavor: Flavor) -> String {
 }
 
 /// Says what to do about recorded hashes that the signed list contradicts.
-fn unvouched_advice(any_listed: bool, has_surplus: bool, remedy: Remedy) -> String {
+fn unvouched_advice(
+    any_listed: bool,
+    has_surplus: bool,
+    remedy: Remedy,
+    commands: &Advice,
+) -> String {
     let what = if any_listed {
         "nothing was written: such a hash accepts a package that no signature covers; find out first \
          where it came from"
@@ -407,10 +415,15 @@ fn unvouched_advice(any_listed: bool, has_surplus: bool, remedy: Remedy) -> Stri
     };
     // `providers lock` is no way out: it keeps a wrong hash beside the right ones (`locker` rules 2.4).
     match remedy {
-        Remedy::Repair => format!("{what}; `lockctl lock --repair` replaces what is wrong"),
+        Remedy::Repair => {
+            format!(
+                "{what}; `{}` replaces what is wrong",
+                commands.lock.with("--repair")
+            )
+        }
         Remedy::RepairAllPlatforms => format!(
-            "{what}; `lockctl lock --repair --prove --platform all` compares the packages of all platforms \
-             and replaces what is wrong"
+            "{what}; `{}` compares the packages of all platforms and replaces what is wrong",
+            commands.lock.with("--repair --prove --platform all")
         ),
         // It is known that some of these `h1:` are wrong, and not which: deleting one may leave a wrong one.
         Remedy::ByHand if any_listed && has_surplus => format!("{what}, then {CLEARED}"),

@@ -4,6 +4,7 @@ use crate::addr::ProviderAddr;
 use crate::diag::Texts;
 use crate::project::Project;
 use crate::requirement::{Requirement, Requirements};
+use crate::verify::Advice;
 
 /// Maximum number of places in one sentence.
 const MAX_PLACES: usize = 5;
@@ -13,6 +14,8 @@ pub(crate) struct Required<'a> {
     pub(crate) requirements: &'a Requirements,
     pub(crate) project: &'a Project,
     pub(crate) texts: &'a Texts,
+    /// The commands for the root; those that fetch packages take them from the source of the run.
+    pub(crate) commands: Advice,
     /// The root has a lock file.
     pub(crate) has_lock: bool,
     /// The name of the project file, where the wanted platforms are those that it states.

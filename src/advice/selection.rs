@@ -59,7 +59,8 @@ pub(super) fn explain(error: &SelectError, required: &Required<'_>, flavor: Flav
             (
                 required.places(provider).into_iter().collect(),
                 Some(format!(
-                    "run `lockctl update {name}` to select another version{newest}"
+                    "run `{}` to select another version{newest}",
+                    required.commands.update.with(name)
                 )),
             )
         }
@@ -113,8 +114,8 @@ impl Required<'_> {
         Explanation {
             causes,
             help: Some(format!(
-                "run `lockctl update {}` to select another version, or change the constraint",
-                provider.short(flavor)
+                "run `{}` to select another version, or change the constraint",
+                self.commands.update.with(provider.short(flavor))
             )),
         }
     }
@@ -247,8 +248,9 @@ impl Required<'_> {
             )),
             ([_], None) => Some("change that constraint".to_owned()),
             ([..], Some(_)) => Some(format!(
-                "change several constraints, since no single change is enough; `lockctl why {provider}` \
-                 lists them all"
+                "change several constraints, since no single change is enough; `lockctl why {provider}{}` \
+                 lists them all",
+                self.commands.roots
             )),
             ([..], None) => Some("change one of these constraints".to_owned()),
         }

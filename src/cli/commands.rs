@@ -287,6 +287,30 @@ mod tests {
             "lockctl verify -r -chdir=x",
             "write '--chdir=x', with two dashes",
         );
+        for line in ["lockctl verify --json", "lockctl show -json"] {
+            check(line, "write `--format json`");
+        }
+        for line in [
+            "lockctl lock --upgrade",
+            "lockctl lock -upgrade",
+            "lockctl lock -r -upgrade=true",
+        ] {
+            check(line, "`lockctl update` moves locked versions");
+        }
+        check(
+            "lockctl verify --fail-on warning",
+            "errors and warnings fail `verify`, notes do not; a `rule` block of the project file changes that, see \
+             `lockctl explain project-file`",
+        );
+        for line in [
+            "lockctl verify --json",
+            "lockctl verify --nonsense",
+            "lockctl lock -upgrade",
+        ] {
+            let text = CommandLine::read(line.split(' ').map(OsString::from));
+            let text = text.expect_err("refused").to_string();
+            assert!(!text.contains("-- -"), "{text}");
+        }
         let text = CommandLine::read(["lockctl", "lock", "-zebra"].map(OsString::from));
         let text = text.expect_err("refused").to_string();
         assert!(!text.contains("two dashes"), "{text}");

@@ -57,6 +57,22 @@ const WORDS: &[(&[&str], &str)] = &[
     ),
 ];
 
+/// Options of the programs, and options that are tried, with the help for them.
+const OPTIONS: &[(&[&str], &str)] = &[
+    (&["json"], "write `--format json`"),
+    (&["upgrade"], "`lockctl update` moves locked versions"),
+    (
+        &["lockfile"],
+        "`lockctl lock --check` fails if the lock file would change, and `lockctl verify` changes nothing",
+    ),
+    (&["no-color"], "write `--color never`"),
+    (
+        &["fail-on"],
+        "errors and warnings fail `verify`, notes do not; a `rule` block of the project file changes that, see \
+         `lockctl explain project-file`",
+    ),
+];
+
 /// Names of the programs that are not those of `--to` and `--flavor`.
 const PROGRAMS: [(&str, &str); 2] = [("tofu", "opentofu"), ("tf", "terraform")];
 
@@ -73,11 +89,8 @@ pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
                 let (_, tip) = WORDS.iter().find(|(words, _)| words.contains(&word))?;
                 Some(format!("unrecognized subcommand '{word}'\n\n  tip: {tip}"))
             }),
-        ErrorKind::UnknownArgument => single_dash(args).map(|typed| {
-            format!(
-                "unexpected argument '{typed}' found\n\n  tip: write '-{typed}', with two dashes"
-            )
-        }),
+        ErrorKind::UnknownArgument => text(ContextKind::InvalidArg)
+            .and_then(|typed| unknown_option(typed, error.get(ContextKind::SuggestedArg), args)),
         ErrorKind::ValueValidation => text(ContextKind::InvalidValue).and_then(|value| {
             let option = text(ContextKind::InvalidArg)?;
             if !["--to", "--flavor"]
@@ -97,6 +110,49 @@ pub(super) fn improved(error: clap::Error, args: &[OsString]) -> clap::Error {
         Some(text) => worded(error.kind(), text, args),
         None => error,
     }
+}
+
+/// Returns the text for an option that does not exist; `None` if the suggestion of the parser is the best one.
+fn unknown_option(
+    typed: &str,
+    similar: Option<&ContextValue>,
+    args: &[OsString],
+) -> Option<String> {
+    let tip = |typed: &str| {
+        let name = typed.trim_start_matches('-').split('=').next()?;
+        let (_, tip) = OPTIONS.iter().find(|(names, _)| names.contains(&name))?;
+        Some(format!(
+            "unexpected argument '{typed}' found\n\n  tip: {tip}"
+        ))
+    };
+    // Of an option with one dash, the parser reads the first letter alone.
+    let short = || {
+        args.iter()
+            .filter_map(|arg| arg.to_str())
+            .filter(|arg| arg.starts_with('-') && !arg.starts_with("--"))
+            .find_map(tip)
+    };
+    let dash = || {
+        let typed = single_dash(args)?;
+        Some(format!(
+            "unexpected argument '{typed}' found\n\n  tip: write '-{typed}', with two dashes"
+        ))
+    };
+    tip(typed)
+        .or_else(|| {
+            if typed.starts_with("--") {
+                None
+            } else {
+                short()
+            }
+        })
+        .or_else(dash)
+        // Else the parser would advise to write `-- --option`, which makes it a directory.
+        .or_else(|| {
+            similar
+                .is_none()
+                .then(|| format!("unexpected argument '{typed}' found"))
+        })
 }
 
 /// Makes an error about arguments with the usage of the command that was typed.

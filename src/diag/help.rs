@@ -93,6 +93,21 @@ impl RootCommand {
     }
 }
 
+/// Quotes a word for a shell, where it needs that.
+#[must_use]
+pub fn quoted(word: &str) -> String {
+    // Both shells of Windows take the separator as it is, and know these quotes around spaces.
+    let is_separator = |c| cfg!(windows) && c == '\\';
+    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c) || is_separator(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else if cfg!(windows) && word.chars().all(|c| plain(c) || c == ' ') {
+        format!("\"{word}\"")
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 impl fmt::Display for RootCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.for_root)

@@ -28,7 +28,7 @@ use crate::version::{Constraints, Version};
 pub use comments::comments;
 pub use error::LockFileError;
 pub use header::header_of;
-pub use parse::parse;
+pub use parse::{markers_help, parse};
 pub use write::{write, write_entry};
 
 /// The name of the file, in the root module directory.

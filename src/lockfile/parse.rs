@@ -15,9 +15,14 @@ use crate::hcl::{
 };
 use crate::version::{Constraints, Version};
 
-/// The help for the markers of a merge.
-const RESOLVE: &str = "a merge stopped in conflict here: run `lockctl resolve`, or keep one side of each conflict or \
-     join both, and delete the marker lines";
+/// Returns the help for the markers of a merge, which a command resolves.
+#[must_use]
+pub fn markers_help(resolve: &str) -> String {
+    format!(
+        "a merge stopped in conflict here: run `{resolve}`, or keep one side of each conflict or join both, and delete \
+         the marker lines"
+    )
+}
 
 /// Reads a lock file; `bytes` need not be UTF-8, because comments may hold anything.
 ///
@@ -37,7 +42,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
     let (body, mut diagnostics) = hcl::parse(file, bytes);
     for diagnostic in &mut diagnostics {
         if diagnostic.code == rules::CONFLICT_MARKERS {
-            diagnostic.help = Some(RESOLVE.into());
+            diagnostic.help = Some(markers_help("lockctl resolve").into());
             name_conflicts(diagnostic, bytes);
         }
     }

@@ -1,5 +1,6 @@
 //! `.gitignore` files on the way down to a directory.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::io;
 use std::io::ErrorKind;
@@ -163,12 +164,21 @@ impl IgnoringLine {
     pub fn warning(&self) -> String {
         let above = &self.text[..self.span.start];
         let number = 1 + above.iter().filter(|byte| **byte == b'\n').count();
-        let pattern = String::from_utf8_lossy(&self.text[self.span.start..self.span.end]);
         format!(
-            "git ignores the lock file, by line {number} of {}: `{pattern}`; `lockctl explain \
-             lock-ignored` says what to do",
-            self.path.display()
+            "git ignores the lock file, by line {number} of {}: `{}`; `lockctl explain lock-ignored` says what to do",
+            self.path.display(),
+            self.pattern()
         )
+    }
+
+    /// Returns the line and the name of its file.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        format!("`{}` in {}", self.pattern(), self.path.display())
+    }
+
+    fn pattern(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.text[self.span.start..self.span.end])
     }
 }
 

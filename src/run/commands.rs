@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::diag::RootCommand;
+pub(crate) use crate::diag::quoted;
 use crate::flavor::FlavorChoice;
 use crate::run::options::{RootChoice, RunOptions, is_path};
 use crate::verify::Advice;
@@ -84,27 +85,16 @@ fn with_roots(options: &RunOptions, recursive: &str, dirs: &[PathBuf]) -> Advice
         FlavorChoice::Auto => project_file.clone(),
     };
     let lock = RootCommand::new(format!("lockctl lock{root}{rules}"));
+    let roots = format!("{root}{rules}");
     Advice {
         lock_signed: lock.clone(),
         lock,
         update: RootCommand::new(format!("lockctl update{paths}{rules}")),
         verify: RootCommand::new(format!("lockctl verify{root}{rules}")),
+        resolve: RootCommand::new(format!("lockctl resolve{root}{rules}")),
+        roots: RootCommand::new(roots),
         fmt: RootCommand::new(format!("lockctl fmt{root}{rules}")),
         // `--to` says whose rules apply.
         convert: RootCommand::new(format!("lockctl convert{root}{project_file}")),
-    }
-}
-
-/// Quotes a word for a shell, where it needs that.
-pub(crate) fn quoted(word: &str) -> String {
-    // Both shells of Windows take the separator as it is, and know these quotes around spaces.
-    let is_separator = |c| cfg!(windows) && c == '\\';
-    let plain = |c: char| c.is_alphanumeric() || "_./-:@%+,=".contains(c) || is_separator(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else if cfg!(windows) && word.chars().all(|c| plain(c) || c == ' ') {
-        format!("\"{word}\"")
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

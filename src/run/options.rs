@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cliconfig::RepositoryTemplate;
 use crate::config::ValueArgument;
+use crate::diag::quoted;
 use crate::flavor::FlavorChoice;
 use crate::project::PackageSource;
 use crate::run::root::Root;
@@ -83,6 +84,21 @@ pub(crate) enum PackageChoice {
 }
 
 impl PackageChoice {
+    /// Returns the option that chooses the place.
+    pub(crate) fn option(&self) -> String {
+        match self {
+            Self::Registry => "--installation registry".to_owned(),
+            Self::CliConfiguration => "--installation cli".to_owned(),
+            Self::FilesystemMirror(dir) => {
+                format!("--fs-mirror {}", quoted(&dir.display().to_string()))
+            }
+            Self::NetworkMirror(url) => format!("--net-mirror {}", quoted(&url.to_string())),
+            Self::OciMirror(template) => {
+                format!("--oci-mirror {}", quoted(&template.to_string()))
+            }
+        }
+    }
+
     /// Returns the name of the place in messages.
     pub(crate) fn name(&self) -> String {
         match self {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::config;
 use crate::diag::{Diagnostic, RootCommand, Texts, has_errors, rules};
 use crate::flavor::Program;
+use crate::lockfile;
 use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
@@ -115,8 +116,12 @@ pub(crate) fn dropped(lock: &LockText) -> Option<String> {
 }
 
 impl Root {
-    pub(crate) fn new(root: workspace::Root, options: &RunOptions, files: &dyn Files) -> Self {
+    pub(crate) fn new(mut root: workspace::Root, options: &RunOptions, files: &dyn Files) -> Self {
         let mut advice = commands::of_root(options, &root.dir);
+        let diagnostics = root.lock.iter_mut().flat_map(|lock| &mut lock.diagnostics);
+        for diagnostic in diagnostics.filter(|fault| fault.code == rules::CONFLICT_MARKERS) {
+            diagnostic.help = Some(advice.resolve.named_in(lockfile::markers_help));
+        }
         let packages = root.project().packages.as_ref();
         if packages.is_some_and(|packages| packages.source != PackageSource::Registry) {
             advice.take_from_registries();

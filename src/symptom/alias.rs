@@ -7,6 +7,9 @@ use crate::diag::{RULES, TOPICS};
 pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("age", &["release-too-young", "project-file"]),
     ("air-gap", &["mirror", "facts"]),
+    ("air-gapped", &["mirror", "facts"]),
+    ("airgap", &["mirror", "facts"]),
+    ("airgapped", &["mirror", "facts"]),
     ("alpine", &["platforms-incomplete"]),
     ("atlantis", &["roots"]),
     ("arm64", &["platforms-incomplete"]),

@@ -11,10 +11,10 @@ pub mod rules {
 }
 
 pub(crate) mod alias;
-pub(crate) mod known;
+pub mod known;
 pub(crate) mod output;
 pub(crate) mod recognised;
 pub(crate) mod search;
-mod subject;
+pub(crate) mod subject;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,8 @@
 //!
 //! Either program prints a message in a box of lines (`╷`, `│`, `╵`), without the box under
 //! `-no-color`, and as one JSON object per line under `-json`. Text is wrapped at the width of the
-//! terminal, lists and quoted lines are not.
+//! terminal, lists and quoted lines are not. On its way to a file the box may become `|`, `???` or
+//! characters of another code page, and a service may write the time or the name of a job before each line.
 
 use serde::Deserialize;
 
@@ -25,6 +26,12 @@ pub(crate) struct ProgramMessage {
     /// The lines below, with wrapped lines joined and blank ones left out.
     pub(crate) body: Vec<String>,
 }
+
+/// Number of bytes that show whether a text without a byte order mark is UTF-16.
+const SAMPLE_BYTES: usize = 4096;
+
+/// Characters before `Error: ` that make it a part of a sentence, a list or a quotation.
+const IN_TEXT: &[char] = &['"', '\'', '`', '(', '-', '*'];
 
 /// The words with which a message begins.
 const OPENINGS: [(&str, Severity); 2] = [
@@ -82,6 +89,35 @@ struct JsonPosition {
     line: u64,
 }
 
+/// Decodes an output. PowerShell writes UTF-16, and a log may hold bytes of anything.
+pub(crate) fn decoded(bytes: &[u8]) -> String {
+    let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes
+            .chunks_exact(2)
+            .map(|pair| unit([pair[0], pair[1]]))
+            .collect();
+        String::from_utf16_lossy(&units)
+    };
+    // Most characters of a message are of ASCII, of which UTF-16 has one byte of two.
+    let sample = &bytes[..bytes.len().min(SAMPLE_BYTES)];
+    let most_are_zero = |first: usize| {
+        let zeros = sample
+            .iter()
+            .skip(first)
+            .step_by(2)
+            .filter(|byte| **byte == 0);
+        zeros.count() * 4 > sample.len()
+    };
+    match bytes {
+        [0xFF, 0xFE, text @ ..] => wide(text, u16::from_le_bytes),
+        [0xFE, 0xFF, text @ ..] => wide(text, u16::from_be_bytes),
+        [0xEF, 0xBB, 0xBF, text @ ..] => String::from_utf8_lossy(text).into_owned(),
+        _ if most_are_zero(1) => wide(bytes, u16::from_le_bytes),
+        _ if most_are_zero(0) => wide(bytes, u16::from_be_bytes),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
 /// Reads the messages of an output, in their order; equal ones once.
 pub(crate) fn messages(output: &str) -> Vec<ProgramMessage> {
     let mut reader = OutputReader::default();
@@ -110,7 +146,8 @@ struct OpenMessage {
     severity: Severity,
     title: String,
     lines: Vec<String>,
-    is_boxed: bool,
+    /// The text before the title: the line of the box, or anything that took its place.
+    before: String,
 }
 
 impl OutputReader {
@@ -124,33 +161,47 @@ impl OutputReader {
         if line.contains(['╷', '╵']) {
             return self.end();
         }
-        // What stands before the line of the box was put there by something that keeps logs.
-        let (text, is_boxed) = match line.split_once('│') {
-            Some((_, text)) => (text.strip_prefix(' ').unwrap_or(text), true),
-            None => (without_log_prefix(line), false),
+        // The text before the line of the box was put there by something that keeps logs.
+        let line = match line.find('│') {
+            Some(at) => &line[at..],
+            None => without_time(line),
         };
-        for (word, severity) in OPENINGS {
-            if let Some(title) = text.strip_prefix(word) {
-                self.end();
-                self.open = Some(OpenMessage {
-                    severity,
-                    title: title.trim().to_owned(),
-                    lines: Vec::new(),
-                    is_boxed,
-                });
-                return;
-            }
-        }
-        // A log may have lost the mark of a line that is empty; other text outside of the box is of another step.
-        let is_over = |open: &OpenMessage| {
-            (open.is_boxed != is_boxed && !text.trim().is_empty())
-                || PROGRESS.iter().any(|line| text.starts_with(line))
-        };
-        if self.open.as_ref().is_some_and(is_over) {
+        let open = self.open.as_ref().map(|open| &*open.before);
+        if let Some((before, severity, title)) = opening(line, open) {
             self.end();
+            self.open = Some(OpenMessage {
+                severity,
+                title: title.trim().to_owned(),
+                lines: Vec::new(),
+                before: before.to_owned(),
+            });
+            return;
         }
-        if let Some(open) = &mut self.open {
-            open.lines.push(text.trim_end().to_owned());
+        let Some(open) = &mut self.open else { return };
+        let is_blank = |text: &str| !text.contains(|c: char| c.is_ascii_alphanumeric());
+        let text = match behind(&open.before, line) {
+            // Another message is in a box, and this one is not.
+            Some(text) if open.before.is_empty() && text.starts_with('│') && !is_blank(text) => {
+                None
+            }
+            Some(text) => Some(text),
+            // A log may have lost the mark of a line that is empty, and the corners of a box are other marks.
+            None if is_blank(line) => Some(""),
+            // The name of a job may come before the first line alone.
+            None if !is_blank(&open.before) => Some(line),
+            // Other text outside of the box is of another step.
+            None => None,
+        };
+        match text {
+            Some(text) if !PROGRESS.iter().any(|line| text.starts_with(line)) => {
+                let text = text.trim_end();
+                open.lines.push(if is_blank(text) {
+                    String::new()
+                } else {
+                    text.to_owned()
+                });
+            }
+            _ => self.end(),
         }
     }
 
@@ -246,23 +297,50 @@ fn without_colors(text: &str) -> String {
     plain
 }
 
-/// Removes the time that a CI service writes before each line, and what Terragrunt writes before the
-/// lines of the program that it runs.
-fn without_log_prefix(line: &str) -> &str {
-    // Hours, minutes and seconds: an address with a port has one colon, and may begin a wrapped line.
-    let is_time = |word: &str| {
-        word.starts_with(|c: char| c.is_ascii_digit()) && word.matches(':').count() >= 2
-    };
-    let mut text = line;
-    if let Some((first, rest)) = line.split_once(' ')
-        && is_time(first)
-    {
-        text = rest;
-        for program in [" terraform: ", " tofu: "] {
-            if let Some((_, printed)) = rest.split_once(program) {
-                text = printed;
-            }
-        }
+/// Removes the time that a CI service writes before each line: its length may differ from line to line.
+fn without_time(line: &str) -> &str {
+    match line.split_once(' ') {
+        Some((first, rest)) if is_time(first) => rest,
+        _ => line,
     }
-    text
+}
+
+/// Returns true for hours, minutes and seconds: an address with a port has one colon, and may begin a wrapped line.
+fn is_time(word: &str) -> bool {
+    let word = word.trim_start_matches('[');
+    word.starts_with(|c: char| c.is_ascii_digit()) && word.matches(':').count() >= 2
+}
+
+/// Finds the beginning of a message in a line: the text before it, its severity and its title.
+///
+/// `open` is the text before the title of the message that is being read: the text of that one may quote another.
+fn opening<'l>(line: &'l str, open: Option<&str>) -> Option<(&'l str, Severity, &'l str)> {
+    OPENINGS.iter().find_map(|(word, severity)| {
+        let at = line.find(word)?;
+        let before = &line[..at];
+        let mark = before.trim();
+        let is_word = |c: char| c.is_ascii_alphanumeric();
+        let begins = match open {
+            Some(open) if same_shape(open.trim(), mark) => true,
+            Some(open) if !open.trim().is_empty() && behind(open, line).is_some() => false,
+            // Without a box, any text of a line may be that of the message.
+            Some(_) => !mark.contains(is_word) && !mark.contains(IN_TEXT),
+            None => !mark.ends_with(is_word) && !mark.ends_with(IN_TEXT),
+        };
+        begins.then(|| (before, *severity, &line[at + word.len()..]))
+    })
+}
+
+/// Returns the rest of a line that begins as the first line of its message does.
+fn behind<'l>(before: &str, line: &'l str) -> Option<&'l str> {
+    [before, before.trim_end()].into_iter().find_map(|before| {
+        let (head, rest) = line.split_at_checked(before.len())?;
+        same_shape(head, before).then_some(rest)
+    })
+}
+
+/// Returns true for two texts that differ in digits alone, as times and numbers of processes do.
+fn same_shape(a: &str, b: &str) -> bool {
+    let is_same = |(a, b): (u8, u8)| a == b || a.is_ascii_digit() && b.is_ascii_digit();
+    a.len() == b.len() && a.bytes().zip(b.bytes()).all(is_same)
 }

@@ -1,7 +1,7 @@
 //! Messages with what the table says about them.
 
 use super::known::{self, KnownError};
-use super::output::ProgramMessage;
+use super::output::{MAX_MESSAGES, ProgramMessage};
 use super::subject::{self, Subject};
 use crate::diag::Severity;
 use crate::flavor::{Flavor, Program};
@@ -42,17 +42,13 @@ pub(crate) fn explain(messages: &[ProgramMessage], flavor: Flavor) -> Vec<Explai
     all
 }
 
-/// Returns the program that printed the messages, if they show it: Terraform never names OpenTofu.
-pub(crate) fn printed_by(messages: &[ProgramMessage]) -> Option<Program> {
-    let text: String = messages
-        .iter()
-        .flat_map(|message| std::iter::once(&message.title).chain(&message.body))
-        .flat_map(|line| [line.as_str(), "\n"])
-        .collect();
-    let names = |words: &[&str]| words.iter().any(|word| text.contains(word));
+/// Returns the program that printed an output, if it shows that: Terraform never names OpenTofu.
+pub(crate) fn printed_by(output: &str) -> Option<Program> {
+    let names = |words: &[&str]| words.iter().any(|word| output.contains(word));
     // The last is a title of OpenTofu alone (rules 2.4).
     if names(&[
         "OpenTofu",
+        "opentofu.org/docs",
         "tofu init",
         "tofu provider",
         "Failed to resolve provider packages",
@@ -63,6 +59,20 @@ pub(crate) fn printed_by(messages: &[ProgramMessage]) -> Option<Program> {
     } else {
         None
     }
+}
+
+/// Finds known errors in an output that has lost the titles, as a log that keeps some lines alone.
+pub(crate) fn untitled(output: &str) -> Vec<ProgramMessage> {
+    let lines = output.lines().map(str::trim);
+    let known = lines.filter(|line| known::find(line, line).is_some());
+    known
+        .take(MAX_MESSAGES)
+        .map(|line| ProgramMessage {
+            severity: Severity::Error,
+            title: line.to_owned(),
+            body: Vec::new(),
+        })
+        .collect()
 }
 
 /// One fault of a message: all of it, or an item of its list.
@@ -145,8 +155,8 @@ fn in_one_line(text: &str) -> String {
 }
 
 impl ExplainedMessage {
-    /// Returns the command that the table names, for the things that the message is about.
-    pub(crate) fn command(&self, known: &KnownError, flavor: Flavor) -> String {
+    /// Returns the command that the table names, if it names one, for the things that the message is about.
+    pub(crate) fn command(&self, known: &KnownError, flavor: Flavor) -> Option<String> {
         let Subject {
             provider,
             platform,
@@ -170,6 +180,8 @@ impl ExplainedMessage {
                     Some(text.replace(name, value.as_ref()?))
                 })
         });
-        filled.collect::<Vec<_>>().join(" ")
+        let command = filled.collect::<Vec<_>>().join(" ");
+        let command = command.strip_prefix(known::QUESTION).unwrap_or(&command);
+        (!command.is_empty()).then(|| command.to_owned())
     }
 }

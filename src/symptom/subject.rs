@@ -32,6 +32,12 @@ pub(crate) fn of(texts: &[&str], flavor: Flavor) -> Subject {
         let words: Vec<&str> = std::iter::once("-")
             .chain(text.split_whitespace())
             .map(|word| {
+                // State and configuration name a provider as `provider["HOST/NAMESPACE/TYPE"].ALIAS`.
+                let in_brackets = word.split_once("provider[\"");
+                let word = match in_brackets.and_then(|(_, rest)| rest.split_once('"')) {
+                    Some((address, _)) => address,
+                    None => word,
+                };
                 if word == "-" {
                     word
                 } else {

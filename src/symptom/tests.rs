@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::alias::{ALIASES, names, page_named};
 use super::known;
-use super::output::{ProgramMessage, messages};
-use super::recognised::explain;
+use super::output::{ProgramMessage, decoded, messages};
+use super::recognised::{explain, untitled};
 use super::search::search;
 use crate::diag::Severity;
 use crate::flavor::Flavor;
@@ -52,6 +52,113 @@ fn one_message() -> ProgramMessage {
     }
 }
 
+/// The message in a box of other characters, without colours, as a file or a log has it.
+fn other_marks(line: &str, corner: &str) -> String {
+    let body = PLAIN.split_once("\n\n").expect("a message").1;
+    let body: String = body
+        .lines()
+        .map(|text| format!("{line} {text}\n"))
+        .collect();
+    format!("{corner}\n{body}{corner}\n\nnothing else\n")
+}
+
+fn before_each_line(prefix: &str, text: &str) -> String {
+    text.lines()
+        .map(|line| format!("{prefix}{line}\n"))
+        .collect()
+}
+
+#[test]
+fn outputs_of_any_encoding_are_read() {
+    let wide = |unit: fn(u16) -> [u8; 2], mark: bool| {
+        let text = if mark {
+            format!("\u{feff}{BOXED}")
+        } else {
+            BOXED.to_owned()
+        };
+        text.encode_utf16().flat_map(unit).collect::<Vec<u8>>()
+    };
+    for bytes in [
+        BOXED.as_bytes().to_vec(),
+        format!("\u{feff}{BOXED}").into_bytes(),
+        wide(u16::to_le_bytes, true),
+        wide(u16::to_be_bytes, true),
+        wide(u16::to_le_bytes, false),
+        wide(u16::to_be_bytes, false),
+    ] {
+        assert_eq!(messages(&decoded(&bytes)), [one_message()]);
+    }
+}
+
+#[test]
+fn a_message_quotes_another_one() {
+    let text = "| Error: A\n| \n| it says: Error: B\n| Error: C\n";
+    let titles: Vec<String> = messages(text)
+        .into_iter()
+        .map(|found| found.title)
+        .collect();
+    assert_eq!(titles, ["A", "C"]);
+    let text = "Error: A\n\n- Error: B\nmore: Error: C\n";
+    assert_eq!(messages(text).len(), 1);
+}
+
+/// The text below a title decides, not the title alone; the texts are those of the programs.
+#[test]
+fn texts_decide_before_titles() {
+    let installing = "Failed to install provider\n\nError while installing acme/demo v1.0.0: ";
+    let inconsistent = "Inconsistent dependency lock file\n\n";
+    for (text, names) in [
+        (
+            format!("{inconsistent}The given plan file was created with a different set of external dependency selections than the current configuration."),
+            &["plan-of-other-lock-file"][..],
+        ),
+        (
+            format!("{inconsistent}The following dependency selections recorded in the lock file are inconsistent with the current configuration:\n  - provider registry.terraform.io/acme/a: required by this configuration but no version is selected\n  - provider registry.terraform.io/acme/b: locked version selection 1.0.0 doesn't match the updated version constraints \"2.0.0\""),
+            &["entry-missing", "locked-version-conflicts"],
+        ),
+        (
+            "Failed to update dependency lock file\n\nError while writing new dependency lock information to .terraform.lock.hcl: cannot create temporary file to update .terraform.lock.hcl: open ./.terraform.lock.hcl3582281752: permission denied.".to_owned(),
+            &["lock-file-not-written"],
+        ),
+        (
+            "missing or corrupted provider plugins:\n  - registry.terraform.io/acme/a: there is no package for registry.terraform.io/acme/a 3.2.4 cached in .terraform/providers\n  - registry.terraform.io/acme/b: the cached package for registry.terraform.io/acme/b 2.0.0 (in .terraform/providers) does not match any of the checksums recorded in the dependency lock file".to_owned(),
+            &["package-not-installed", "installed-package-not-recorded"],
+        ),
+        (format!("{installing}unable to acquire file lock on \"/cache/x.lock\": no locks available"), &["file-lock-failed"]),
+        (format!("{installing}write /tmp/terraform-provider1: no space left on device"), &["disk-full"]),
+        ("failed to read module manifest: open /tmp/aaaa/modules/modules.json: file name too long".to_owned(), &["path-too-long"]),
+        (format!("{installing}open .terraform\\\\providers\\\\x.exe: The system cannot find the path specified."), &["path-too-long"]),
+        (format!("{installing}could not query provider registry for registry.terraform.io/acme/demo: 423\nLocked"), &["provider-cache-server-busy"]),
+        ("Provider configuration not present\n\nTo work with null_resource.a its original provider configuration at provider[\"registry.terraform.io/hashicorp/null\"].west is required, but it has been removed.".to_owned(), &["provider-configuration-removed"]),
+        ("Failed to download module\n\nCould not download module \"x\" (main.tf:1) source code from \"git::https://example.com/x.git\": error downloading".to_owned(), &["module-download-failed"]),
+    ] {
+        let text = format!("Error: {text}\n");
+        let found = explain(&messages(&text), Flavor::Terraform1_11);
+        let found: Vec<&str> = found.iter().map(|found| found.known.map_or("", |known| known.name)).collect();
+        assert_eq!(found, names, "{text}");
+    }
+    let found = explain(
+        &messages(
+            "Error: Provider configuration not present\n\nat module.m.provider[\"registry.terraform.io/hashicorp/null\"].west\n",
+        ),
+        Flavor::Terraform1_11,
+    );
+    let provider = found[0].subject.provider.as_ref().map(ToString::to_string);
+    assert_eq!(
+        provider.as_deref(),
+        Some("registry.terraform.io/hashicorp/null")
+    );
+}
+
+#[test]
+fn lines_of_known_errors_are_found_without_titles() {
+    let log = "step 3 failed\n  the current package for registry.terraform.io/acme/demo 1.0.0 doesn't match any of the checksums previously recorded\n";
+    assert_eq!(messages(log), []);
+    let found = explain(&untitled(log), Flavor::Terraform1_11);
+    assert_eq!(found[0].known.expect("known").name, "package-not-recorded");
+    assert_eq!(untitled("nothing is wrong\n"), []);
+}
+
 #[test]
 fn every_form_gives_the_same_message() {
     let with_times: String = BOXED
@@ -72,6 +179,16 @@ fn every_form_gives_the_same_message() {
         &without_escapes,
         &plain_with_times,
         &format!("{BOXED}{BOXED}"),
+        &other_marks("|", "+"),
+        &other_marks("???", "???"),
+        &other_marks("\u{fffd}", "\u{fffd}"),
+        // The bytes of the lines in another code page.
+        &other_marks("Ôöé", "Ôò"),
+        &before_each_line("10:00:01.123 STDERR [live/app] terraform: ", BOXED),
+        &before_each_line("build-1  | ", PLAIN),
+        &before_each_line("[2026-01-02T03:04:05.678Z] ", PLAIN),
+        &before_each_line("Jan  2 03:04:05 host job[17]: ", PLAIN),
+        &before_each_line("    ", PLAIN),
     ] {
         assert_eq!(messages(text), [one_message()], "{text}");
     }
@@ -153,7 +270,6 @@ fn the_table_names_pages_and_rules_that_exist() {
         for cause in known.causes {
             assert!(pages.contains(cause), "{}: {cause}", known.name);
         }
-        assert!(!known.command.is_empty(), "{}", known.name);
         assert!(known.meaning.ends_with('.'), "{}", known.name);
     }
     for (alias, targets) in ALIASES {
@@ -181,6 +297,8 @@ fn words_lead_to_a_page() {
         ("min_age", "release-too-young"),
         ("pin", "key-not-allowed"),
         ("air gap", "mirror"),
+        ("airgap", "mirror"),
+        ("Air-Gapped", "mirror"),
         ("init", "matrix"),
         ("Exit-Codes", "exit-codes"),
         ("platforms_incomplete", "platforms-incomplete"),

@@ -37,10 +37,12 @@ pub(super) fn mixed(subject: CheckedLock<'_>) -> Vec<Finding> {
             providers.len()
         );
         let (severity, help) = if required > 1 {
-            let help = format!(
-                "they are different providers: to use one, give every module the same source address; \
-                 `lockctl why {last}` shows who requires that one"
-            );
+            let help = subject.advice.why(last).named_in(|why| {
+                format!(
+                    "they are different providers: to use one, give every module the same source address; \
+                     `{why}` shows who requires that one"
+                )
+            });
             (Severity::Warning, help)
         } else {
             let help = format!(
@@ -48,7 +50,7 @@ pub(super) fn mixed(subject: CheckedLock<'_>) -> Vec<Finding> {
                  requires, and drops the others",
                 subject.flavor.command()
             );
-            (Severity::Note, help)
+            (Severity::Note, help.into())
         };
         let mut diagnostic = Diagnostic::warning(rules::HOSTS_MIXED, title)
             .at(subject.file, subject.header(last), from(last))

@@ -8,22 +8,29 @@ use crate::project::IgnoredScope;
 /// Reports a lock file, existing or not, that git ignores, so that nobody else gets it.
 #[must_use]
 pub(super) fn check(root: &RootInputs<'_>) -> Option<Finding> {
-    let IgnoredLock { file, line, scope } = root.ignored?;
+    let IgnoredLock {
+        file,
+        line,
+        shown,
+        scope,
+    } = root.ignored?;
     let title = format!("git ignores {}", root.lock_path.display());
     // Both programs say of this file that it should be in version control.
     let help = match scope {
         IgnoredScope::File => format!(
-            "delete the line, or add `!{FILE_NAME}` below it; then commit the lock file: without it, \
+            "delete the line {shown}, or add `!{FILE_NAME}` below it; then commit the lock file: without it, \
              every machine selects versions anew and trusts what it downloads first"
         ),
         IgnoredScope::Directory => {
-            "change the line, or commit the lock file with `git add --force`: without it, every \
-             machine selects versions anew and trusts what it downloads first"
-                .to_owned()
+            let lock = root.lock_path.display();
+            format!(
+                "change the line {shown}, or run `git add --force {lock}`: without it, every machine selects versions \
+                 anew and trusts what it downloads first"
+            )
         }
     };
     let diagnostic = Diagnostic::warning(rules::LOCK_IGNORED, title)
-        .at(file, line, "this line matches it")
+        .at(*file, *line, "this line matches it")
         .help(help);
     Some(diagnostic.into())
 }

@@ -29,7 +29,7 @@ pub struct RootInputs<'a> {
     /// The project file, as messages name it.
     pub project_file: &'a str,
     /// The line by which git ignores the lock file, if it does.
-    pub ignored: Option<IgnoredLock>,
+    pub ignored: Option<&'a IgnoredLock>,
     /// The directory of installed packages, if git tracks some of it.
     pub tracked_packages: Option<&'a Path>,
     /// Commands to be named in advice.
@@ -37,12 +37,14 @@ pub struct RootInputs<'a> {
 }
 
 /// The line of a `.gitignore` by which git ignores a lock file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IgnoredLock {
     /// The id of the text of that file.
     pub file: FileId,
     /// The line in it.
     pub line: Span,
+    /// The line and the name of its file, as in `.terraform* in .gitignore`.
+    pub shown: String,
     /// The file itself, or a directory above it.
     pub scope: IgnoredScope,
 }

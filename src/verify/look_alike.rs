@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::levels;
 use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, RankedProvider, look_alikes};
-use crate::diag::{Diagnostic, Finding, rules};
+use crate::diag::{Diagnostic, Finding, Help, RootCommand, rules};
 use crate::flavor::Flavor;
 use crate::lockfile::LockFile;
 use crate::project::Project;
@@ -18,7 +18,10 @@ pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
         .into_iter()
         .map(|(addr, diagnostic)| {
             let header = subject.header(addr);
-            Finding::about(addr, diagnostic.at(subject.file, header, "locked here"))
+            let diagnostic = diagnostic
+                .at(subject.file, header, "locked here")
+                .help(help(&subject.advice.why(addr)));
+            Finding::about(addr, diagnostic)
         })
         .collect()
 }
@@ -41,9 +44,19 @@ pub fn newly_locked(
         if let Some(place) = required.and_then(|places| places.first()) {
             diagnostic = diagnostic.at(place.file, place.span, "required here");
         }
-        findings.push(Finding::about(addr, diagnostic));
+        let why = RootCommand::new(format!("lockctl why {addr}"));
+        findings.push(Finding::about(addr, diagnostic.help(help(&why))));
     }
     levels::apply(findings, &[], project, flavor).0
+}
+
+fn help(why: &RootCommand) -> Help {
+    why.named_in(|why| {
+        format!(
+            "compare the address with the documentation of the provider, and correct `source`; `{why}` shows which \
+             module requires it"
+        )
+    })
 }
 
 /// Warns of providers whose namespace is one typing error away from that of a known publisher, or of
@@ -77,10 +90,7 @@ fn warnings(lock: &LockFile) -> Vec<(&ProviderAddr, Diagnostic)> {
             continue;
         };
         let title = format!("{addr} has a name that is easy to confuse: {look_alike}");
-        let diagnostic = Diagnostic::warning(rules::LOOK_ALIKE_PROVIDER, title).help(format!(
-            "compare the address with the documentation of the provider, and correct `source`; \
-             `lockctl why {addr}` shows which module requires it"
-        ));
+        let diagnostic = Diagnostic::warning(rules::LOOK_ALIKE_PROVIDER, title);
         warnings.push((addr, diagnostic));
     }
     warnings

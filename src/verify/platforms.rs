@@ -131,7 +131,7 @@ impl EntryCoverage<'_> {
         let coverage = &self.coverage;
         let wanted = self.wanted();
         if let Some(left_over) = self.subject.left_over(self.provider) {
-            Help::from(left_over).and(&format!("wanted: {wanted}"))
+            left_over.and(&format!("wanted: {wanted}"))
         } else if coverage.absent.is_empty() && coverage.unknown.is_empty() {
             // `lock` has no hash to add for platforms without a package, or with the package of another one.
             let lock = &self.subject.advice.lock;

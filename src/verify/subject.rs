@@ -1,7 +1,9 @@
 //! A lock file with the inputs of its checks.
 
+use std::path::Path;
+
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, FileId, RootCommand, Span};
+use crate::diag::{Diagnostic, FileId, Help, RootCommand, Span, quoted};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
 #[cfg(feature = "fetch")]
@@ -40,19 +42,30 @@ pub struct Advice {
     pub update: RootCommand,
     /// The one that checks it.
     pub verify: RootCommand,
+    /// The one that resolves conflicts of a merge in its lock file.
+    pub resolve: RootCommand,
+    /// The arguments that name it, with a space before them, for commands that have another argument first.
+    pub roots: RootCommand,
     /// The one that brings its lock file into canonical form.
     pub fmt: RootCommand,
     /// The one that rewrites its lock file for the other program; `--to` and its name belong behind it.
     pub convert: RootCommand,
 }
 
-/// The help for an entry that nothing visible requires.
-const LEFT_OVER: &str = "neither configuration nor state requires the provider: `lockctl lock` drops the \
-     entry, and so does init";
+/// Returns the help for an entry that nothing visible requires.
+fn left_over(lock: &str) -> String {
+    format!(
+        "neither configuration nor state requires the provider: `{lock}` drops the entry, and so does init"
+    )
+}
 
-/// The help for such an entry if the state cannot be seen.
-const LEFT_ALONE: &str = "no configuration requires the provider, but the state may: `lockctl lock` keeps \
-     the entry; if the state does not need it, init removes it";
+/// Returns the help for such an entry if the state cannot be seen.
+fn left_alone(lock: &str) -> String {
+    format!(
+        "no configuration requires the provider, but the state may: `{lock}` keeps the entry; if the state does not \
+         need it, init removes it"
+    )
+}
 
 impl Advice {
     /// Returns the commands as they would be typed in the directory of the root itself.
@@ -63,6 +76,8 @@ impl Advice {
             lock_signed: RootCommand::new("lockctl lock"),
             update: RootCommand::new("lockctl update"),
             verify: RootCommand::new("lockctl verify"),
+            resolve: RootCommand::new("lockctl resolve"),
+            roots: RootCommand::new(""),
             fmt: RootCommand::new("lockctl fmt"),
             convert: RootCommand::new("lockctl convert"),
         }
@@ -72,6 +87,42 @@ impl Advice {
     /// packages.
     pub fn take_from_registries(&mut self) {
         self.lock_signed = self.lock.with("--installation registry");
+    }
+
+    /// Returns the command that places its packages into a mirror.
+    #[must_use]
+    pub fn mirror(&self, dir: &Path) -> RootCommand {
+        self.on_roots(&format!(
+            "lockctl mirror {}",
+            quoted(&dir.display().to_string())
+        ))
+    }
+
+    /// Returns the command that shows what requires a provider.
+    #[must_use]
+    pub fn why(&self, provider: &ProviderAddr) -> RootCommand {
+        self.on_roots(&format!("lockctl why {provider}"))
+    }
+
+    /// Returns a command that has another argument before the roots.
+    fn on_roots(&self, command: &str) -> RootCommand {
+        RootCommand {
+            for_root: format!("{command}{}", self.roots.for_root),
+            for_all: format!("{command}{}", self.roots.for_all),
+        }
+    }
+
+    /// Returns the same commands, of which those that fetch packages have the options of the run on their source.
+    #[must_use]
+    pub fn taking_from(&self, source: &str) -> Self {
+        if source.is_empty() {
+            return self.clone();
+        }
+        Self {
+            lock: self.lock.with(source),
+            update: self.update.with(source),
+            ..self.clone()
+        }
     }
 
     /// Returns the same commands, of which those for all roots are taken from `all`.
@@ -90,6 +141,8 @@ impl Advice {
             lock_signed: among(&self.lock_signed, &signed.lock_signed),
             update: among(&self.update, &all.update),
             verify: among(&self.verify, &all.verify),
+            resolve: among(&self.resolve, &all.resolve),
+            roots: among(&self.roots, &all.roots),
             fmt: among(&self.fmt, &all.fmt),
             convert: among(&self.convert, &all.convert),
         }
@@ -105,15 +158,15 @@ impl<'a> CheckedLock<'a> {
 
     /// Returns the help for an entry that nothing requires which `lock` sees: it stands there for a state that
     /// cannot be seen, or it is left over.
-    pub(super) fn left_over(&self, provider: &ProviderAddr) -> Option<&'static str> {
+    pub(super) fn left_over(&self, provider: &ProviderAddr) -> Option<Help> {
         let requirements = self.requirements?;
         let seen = requirements.unseen_calls.is_empty();
         if !seen || requirements.providers.contains_key(provider) {
             return None;
         }
         Some(match requirements.state {
-            StateSeen::No => LEFT_ALONE,
-            StateSeen::Yes | StateSeen::LeftOut => LEFT_OVER,
+            StateSeen::No => self.advice.lock.named_in(left_alone),
+            StateSeen::Yes | StateSeen::LeftOut => self.advice.lock.named_in(left_over),
         })
     }
 

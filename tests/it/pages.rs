@@ -280,7 +280,10 @@ fn check_examples(name: &str, page: &str, untrue: &mut Vec<String>) -> Examples 
                 // What either stream holds is shown, as a terminal would. The directory was
                 // named by `-C`, so commands in advice name it.
                 let printed = outcome.stdout + &outcome.stderr;
-                let printed = printed.replace(" .`", "`").replace(" . --", " --");
+                let printed = printed
+                    .replace(" .`", "`")
+                    .replace(" . --", " --")
+                    .replace(" -chdir=.", "");
                 if !words.contains(&"--format") {
                     let json = lab.run(&[&words[..], &["--format", "json"]].concat());
                     finds |= json.stdout.contains(&format!("\"rule\": \"{name}\""));

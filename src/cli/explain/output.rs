@@ -2,10 +2,12 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::cli::args::Common;
 use crate::cli::{FINDINGS, Stderr, World, verify};
+use crate::cliconfig::MethodKind;
 use crate::diag::{Finding, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice, Program};
 use crate::lockfile;
@@ -13,9 +15,13 @@ use crate::report::json::{FindingRow, Provider, SymptomEntry, SymptomRow};
 use crate::report::{
     CommandResult, Failure, FindingDisplay, ResultEntry, ResultSubject, RootResult, Sentence,
 };
+use crate::run::commands::quoted;
+use crate::run::facts::UserFacts;
+use crate::run::user::config::{UserConfig, UserConfigs, silent};
 use crate::symptom::known::KnownError;
-use crate::symptom::output::{MAX_MESSAGES, MAX_OUTPUT_BYTES, messages};
+use crate::symptom::output::{MAX_MESSAGES, MAX_OUTPUT_BYTES, decoded, messages};
 use crate::symptom::recognised::{self, ExplainedMessage};
+use crate::symptom::subject::Subject;
 use crate::world::FileKind;
 
 /// Explains the errors of an output; the answer is bad if one of them is not recognised.
@@ -35,21 +41,38 @@ pub(super) fn explain(common: &Common, world: World<'_>, stderr: &mut Stderr<'_>
             return CommandResult::failed("explain", [failure]);
         }
     };
-    // A log may hold bytes of anything; what the programs print is text.
-    let messages = messages(&String::from_utf8_lossy(&bytes));
-    let here = VerifiedHere::verified(common, world, stderr);
-    // The words of the output are surer than the header of a lock file that both programs write.
-    let flavor = match (common.flavor, recognised::printed_by(&messages)) {
+    let output = decoded(&bytes);
+    let mut messages = messages(&output);
+    if messages.is_empty() {
+        messages = recognised::untitled(&output);
+    }
+    let mut common = common.clone();
+    let mut here = VerifiedHere::verified(&common, world, stderr);
+    let seen = here.as_ref().and_then(|here| here.root()?.flavor);
+    let seen = seen.unwrap_or(Flavor::newest(Program::Terraform));
+    let flavor = match (common.flavor, recognised::printed_by(&output)) {
         (FlavorChoice::Stated(stated), _) => stated.flavor,
-        (FlavorChoice::Auto, Some(program)) => Flavor::newest(program),
-        (FlavorChoice::Auto, None) => here
-            .as_ref()
-            .and_then(|here| here.root()?.flavor)
-            .unwrap_or(Flavor::newest(Program::Terraform)),
+        // The words of the output are surer than the header of a lock file that both programs write.
+        (FlavorChoice::Auto, Some(program)) if program != seen.program() => {
+            let flavor = Flavor::newest(program);
+            common.flavor = FlavorChoice::rules_of(flavor);
+            here = VerifiedHere::verified(&common, world, stderr);
+            flavor
+        }
+        (FlavorChoice::Auto, _) => seen,
+    };
+    let options = common.options();
+    let users = UserConfigs::new(&options, world, &silent);
+    let explainer = Explainer {
+        common: &common,
+        flavor,
+        user: users.of(flavor),
+        facts: UserFacts::new(&options, world),
+        here: here.as_ref(),
     };
     let rows: Vec<SymptomRow> = recognised::explain(&messages, flavor)
         .iter()
-        .map(|explained| row(explained, flavor, here.as_ref()))
+        .map(|explained| explainer.row(explained))
         .collect();
     let unknown_errors = rows
         .iter()
@@ -151,34 +174,51 @@ fn likeliest_cause<'f>(known: &KnownError, findings: &[&'f Finding]) -> Option<&
     })
 }
 
-fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>) -> SymptomRow {
-    let subject = &explained.subject;
-    let mut row = SymptomRow {
-        symptom: None,
-        severity: explained.severity,
-        title: explained.title.clone(),
-        text: explained.text.clone(),
-        provider: subject.provider.as_ref().map(ToString::to_string),
-        version: subject.version.as_ref().map(ToString::to_string),
-        platform: subject.platform.as_ref().map(ToString::to_string),
-        meaning: None,
-        page: None,
-        command: None,
-        entry: None,
-        findings: Vec::new(),
-    };
-    let Some(known) = explained.known else {
-        return row;
-    };
-    row.symptom = Some(known.name);
-    row.meaning = Some(known.meaning);
-    row.page = Some(known.page);
-    let mut command = Some(explained.command(known, flavor));
-    if let Some(here) = here {
+/// The program that printed the output, and what may explain its errors here.
+struct Explainer<'a> {
+    common: &'a Common,
+    flavor: Flavor,
+    user: Arc<UserConfig<'a>>,
+    facts: UserFacts<'a>,
+    here: Option<&'a VerifiedHere>,
+}
+
+impl Explainer<'_> {
+    fn row(&self, explained: &ExplainedMessage) -> SymptomRow {
+        let subject = &explained.subject;
+        let mut row = SymptomRow {
+            symptom: None,
+            severity: explained.severity,
+            title: explained.title.clone(),
+            text: explained.text.clone(),
+            provider: subject.provider.as_ref().map(ToString::to_string),
+            version: subject.version.as_ref().map(ToString::to_string),
+            platform: subject.platform.as_ref().map(ToString::to_string),
+            meaning: None,
+            page: None,
+            command: None,
+            is_question: false,
+            entry: None,
+            notes: Vec::new(),
+            findings: Vec::new(),
+        };
+        let Some(known) = explained.known else {
+            return row;
+        };
+        row.symptom = Some(known.name);
+        row.meaning = Some(known.meaning);
+        row.page = Some(known.page);
+        let command = explained.command(known, self.flavor);
+        row.command = command.map(|command| self.as_typed(&command));
+        row.is_question = known.is_question();
         let entry = subject
             .provider
             .as_ref()
-            .and_then(|provider| here.entry(provider));
+            .and_then(|provider| self.here?.entry(provider));
+        if known.causes.contains(&rules::MIRROR_LACKS_VERSION) {
+            self.add_mirrors(&mut row, subject, entry.is_some());
+        }
+        let Some(here) = self.here else { return row };
         row.entry = subject.provider.as_ref().map(|_| match &entry {
             Some(_) => SymptomEntry::Locked,
             None => SymptomEntry::Missing,
@@ -189,10 +229,16 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
         if let Some(Finding { diagnostic, .. }) = likeliest_cause(known, &findings) {
             row.page = Some(diagnostic.code);
             match &diagnostic.help {
-                Some(help) if help.by_hand => command = None,
+                // The finding says what to edit, so nothing is to be found out.
+                Some(help) if help.by_hand || help.command.is_none() && row.is_question => {
+                    row.command = None;
+                    row.is_question = false;
+                }
                 Some(help) => {
-                    let fix = help.command.as_ref().map(|fix| fix.for_root.clone());
-                    command = fix.or(command);
+                    if let Some(fix) = &help.command {
+                        row.command = Some(fix.for_root.clone());
+                        row.is_question = false;
+                    }
                 }
                 None => {}
             }
@@ -202,7 +248,78 @@ fn row(explained: &ExplainedMessage, flavor: Flavor, here: Option<&VerifiedHere>
             .into_iter()
             .map(|finding| FindingRow::of(finding, texts, &str::to_owned))
             .collect();
+        row
     }
-    row.command = command;
-    row
+
+    /// Returns a command of the table as it is typed here: for the directory of `-C`, and with the flavor if that is
+    /// stated.
+    fn as_typed(&self, command: &str) -> String {
+        let dir = self.common.chdir.as_ref();
+        let dir = dir.map(|dir| quoted(&dir.display().to_string()));
+        let (program, arguments) = command.split_once(' ').unwrap_or((command, ""));
+        let (mut before, mut options) = (String::new(), String::new());
+        match (program, &dir) {
+            ("lockctl", Some(dir)) => options += &format!(" -C {dir}"),
+            ("terraform" | "tofu", Some(dir)) => options += &format!(" -chdir={dir}"),
+            (_, Some(dir)) => before += &format!("cd {dir} && "),
+            (_, None) => {}
+        }
+        if let ("lockctl", FlavorChoice::Stated(stated)) = (program, self.common.flavor) {
+            options += &format!(" --flavor {}", stated.flavor);
+        }
+        format!("{before}{program}{options} {arguments}")
+    }
+
+    /// Adds the mirrors from which alone the CLI configuration installs a provider, and what is kept of its release.
+    fn add_mirrors(&self, row: &mut SymptomRow, subject: &Subject, is_locked: bool) {
+        let Some(provider) = &subject.provider else {
+            return;
+        };
+        let methods = self.user.cli.installations.iter();
+        let methods: Vec<&MethodKind> = methods
+            .flat_map(|block| &block.methods)
+            .filter(|method| method.providers.allows(provider))
+            .map(|method| &method.kind)
+            .collect();
+        let mirrors: Vec<String> = methods
+            .iter()
+            .filter_map(|kind| match kind {
+                MethodKind::FilesystemMirror(dir) => Some(dir.display().to_string()),
+                MethodKind::NetworkMirror { url, .. } => Some(url.to_string()),
+                MethodKind::OciMirror { template } => Some(template.to_string()),
+                MethodKind::Direct | MethodKind::DevOverrides(_) => None,
+            })
+            .collect();
+        let is_mirrored = !mirrors.is_empty() && !methods.contains(&&MethodKind::Direct);
+        if is_mirrored {
+            row.notes.push(format!(
+                "the CLI configuration installs it from {} alone",
+                mirrors.join(" and ")
+            ));
+        }
+        let release = subject
+            .version
+            .as_ref()
+            .and_then(|version| self.facts.get().release(provider, version))
+            .filter(|stored| stored.release.lists_release);
+        let mut is_released = true;
+        if let (Some(platform), Some(stored)) = (&subject.platform, release) {
+            let mut packages = stored.release.packages.values();
+            is_released = packages.any(|package| package.platform == *platform);
+            let has = if is_released { "has" } else { "has no" };
+            row.notes.push(format!(
+                "the signed list of the release, kept on this machine, {has} package for {platform}"
+            ));
+        }
+        if let ([MethodKind::FilesystemMirror(dir)], true, true) =
+            (&*methods, is_locked, is_released)
+        {
+            let dir = quoted(&dir.display().to_string());
+            let platform = subject.platform.as_ref();
+            let platform =
+                platform.map_or_else(String::new, |platform| format!(" --platform {platform}"));
+            row.command = Some(self.as_typed(&format!("lockctl mirror {dir}{platform}")));
+            row.is_question = false;
+        }
+    }
 }

@@ -14,8 +14,11 @@ const COLUMNS: std::ops::RangeInclusive<usize> = 30..=100;
 /// Returns what people read of the errors.
 pub(super) fn blocks(rows: &[SymptomRow], look: Look) -> Vec<TextBlock> {
     if rows.is_empty() {
-        let text = "there is no error and no warning of terraform or tofu on standard input";
-        return vec![TextBlock::Lines(vec![text.to_owned()])];
+        let lines = [
+            "no error that lockctl knows was found, and no line with `Error: ` or `Warning: `;",
+            "give the whole output, as in `terraform init 2>&1 | lockctl explain -`",
+        ];
+        return vec![TextBlock::Lines(lines.map(str::to_owned).to_vec())];
     }
     let columns = look.columns.clamp(*COLUMNS.start(), *COLUMNS.end());
     let gap = [TextBlock::Lines(vec![String::new()])];
@@ -24,7 +27,15 @@ pub(super) fn blocks(rows: &[SymptomRow], look: Look) -> Vec<TextBlock> {
         // `init` prints the same error for each provider, and one step fixes all of them.
         let is_same = |errors: &&mut Vec<&SymptomRow>| {
             let first = errors[0];
-            let fix = |row: &SymptomRow| (row.meaning, row.page, row.command.clone(), row.entry);
+            let fix = |row: &SymptomRow| {
+                (
+                    row.meaning,
+                    row.page,
+                    row.command.clone(),
+                    row.entry,
+                    row.notes.clone(),
+                )
+            };
             row.meaning.is_some()
                 && (first.severity, &first.title) == (row.severity, &row.title)
                 && fix(first) == fix(row)
@@ -68,6 +79,9 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
         return lines;
     };
     lines.extend(wrapped(meaning, INDENT, INDENT, columns));
+    for note in &row.notes {
+        lines.extend(wrapped(note, INDENT, INDENT, columns));
+    }
     // Without a word about the lock file, nothing would say that it was looked at.
     let findings: Vec<&FindingRow> = same.iter().flat_map(|row| &row.findings).collect();
     match (row.entry, findings.is_empty()) {
@@ -97,7 +111,8 @@ fn lines(same: &[&SymptomRow], columns: usize) -> Vec<String> {
         ));
     }
     if let Some(command) = &row.command {
-        lines.push(format!("{INDENT}fix: {command}"));
+        let word = if row.is_question { "find out" } else { "fix" };
+        lines.push(format!("{INDENT}{word}: {command}"));
     } else if let Some(help) = edit(&findings) {
         let below = format!("{INDENT}  ");
         lines.extend(wrapped(help, &format!("{INDENT}fix: "), &below, columns));

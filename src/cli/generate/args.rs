@@ -8,9 +8,14 @@ use clap_complete::Shell;
 use crate::cli::args::examples;
 
 /// Print a completion script for a shell
+///
+/// bash reads the file below if the package bash-completion is installed; without it, ~/.bashrc needs the line
+/// `source <(lockctl completions bash)`. zsh reads functions in the directories of `fpath`: ~/.zshrc needs the
+/// line `fpath=(~/.zfunc $fpath)` before `compinit`. Then start a new shell.
 #[derive(Clone, Debug, Args)]
 #[command(before_help = examples(&[
-    ("lockctl completions bash > ~/.bash_completion.d/lockctl", "for bash"),
+    ("lockctl completions bash > ~/.local/share/bash-completion/completions/lockctl", "for bash"),
+    ("lockctl completions zsh > ~/.zfunc/_lockctl", "for zsh"),
     ("lockctl completions fish > ~/.config/fish/completions/lockctl.fish", "for fish"),
 ]))]
 pub(in crate::cli) struct CompletionsArgs {

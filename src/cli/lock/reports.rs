@@ -48,6 +48,10 @@ impl LockJob<'_> {
             requirements: &opened.loaded.requirements,
             project: opened.root.project(),
             texts,
+            commands: opened
+                .root
+                .advice
+                .taking_from(&self.sources.typed_options()),
             has_lock: opened.root.lock.is_some(),
             platforms_from: opened
                 .platforms

@@ -297,6 +297,7 @@ impl OutdatedRun<'_> {
                 requirements: &loaded.requirements,
                 project: root.project(),
                 texts,
+                commands: root.advice.clone(),
                 has_lock: root.lock.is_some(),
                 platforms_from: None,
             },

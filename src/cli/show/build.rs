@@ -225,7 +225,9 @@ pub(super) fn lines(shown: &ShownProvider) -> Vec<String> {
 }
 
 /// Counts the packages that were not read, and names the command that reads them; `None` if all were read.
-pub(super) fn unread(roots: &[RootResult], contents: bool) -> Option<Sentence> {
+///
+/// `named` are the arguments that name the roots of the run.
+pub(super) fn unread(roots: &[RootResult], contents: bool, named: &str) -> Option<Sentence> {
     let mut unread = BTreeSet::new();
     for shown in roots.iter().flat_map(super::text::shown) {
         let Some(row) = &shown.build else { continue };
@@ -262,7 +264,7 @@ pub(super) fn unread(roots: &[RootResult], contents: bool) -> Option<Sentence> {
         )))
     } else {
         Some(Sentence::note(format!(
-            "the contents of {what} are not known; `lockctl show --build --contents` downloads and reads them"
+            "the contents of {what} are not known; `lockctl show --build --contents{named}` downloads and reads them"
         )))
     }
 }

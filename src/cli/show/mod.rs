@@ -19,6 +19,7 @@ use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::requirement::{Requirements, StateSeen};
 use crate::run;
+use crate::run::commands;
 use crate::run::facts::UserFacts;
 use crate::run::progress::Progress;
 use crate::run::root::{self, LockText, Root};
@@ -102,7 +103,11 @@ fn run(
     let mut result = all.into_result("show");
     result.remarks.extend(facts.remarks());
     if args.build {
-        let unread = build::unread(result.roots(), args.contents);
+        let unread = build::unread(
+            result.roots(),
+            args.contents,
+            &commands::roots(options, choice),
+        );
         result.remarks.extend(unread);
     }
     result
@@ -120,6 +125,7 @@ fn required<'a>(root: &'a Root, texts: &'a Texts) -> Required<'a> {
         requirements: NOTHING,
         project: root.project(),
         texts,
+        commands: root.advice.clone(),
         has_lock: true,
         platforms_from: None,
     }

@@ -120,7 +120,8 @@ impl Job for Verification<'_> {
         // After repairs the checks see the lock file as it was written.
         let root = fixed.as_ref().and_then(Fixed::root).unwrap_or(&root);
         let mut root_inputs = inputs(root, loaded.as_ref(), &name, &advice);
-        root_inputs.ignored = self.ignored(root, texts);
+        let ignored = self.ignored(root, texts);
+        root_inputs.ignored = ignored.as_ref();
         let packages = self.tracked_packages(root);
         root_inputs.tracked_packages = packages.as_deref();
         let verdict = self.verify(root, &root_inputs, texts)?;
@@ -304,6 +305,7 @@ impl<'a> Verification<'a> {
         }
         let line = ignoring_line(self.user.world, root)?;
         let name = line.path.display().to_string();
+        let shown = line.shown();
         let file = self
             .ignores
             .entry(line.path)
@@ -311,6 +313,7 @@ impl<'a> Verification<'a> {
         Some(IgnoredLock {
             file: *file,
             line: line.span,
+            shown,
             scope: line.scope,
         })
     }
@@ -367,6 +370,7 @@ fn failures(
             project: root.project(),
             requirements: inputs.requirements().unwrap_or(&unread),
             texts,
+            commands: root.advice.clone(),
             has_lock: root.lock.is_some(),
             platforms_from: None,
         },

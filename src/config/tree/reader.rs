@@ -49,6 +49,11 @@ struct DecodedFile {
 }
 
 impl<'a> Reader<'a> {
+    /// Returns the directory of the root, as the caller wrote it.
+    pub(in crate::config) fn root(&self) -> &Path {
+        &self.root
+    }
+
     pub(in crate::config) fn new(
         files: &'a Packages<'a>,
         texts: &'a mut Texts,

@@ -12,21 +12,26 @@ use std::path::{Path, PathBuf};
 use crate::addr::ProviderAddr;
 use crate::config::loaded::Settings;
 use crate::config::tree::reader::Reader;
-use crate::diag::{Diagnostic, Span, rules};
+use crate::diag::{self, Diagnostic, Span, rules};
 use crate::flavor::Flavor;
 use crate::json::{self, JsonValue, Members, ValueKind};
 use crate::module_config::decode::contents::{Backend, ComputedBackend};
 use crate::module_config::file::SourcePlace;
 use crate::module_config::syntax::words;
-use crate::requirement::{RequirementOrigin, Requirements};
+use crate::requirement::{Requirement, RequirementOrigin, Requirements};
 use crate::world::is_outside;
 
 /// The largest state that is read, in bytes.
 const MAX_STATE_BYTES: u64 = 1 << 30;
 /// The longest name of a workspace, in bytes.
 const MAX_WORKSPACE_BYTES: u64 = 4096;
+/// The largest number of replacements that one help names.
+const MAX_REPLACED: usize = 5;
 /// The version of the format that holds addresses.
 const FORMAT: u64 = 4;
+
+/// The providers that the configuration requires, each with the places.
+type Required = BTreeMap<ProviderAddr, Vec<Requirement>>;
 
 /// The providers that the state names.
 #[derive(Debug, Default)]
@@ -52,6 +57,7 @@ pub(in crate::config) fn read(
     reader: &mut Reader<'_>,
     settings: &Settings,
     backend: Option<&Backend>,
+    required: &Required,
 ) -> Option<StateProviders> {
     let path = match backend {
         None => locate(reader, settings, &LocalBackend::default()),
@@ -89,7 +95,7 @@ pub(in crate::config) fn read(
             return None;
         }
     };
-    read_opened(reader, settings, &path, opened)
+    read_opened(reader, settings, &path, opened, required)
 }
 
 /// Reads a file that should be a state.
@@ -98,6 +104,7 @@ fn read_opened(
     settings: &Settings,
     path: &Path,
     opened: impl Read,
+    required: &Required,
 ) -> Option<StateProviders> {
     let mut limited = BufReader::new(opened).take(MAX_STATE_BYTES);
     // An empty file is no state yet.
@@ -129,7 +136,7 @@ fn read_opened(
         }
     };
     match StateDocument::of(&document) {
-        Ok(document) => understood(reader, settings, path, &document),
+        Ok(document) => understood(reader, settings, path, &document, required),
         Err(reason) => no_state(reader, &reason),
     }
 }
@@ -190,9 +197,10 @@ fn understood(
     settings: &Settings,
     path: &Path,
     document: &StateDocument<'_>,
+    required: &Required,
 ) -> Option<StateProviders> {
     match document.version.cmp(&FORMAT) {
-        Ordering::Equal => providers(reader, path, document),
+        Ordering::Equal => providers(reader, path, document, required),
         Ordering::Less => {
             let title = "State not visible";
             let remark = format!("its format {} is not read, only {FORMAT}", document.version);
@@ -245,17 +253,23 @@ fn providers(
     reader: &mut Reader<'_>,
     path: &Path,
     document: &StateDocument<'_>,
+    required: &Required,
 ) -> Option<StateProviders> {
     let flavor = reader.flavor;
     let mut named = BTreeSet::new();
-    let (mut legacy, mut unreadable) = (false, false);
+    let mut legacy: BTreeSet<String> = BTreeSet::new();
+    let mut unreadable = false;
     for (text, instances) in &document.resources {
         match read_provider(text, flavor) {
             StateReference::Provider(addr) => {
-                legacy |= addr.is_legacy();
+                if addr.is_legacy() {
+                    legacy.insert(addr.type_name().to_owned());
+                }
                 named.insert(addr);
             }
-            StateReference::Legacy => legacy = true,
+            StateReference::Legacy(name) => {
+                legacy.insert(name);
+            }
             // Terraform passes over them.
             StateReference::Instance(_) | StateReference::Nothing => {
                 // OpenTofu refuses the whole state then (rules 7.4).
@@ -276,9 +290,12 @@ fn providers(
         refuse(reader, path, unreadable_title(flavor), remark);
         return None;
     }
-    if legacy {
+    if !legacy.is_empty() {
         let remark = "it names a provider in the form of Terraform 0.12";
-        refuse(reader, path, "Invalid legacy provider address", remark);
+        let title = "Invalid legacy provider address";
+        let diagnostic = Diagnostic::error(rules::STATE_UNREADABLE, title)
+            .help(replacement(reader, &legacy, required));
+        reader.report(path, diagnostic, remark);
         return None;
     }
     let file = reader.name_file(path);
@@ -289,6 +306,34 @@ fn providers(
     Some(StateProviders {
         providers: named.into_iter().map(|addr| (addr, place)).collect(),
     })
+}
+
+/// Names the commands that replace legacy addresses in the state, by those of the same type that are required.
+fn replacement(reader: &Reader<'_>, legacy: &BTreeSet<String>, required: &Required) -> String {
+    let flavor = reader.flavor;
+    let root = reader.root().display().to_string();
+    let dir = match root.as_str() {
+        "" | "." => String::new(),
+        dir => format!(" -chdir={}", diag::quoted(dir)),
+    };
+    let commands: Vec<String> = legacy
+        .iter()
+        .take(MAX_REPLACED)
+        .map(|name| {
+            let address = required.keys().find(|addr| addr.type_name() == name);
+            // The providers that had no namespace were those of this one.
+            let address =
+                address.map_or_else(|| format!("hashicorp/{name}"), |addr| addr.short(flavor));
+            format!(
+                "`{}{dir} state replace-provider -- -/{name} {address}`",
+                flavor.command()
+            )
+        })
+        .collect();
+    format!(
+        "run {}, or ignore the state with --no-state",
+        commands.join(" and ")
+    )
 }
 
 fn unreadable_title(flavor: Flavor) -> &'static str {
@@ -313,7 +358,7 @@ enum StateReference {
     /// The same with the key of an instance behind the alias, which OpenTofu writes.
     Instance(ProviderAddr),
     /// `provider.NAME[.ALIAS]`, as before Terraform 0.13.
-    Legacy,
+    Legacy(String),
     Nothing,
 }
 
@@ -331,10 +376,11 @@ fn read_provider(text: &str, flavor: Flavor) -> StateReference {
     };
     // The spelling from before Terraform 0.13 (rules 7.3).
     if let Some(names) = rest.strip_prefix('.') {
+        let name = names.split('.').next().unwrap_or_default().to_owned();
         let mut names = names.splitn(3, '.');
         let are_identifiers = names.by_ref().take(2).all(words::is_identifier);
         return if are_identifiers && names.next().is_none() {
-            StateReference::Legacy
+            StateReference::Legacy(name)
         } else {
             StateReference::Nothing
         };
@@ -416,9 +462,18 @@ mod tests {
                 StateReference::Provider(aws.clone()),
             ),
             (format!("{full}.by[\"a\"]"), StateReference::Instance(aws)),
-            ("provider.aws".to_owned(), StateReference::Legacy),
-            ("module.a.provider.aws".to_owned(), StateReference::Legacy),
-            ("provider.aws.west".to_owned(), StateReference::Legacy),
+            (
+                "provider.aws".to_owned(),
+                StateReference::Legacy("aws".to_owned()),
+            ),
+            (
+                "module.a.provider.aws".to_owned(),
+                StateReference::Legacy("aws".to_owned()),
+            ),
+            (
+                "provider.aws.west".to_owned(),
+                StateReference::Legacy("aws".to_owned()),
+            ),
             ("provider.aws.west.x".to_owned(), StateReference::Nothing),
             ("provider.aws[0]".to_owned(), StateReference::Nothing),
             (String::new(), StateReference::Nothing),

@@ -37,10 +37,17 @@ pub struct SymptomRow {
     /// The command that fixes it; absent where none does, and a finding says what to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The command fixes nothing: it finds out the cause. Absent where it is the fix.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_question: bool,
     /// The entry of the provider in the lock file of the working directory; absent without a lock file or a
     /// provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<SymptomEntry>,
+    /// The mirrors from which the program installs the provider here, and what is kept about its release, where
+    /// these may be the cause.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The findings of `verify` about that entry, and those that show the cause.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<FindingRow>,

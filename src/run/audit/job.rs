@@ -16,6 +16,7 @@ use crate::hash::Hashes;
 use crate::locker::TrustedFacts;
 use crate::report::json::{AdvisoryRow, ContentsState};
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
+use crate::run::commands;
 use crate::run::facts::{self, UserFacts};
 use crate::run::options::{RootChoice, RunOptions};
 use crate::run::root::Root;
@@ -29,6 +30,8 @@ type Load<'a> = Box<dyn Fn(&ModuleSelection) -> Result<LoadedAdvisories, Failure
 pub(super) struct AuditJob<'a> {
     pub(super) audit: &'a AuditOptions,
     choice: &'a RootChoice,
+    /// The arguments that name the roots of the run.
+    roots: String,
     facts: UserFacts<'a>,
     load: Option<Load<'a>>,
     fixes: Option<FixSearch<'a>>,
@@ -69,6 +72,7 @@ impl<'a> AuditJob<'a> {
         Self {
             audit,
             choice,
+            roots: commands::roots(options, choice),
             facts: UserFacts::new(options, world),
             load: None,
             fixes: None,
@@ -243,7 +247,7 @@ impl Job for AuditJob<'_> {
             }
         }
         self.remarks
-            .extend(result::unknown_contents(&self.releases.all));
+            .extend(result::unknown_contents(&self.releases.all, &self.roots));
         Vec::new()
     }
 }

@@ -59,7 +59,9 @@ pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
 }
 
 /// Counts the versions with unknown contents, and names the command that reads them.
-pub(super) fn unknown_contents(releases: &[JudgedRelease]) -> Option<Sentence> {
+///
+/// `roots` are the arguments that name the roots of the run.
+pub(super) fn unknown_contents(releases: &[JudgedRelease], roots: &str) -> Option<Sentence> {
     let unknown = releases
         .iter()
         .filter(|release| release.contents() == ContentsState::Unknown)
@@ -68,7 +70,7 @@ pub(super) fn unknown_contents(releases: &[JudgedRelease]) -> Option<Sentence> {
         let versions = counted(unknown, "provider version");
         Sentence::note(format!(
             "the contents of {versions} of {} are unknown, so their Go version and modules were not compared; \
-             `{READ_CONTENTS}` reads them",
+             `{READ_CONTENTS}{roots}` reads them",
             releases.len()
         ))
     })
@@ -212,7 +214,7 @@ fn finding(
     if let (Some(lock), Some(places)) = (&root.lock, places) {
         diagnostic = diagnostic.at(lock.file, places.version, advisory.summary.clone());
     }
-    diagnostic.help = help(row, route, release.contents());
+    diagnostic.help = help(root, row, route, release.contents());
     Finding {
         advisory: Some(Arc::new(NamedAdvisory {
             id: advisory.id.clone(),
@@ -225,10 +227,16 @@ fn finding(
 }
 
 /// Returns the advice on an advisory.
-fn help(row: &AdvisoryRow, route: Option<&FixRoute>, contents: ContentsState) -> Option<Help> {
+fn help(
+    root: &Root,
+    row: &AdvisoryRow,
+    route: Option<&FixRoute>,
+    contents: ContentsState,
+) -> Option<Help> {
     if row.status == AdvisoryStatus::Unknown {
         // Known contents leave the question open, so reading them again would not answer it.
-        let reads = || format!("`{READ_CONTENTS}` reads the contents of the package").into();
+        let roots = &root.advice.roots;
+        let reads = || format!("`{READ_CONTENTS}{roots}` reads the contents of the package").into();
         return (contents == ContentsState::Unknown).then(reads);
     }
     let fixed = row.fixed.as_ref();

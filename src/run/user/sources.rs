@@ -159,6 +159,13 @@ impl<'a> Sources<'a> {
         self.user.options.offline && matches!(self.choice(root), PackageChoice::Registry)
     }
 
+    /// Returns the option that chose the place of packages; empty if none was typed.
+    pub(crate) fn typed_options(&self) -> String {
+        self.typed
+            .as_ref()
+            .map_or_else(String::new, PackageChoice::option)
+    }
+
     /// Returns the place that the packages of a root come from: as typed, else as its project file states.
     fn choice(&self, root: &Root) -> PackageChoice {
         self.typed
@@ -382,10 +389,8 @@ pub(crate) fn needed<'r>(
 /// Returns the failure of packages that would come from a place on the network.
 fn offline(place: &str) -> Failure {
     Failure {
-        title: "packages cannot be fetched".to_owned(),
-        causes: vec![format!(
-            "they come from {place}, and --offline forbids network requests"
-        )],
+        title: format!("{place} cannot be asked"),
+        causes: vec!["--offline forbids network requests".to_owned()],
         help: Some("leave out --offline, or name a mirror with --fs-mirror DIR".to_owned()),
     }
 }

@@ -11,7 +11,7 @@ known! {
          Most often the entry was written on another platform and lacks that of this one.";
     "package-not-recorded", [], ["the current package for … doesn't match any of the checksums", "doesn't match any of the checksums previously recorded"],
         "package-mismatch", ["hash-not-well-formed", "hash-not-of-release", "hashes-contradicted", "package-mismatch", "package-stray-file", "zh-missing"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The package that was fetched has none of the hashes that the lock file records for this version. An entry without \
          `zh:` hashes was locked from a mirror or cache, and lacks the hash of this platform. Otherwise the entry was edited or \
          belongs to another release, the release was published again, or the package was changed on its way.";
@@ -44,32 +44,33 @@ known! {
          changed on its way, or the publisher replaced the zip alone. Try again, and then report it to the publisher.";
     "list-contradicts-registry", [], ["checksum list has unexpected SHA-256 hash"],
         "stated-hash-false", ["stated-hash-false", "hashes-contradicted"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The checksum list of the release and the registry state different hashes of one package, so nothing is installed. Report \
          it to the operator of the registry.";
     "package-not-in-list", [], ["checksum list has no SHA-256 hash for"],
         "package-misnamed", ["package-misnamed"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The checksum list of the release has no line for this package. The release is incomplete, or its file has another name. \
          Report it to the publisher.";
     "signature-expired", [], ["openpgp: signature expired", "openpgp: key expired"],
         "signature-odd", ["signature-odd"],
-        ["lockctl verify --upstream"] =>
-        "The signature of the checksum list has expired. Terraform refuses it, OpenTofu may accept it. A newer release is \
-         likely to have a valid one.";
+        ["? lockctl verify --upstream"] =>
+        "The signature of the checksum list has expired, or it is dated in the future: the text is the same. So look at the clock of \
+         this machine first. If that is right, Terraform refuses the release and OpenTofu may accept it; a newer one is likely to \
+         have a valid signature.";
     "signer-unknown", [], ["authentication signature from unknown issuer"],
         "release-unsigned", ["release-unsigned", "key-not-allowed"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "None of the keys that the registry names has made the signature of the checksum list, or it names no key at all. Report \
          it to the publisher.";
     "signature-invalid", [], ["error checking signature", "not signed with a valid signing key"],
         "trust", ["key-not-allowed", "release-unsigned"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The signature does not fit the checksum list of the release: one of both was changed, or is no signature. Do not install \
          the package; report it to the publisher.";
     "signing-key-unreadable", [], ["error decoding signing key", "error decoding trust signature"],
         "trust", [],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The registry states a key or a signature that is not in OpenPGP form. Report it to its operator.";
     "stated-package-false", [],
         [
@@ -82,7 +83,7 @@ known! {
             "registry response includes invalid package platform",
         ],
         "stated-hash-false", ["stated-hash-false"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "What the registry states about the packages of the release contradicts itself or the package. Report it to the operator \
          of the registry.";
     "mirror-hash-false", [],
@@ -93,13 +94,13 @@ known! {
             "failed to verify provider package checksums",
         ],
         "stated-hash-false", ["stated-hash-false", "package-mismatch"],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The mirror sent a package that does not have the hash which the mirror itself states. The download was changed, or the \
          index of the mirror is out of date. Make that version of the mirror anew.";
     "mirror-hash-unsupported", [],
         ["does not support any of the checksum formats", "provider mirror returned invalid provider hash"],
         "network", [],
-        ["lockctl verify --upstream"] =>
+        ["? lockctl verify --upstream"] =>
         "The index of the mirror states only hashes that this program cannot compute. Write `h1:` or `zh:` hashes to the index.";
     "package-not-a-zip", GETTING, ["zip: not a valid zip file", "zip: checksum error", "zip: unsupported"],
         "package-unreadable", ["package-unreadable"],
@@ -108,11 +109,11 @@ known! {
          try again.";
     "no-executable", [], ["provider binary not found", "could not find executable file starting with"],
         "package-missing", [],
-        ["lockctl why", "{provider}"] =>
+        ["? lockctl why", "{provider}"] =>
         "The package holds no file `terraform-provider-TYPE…`, so it is no package of a provider. Report it to the publisher, or \
          require another version.";
     "provider-does-not-start", [],
-        ["Unrecognized remote plugin message", "could not read package directory"],
+        ["Unrecognized remote plugin message", "could not read package directory", "exec format error", "fork/exec"],
         "matrix", ["package-mismatch", "package-stray-file"],
         ["{program} init"] =>
         "The package of the provider is there, and its program cannot be started: it was built for another platform, it is damaged, \

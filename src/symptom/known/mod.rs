@@ -4,6 +4,7 @@
 
 mod evidence;
 mod fallback;
+mod local;
 mod lock_file;
 mod network;
 mod selection;
@@ -11,19 +12,20 @@ mod settings;
 
 /// An error or a warning that the programs print.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct KnownError {
+pub struct KnownError {
     /// The name of this kind of error; never changes.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// The beginnings of the titles under which it is printed; any title if empty.
-    titles: &'static [&'static str],
+    pub titles: &'static [&'static str],
     /// Texts of which the message has at least one; any text if empty. `…` stands for other text.
-    says: &'static [&'static str],
+    pub says: &'static [&'static str],
     /// The rule or topic whose page explains it.
     pub(crate) page: &'static str,
     /// The rules of `verify` that show its cause in a lock file, the likeliest first.
     pub(crate) causes: &'static [&'static str],
-    /// The command that fixes it, in parts; a part that names something unknown is left out.
-    pub(crate) command: &'static [&'static str],
+    /// The command that fixes it, in parts; a part that names something unknown is left out. Empty where the
+    /// meaning says what to do by hand. It begins with `? ` if it fixes nothing, and finds out the cause.
+    pub command: &'static [&'static str],
     /// The meaning, in one or two sentences.
     pub(crate) meaning: &'static str,
 }
@@ -40,6 +42,7 @@ pub(crate) const LISTS: &[&str] = &[
     "Inconsistent dependency lock file",
     "Required plugins are not installed",
     "Incomplete lock file information for providers",
+    "missing or corrupted provider plugins",
 ];
 
 /// The titles of messages about a provider that could not be found, fetched or installed.
@@ -51,6 +54,9 @@ const GETTING: [&str; 6] = [
     "Invalid provider package",
     "Provider release not available",
 ];
+
+/// The beginning of a command that finds out the cause of an error, and fixes nothing.
+pub(crate) const QUESTION: &str = "? ";
 
 /// Defines errors: name, titles, texts, page, causes, command and meaning.
 macro_rules! known {
@@ -69,7 +75,9 @@ macro_rules! known {
 use known;
 
 /// The parts of the table; the first error that fits counts, so texts come before bare titles.
-const PARTS: [&[KnownError]; 6] = [
+const PARTS: [&[KnownError]; 7] = [
+    // A full disk may be the cause of any error, also of one that names the lock file.
+    local::KNOWN,
     // Some titles of HCL are those of configurations, too, so these ask for the name of the file.
     lock_file::KNOWN,
     selection::KNOWN,
@@ -81,7 +89,7 @@ const PARTS: [&[KnownError]; 6] = [
 ];
 
 /// Returns every known error.
-pub(crate) fn all() -> impl Iterator<Item = &'static KnownError> {
+pub fn all() -> impl Iterator<Item = &'static KnownError> {
     PARTS.into_iter().flatten()
 }
 
@@ -96,8 +104,16 @@ pub(super) fn find(title: &str, text: &str) -> Option<&'static KnownError> {
 }
 
 impl KnownError {
+    /// Returns true if its command fixes nothing, and finds out the cause.
+    #[must_use]
+    pub fn is_question(&self) -> bool {
+        self.command
+            .first()
+            .is_some_and(|first| first.starts_with(QUESTION))
+    }
+
     /// Returns the texts that the programs print with it.
-    pub(crate) fn printed(&self) -> impl Iterator<Item = &'static str> {
+    pub fn printed(&self) -> impl Iterator<Item = &'static str> {
         let titles = if self.says.is_empty() {
             self.titles
         } else {

@@ -13,6 +13,7 @@ use crate::diag::{self, Diagnostic, Finding, Help, RootCommand, Severity, Span, 
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
 use crate::verify::known::AlteredPackage;
+use crate::verify::packages::InstallSource;
 use crate::verify::subject::CheckedLock;
 use crate::version::Version;
 use crate::world::is_outside;
@@ -217,7 +218,7 @@ impl PackageReport<'_> {
             diagnostic.severity = Severity::Error;
         }
         let help = match left_over {
-            Some(left_over) => left_over.into(),
+            Some(left_over) => left_over,
             None => self.how_to_verify(matched, fact, doubt),
         };
         self.finding(diagnostic.help(help))
@@ -470,8 +471,13 @@ pub(super) fn no_mirror(
     subject: CheckedLock<'_>,
     provider: &ProviderAddr,
     version: &Version,
-    is_implied: bool,
+    sources: &[InstallSource],
 ) -> Finding {
+    let is_implied = sources.contains(&InstallSource::RegistryUnlessHeld);
+    let mut dirs = sources.iter().filter_map(|source| match source {
+        InstallSource::Directory { dir, .. } => Some(dir),
+        _ => None,
+    });
     let program = subject.flavor.command();
     let kind = if is_implied { "local" } else { "configured" };
     let title = format!("No {kind} mirror has {provider} {version}");
@@ -479,14 +485,18 @@ pub(super) fn no_mirror(
         "`{program} init` fails: {}",
         subject.flavor.no_version_title()
     );
-    let help = if is_implied {
-        format!(
+    let help = match (is_implied, dirs.next(), dirs.next()) {
+        (true, ..) => Help::from(format!(
             "add its packages to the local mirror, or delete the other versions there: while it holds the \
              provider, `{program} init` does not ask the registry"
-        )
-    } else {
-        "add its packages to a mirror, or allow another installation method for it in the CLI configuration"
-            .to_owned()
+        )),
+        // With several mirrors only the reader knows which of them should have it.
+        (false, Some(dir), None) => subject.advice.mirror(dir).run(
+            " where its registry can be reached, or allow another installation method for it in the CLI configuration",
+        ),
+        (false, ..) => Help::from(
+            "add its packages to a mirror, or allow another installation method for it in the CLI configuration",
+        ),
     };
     let diagnostic = Diagnostic::error(rules::MIRROR_LACKS_VERSION, title)
         .at(subject.file, subject.version(provider), note)

@@ -212,8 +212,7 @@ fn lacking(
         if subject.left_over(provider).is_none()
             && let Some(sources) = machine::lacking_sources(search, gathered, provider, version)
         {
-            let is_implied = sources.contains(&InstallSource::RegistryUnlessHeld);
-            lacking.push(findings::no_mirror(subject, provider, version, is_implied));
+            lacking.push(findings::no_mirror(subject, provider, version, &sources));
         }
     }
     lacking

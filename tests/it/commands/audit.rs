@@ -138,7 +138,7 @@ no advisory is known to concern 1 provider version
 "#]]
     );
     let unknown = "the contents of 1 provider version of 1 are unknown, so their Go version and modules were \
-                   not compared; `lockctl show --build --contents` reads them";
+                   not compared; `lockctl show --build --contents .` reads them";
     assert!(outcome.stderr.contains(unknown), "{}", outcome.stderr);
     assert!(!format!("{outcome:?}").contains("safe"));
 }

@@ -158,7 +158,7 @@ fn unknown_contents_are_downloaded_once() {
         str![[r#"
 PROVIDER  VERSION  GO        MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
 acme/lab  1.0.0    not read  -            -       -     -       -        -
-note: the contents of 2 packages are not known; `lockctl show --build --contents` downloads and reads them
+note: the contents of 2 packages are not known; `lockctl show --build --contents .` downloads and reads them
 
 "#]]
     );

@@ -7,7 +7,7 @@ use super::{LOCK, assert_exit};
 use crate::repo::Repo;
 
 /// The hashes of a version: one of these digits in each, and that of the manifest, which all versions share.
-fn entry(version: &str, digits: &str) -> String {
+pub(super) fn entry(version: &str, digits: &str) -> String {
     let h1 = digits.chars().map(|digit| {
         let text: String = std::iter::repeat_n(digit, 42).collect();
         format!("    \"h1:{text}A=\",\n")

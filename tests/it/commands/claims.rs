@@ -28,7 +28,7 @@ fn own_h1(platform: &str) -> String {
 }
 
 /// A registry that states hashes, all of which whose text contains `only` are false.
-fn lies(only: &str) -> Value {
+pub(super) fn lies(only: &str) -> Value {
     json!({
         "packages": true,
         "rules": [{"kind": "download", "action": "wrong_packages", "only": only, "times": -1}],

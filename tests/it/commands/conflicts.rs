@@ -144,7 +144,7 @@ fn a_locked_version_outside_the_constraints_moves_by_update() {
         str![[r#"
 error: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"
   cause: "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0
-  help: run `lockctl update example.com/t/a` to select another version, or change the constraint
+  help: run `lockctl update . --flavor terraform@1.11 --fs-mirror mirror example.com/t/a` to select another version, or change the constraint
 
 "#]]
     );
@@ -163,7 +163,7 @@ example.com/t/a  1.0.0   2.1.0 (major)  2.1.0 (major)  not allowed
     assert_data_eq!(
         compared.stderr,
         str![[r#"
-warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update example.com/t/a` to select another version, or change the constraint
+warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update . --flavor terraform@1.11 example.com/t/a` to select another version, or change the constraint
 
 "#]]
     );

@@ -269,7 +269,7 @@ fn a_recorded_h1_that_facts_contradict_is_an_alarm() {
         str![[r#"
 error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file
   cause: h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= is of none of its packages
-  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock --repair` replaces what is wrong
+  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair` replaces what is wrong
 
 "#]]
     );

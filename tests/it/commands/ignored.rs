@@ -61,7 +61,7 @@ warning[lock-ignored]: git ignores .terraform.lock.hcl
 2 | .terraform*
   | ^^^^^^^^^^^ this line matches it
   |
-  = help: delete the line, or add `!.terraform.lock.hcl` below it; then commit the lock file: without it, every machine selects versions anew and trusts what it downloads first
+  = help: delete the line `.terraform*` in .gitignore, or add `!.terraform.lock.hcl` below it; then commit the lock file: without it, every machine selects versions anew and trusts what it downloads first
 
 .terraform.lock.hcl: 1 warning
 
@@ -106,7 +106,7 @@ fn a_directory_that_is_ignored_is_named() {
     assert!(
         outcome
             .stdout
-            .contains("commit the lock file with `git add --force`"),
+            .contains("change the line `/live/` in .gitignore, or run `git add --force live/.terraform.lock.hcl`"),
         "{}",
         outcome.stdout
     );

@@ -199,7 +199,7 @@ fn a_locked_version_that_conflicts_is_never_moved() {
         str![[r#"
 error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
   cause: ">= 2.0.0" at main.tf:5 does not allow 1.1.0
-  help: run `lockctl update example.com/t/x` to select another version, or change the constraint
+  help: run `lockctl update . --fs-mirror mirror example.com/t/x` to select another version, or change the constraint
 
 "#]]
     );

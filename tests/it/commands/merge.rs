@@ -339,6 +339,6 @@ fn other_commands_point_to_resolve() {
     for args in [&["verify"] as &[&str], &["fmt"], &["lock"]] {
         let outcome = lab.run(args);
         let said = outcome.stdout + &outcome.stderr;
-        assert!(said.contains("run `lockctl resolve`"), "{args:?}: {said}");
+        assert!(said.contains("run `lockctl resolve .`"), "{args:?}: {said}");
     }
 }

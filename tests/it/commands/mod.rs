@@ -1,6 +1,8 @@
 //! Whole commands, in process, on real directories.
 
 mod action_lock;
+mod advised;
+mod advised_scenes;
 mod age;
 mod audit;
 mod audit_contents;

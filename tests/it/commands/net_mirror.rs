@@ -162,8 +162,8 @@ fn a_mirror_needs_the_network() {
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: packages cannot be fetched
-  cause: they come from a network mirror, and --offline forbids network requests
+error: a network mirror cannot be asked
+  cause: --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
 "#]]

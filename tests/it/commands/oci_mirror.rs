@@ -288,8 +288,8 @@ error: the versions of registry.opentofu.org/acme/demo could not be fetched
     assert_data_eq!(
         outcome.stderr,
         str![[r#"
-error: packages cannot be fetched
-  cause: they come from an OCI mirror, and --offline forbids network requests
+error: an OCI mirror cannot be asked
+  cause: --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
 "#]]

@@ -332,8 +332,8 @@ acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0"   3
     assert_data_eq!(
         offline.stderr,
         str![[r#"
-error: packages cannot be fetched
-  cause: they come from registries, and --offline forbids network requests
+error: registries cannot be asked
+  cause: --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
 "#]]

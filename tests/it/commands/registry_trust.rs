@@ -23,7 +23,7 @@ fn a_hash_that_the_signed_list_does_not_have_is_an_alarm() {
         str![[r#"
 error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file
   cause: zh:0000000000000000000000000000000000000000000000000000000000000000 is not in the checksums
-  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock --repair` replaces what is wrong
+  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair` replaces what is wrong
 
 "#]]
     );

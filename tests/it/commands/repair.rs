@@ -95,7 +95,7 @@ fn an_h1_is_replaced_once_every_package_was_computed() {
         str![[r#"
 error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict at least 1 hash of the lock file
   cause: 4 recorded h1: belong to none of the packages hashed here, and only 3 other packages are left, so at least 1 is wrong
-  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock --repair --prove --platform all` compares the packages of all platforms and replaces what is wrong
+  help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair --prove --platform all` compares the packages of all platforms and replaces what is wrong
 
 "#]]
     );
@@ -385,7 +385,9 @@ fn a_release_that_was_published_again_is_repaired() {
     let outcome = lock(&lab, &platforms);
     assert_exit(&outcome, 1);
     assert!(
-        outcome.stderr.contains("`lockctl lock --repair` replace"),
+        outcome
+            .stderr
+            .contains("`lockctl lock . --flavor terraform@1.11 --repair` replace"),
         "{}",
         outcome.stderr
     );

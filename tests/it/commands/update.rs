@@ -334,7 +334,7 @@ error: no offered version 1.0.x of example.com/t/x meets the constraints ">= 1.1
         str![[r#"
 error: the locked version 1.0.0 of example.com/t/x does not meet the constraints ">= 1.1.0"
   cause: ">= 1.1.0" at main.tf:3 does not allow 1.0.0
-  help: run `lockctl update example.com/t/x` to select another version, or change the constraint
+  help: run `lockctl update . --flavor terraform@1.16 --fs-mirror mirror example.com/t/x` to select another version, or change the constraint
 
 "#]]
     );

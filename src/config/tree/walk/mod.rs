@@ -254,7 +254,8 @@ impl TreeWalk<'_> {
             self.requirements.state = StateSeen::LeftOut;
             return;
         }
-        let Some(state) = state::read(&mut self.reader, self.settings, backend) else {
+        let required = &self.requirements.providers;
+        let Some(state) = state::read(&mut self.reader, self.settings, backend, required) else {
             return;
         };
         self.requirements.state = StateSeen::Yes;
