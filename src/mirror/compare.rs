@@ -1,12 +1,13 @@
 //! The comparison of packages with the hashes that lock files record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::MirroringError;
 use super::present::HashedZip;
 use super::union::WantedRelease;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Scheme};
+use crate::package::Fact;
 use crate::platform::Platform;
 
 /// The hashes of a package in either form.
@@ -30,13 +31,58 @@ impl MirroredHashes {
     }
 }
 
-/// Compares packages with the hashes that each lock file records for them.
-pub(super) fn contradictions(
+/// The result of a comparison with lock files.
+#[derive(Default)]
+pub(super) struct Comparison {
+    pub(super) errors: Vec<MirroringError>,
+    /// The platforms whose package some lock file covers by its `zh:` only.
+    pub(super) without_h1: Vec<Platform>,
+}
+
+/// The `h1:` of lock files that are more than the packages which could have them.
+#[derive(Default)]
+struct Surplus {
+    /// The largest number in a lock file.
+    count: usize,
+    roots: Vec<usize>,
+}
+
+/// Compares packages with the hashes that each lock file records for them; `offered` are the platforms of the release,
+/// none if they are not known.
+pub(super) fn compare(
     wanted: &WantedRelease<'_>,
     attribution: &Attribution,
     hashed: &BTreeMap<Platform, MirroredHashes>,
-) -> Vec<MirroringError> {
-    let mut errors = Vec::new();
+    offered: &BTreeSet<Platform>,
+) -> Comparison {
+    let mut comparison = Comparison::default();
+    let is_unseen = |platform: &&Platform| {
+        !hashed.contains_key(*platform) && attribution.package(platform).is_none()
+    };
+    // The packages that an `h1:` of no known package may belong to.
+    let unseen = match offered.iter().filter(is_unseen).count() {
+        0 if offered.is_empty() => usize::MAX,
+        unseen => unseen,
+    };
+    let is_unknown = |h1: &&Hash| {
+        attribution.platforms_of(h1).is_empty() && hashed.values().all(|package| package.h1 != **h1)
+    };
+    let mut surplus = Surplus::default();
+    for (root, entry) in &wanted.entries {
+        let unknown = entry.hashes.of(Scheme::H1).filter(is_unknown).count();
+        if unknown > unseen && entry.hashes.lists_release() {
+            surplus.count = surplus.count.max(unknown);
+            surplus.roots.push(*root);
+        }
+    }
+    if !surplus.roots.is_empty() {
+        comparison.errors.push(MirroringError::H1OfNoPackage {
+            release: Box::new(wanted.release.clone()),
+            count: surplus.count,
+            unseen,
+            roots: surplus.roots,
+        });
+    }
     for (platform, package) in hashed {
         let is_of_another = |h1: &Hash| {
             // An entry has an `h1:` for each platform, but does not name the platforms. An `h1:` that is known to
@@ -48,9 +94,18 @@ pub(super) fn contradictions(
                     .any(|(other, hashes)| other != platform && hashes.h1 == *h1)
         };
         let (mut recorded, mut other_h1, mut other_zip) = (0, Vec::new(), Vec::new());
+        let mut covered_by_zip = false;
         for (root, entry) in &wanted.entries {
             let hashes = &entry.hashes;
-            // The recorded `h1:` is enough: OpenTofu and Terraform accept a package by any hash that matches.
+            // The entry holds a list, but not that of this release, even if the `h1:` is right.
+            if let Some(zh) = &package.zh
+                && hashes.lists_release()
+                && !hashes.contains(zh)
+            {
+                other_zip.push(*root);
+                continue;
+            }
+            // One hash is enough: OpenTofu and Terraform accept a package by any hash that matches.
             if hashes.contains(&package.h1) {
                 continue;
             }
@@ -58,19 +113,26 @@ pub(super) fn contradictions(
                 .of(Scheme::H1)
                 .filter(|h1| !is_of_another(h1))
                 .count();
-            if left > 0 {
+            // The zip of an unpacked package is known from a fact.
+            let covers = |fact: &Fact| fact.h1 == package.h1 && hashes.contains(&fact.zh);
+            let is_covered = match &package.zh {
+                Some(zh) => hashes.contains(zh),
+                None => attribution.package(platform).is_some_and(covers),
+            };
+            // An `h1:` of unknown origin is usually that of the machine on which the file was written.
+            if is_covered {
+                covered_by_zip |= hashes.of(Scheme::H1).next().is_some();
+            } else if left > 0 {
                 recorded = recorded.max(left);
                 other_h1.push(*root);
-            } else if let Some(zh) = &package.zh
-                && hashes.lists_release()
-                && !hashes.contains(zh)
-            {
-                other_zip.push(*root);
             }
+        }
+        if covered_by_zip {
+            comparison.without_h1.push(platform.clone());
         }
         let id = || Box::new(wanted.id(platform));
         if !other_h1.is_empty() {
-            errors.push(MirroringError::H1Differs {
+            comparison.errors.push(MirroringError::H1Differs {
                 id: id(),
                 found: package.h1.clone(),
                 recorded,
@@ -80,12 +142,12 @@ pub(super) fn contradictions(
         if let Some(zh) = &package.zh
             && !other_zip.is_empty()
         {
-            errors.push(MirroringError::ZipNotLocked {
+            comparison.errors.push(MirroringError::ZipNotLocked {
                 id: id(),
                 found: zh.clone(),
                 roots: other_zip,
             });
         }
     }
-    errors
+    comparison
 }

@@ -10,9 +10,7 @@ use serde::Serialize;
 
 use super::layout::{INDEX, ZipNames, provider_dir, version_document, zips};
 use super::present::{MAX_DOCUMENT_BYTES, PresentCheck};
-use super::{
-    MirrorExtent, MirroredForm, MirroredPackage, MirroredRelease, MirroringError, PackageState,
-};
+use super::{MirrorExtent, MirroredForm, MirroredPackage, MirroredRelease, MirroringError};
 use crate::addr::ProviderAddr;
 use crate::hash::{Hash, Hashes};
 use crate::platform::Platform;
@@ -157,10 +155,8 @@ impl DocumentRun<'_> {
         let package = packages
             .iter()
             .find(|package| package.platform == *platform && package.form == MirroredForm::Zip);
-        match package.map(|package| (&package.state, &package.h1, &package.zh)) {
-            Some((PackageState::Kept | PackageState::Placed, Some(h1), Some(zh))) => {
-                Some([h1, zh].into_iter().cloned().collect())
-            }
+        match package.map(|package| (package.state.is_right(), &package.h1, &package.zh)) {
+            Some((true, Some(h1), Some(zh))) => Some([h1, zh].into_iter().cloned().collect()),
             // It is wrong or missing in this run, so the document must not offer it.
             Some(_) => None,
             None => {

@@ -55,6 +55,26 @@ pub enum MirroringError {
         /// The roots with such a lock file.
         roots: Vec<usize>,
     },
+    /// A lock file records more `h1:` than there are packages that could have them.
+    #[error(
+        "the lock file has {} for {} {} of no package seen here, and the release has {}",
+        counted_as(*.count, "h1: hash", "h1: hashes"),
+        release.provider,
+        release.version,
+        match unseen {
+            0 => "no other packages".to_owned(),
+            unseen => format!("only {}", counted_as(*unseen, "other package", "other packages")),
+        }
+    )]
+    H1OfNoPackage {
+        release: Box<Release>,
+        /// Number of `h1:` of no known package.
+        count: usize,
+        /// Number of packages that were not seen.
+        unseen: usize,
+        /// The roots with such a lock file.
+        roots: Vec<usize>,
+    },
     /// The package is not among those whose `zh:` the lock file records.
     #[error(
         "the package of {id} has {found}, which the lock file does not have among the hashes of the release"
@@ -160,7 +180,10 @@ impl MirroringError {
     pub fn is_alarm(&self) -> bool {
         match self {
             Self::Evidence(error) => error.alarm().is_some(),
-            Self::H1Differs { .. } | Self::ZipNotLocked { .. } | Self::Unsigned { .. } => true,
+            Self::H1Differs { .. }
+            | Self::H1OfNoPackage { .. }
+            | Self::ZipNotLocked { .. }
+            | Self::Unsigned { .. } => true,
             _ => false,
         }
     }
@@ -203,6 +226,11 @@ impl MirroringError {
                  {0}` adds, or it was falsified: find out who wrote it",
                 id.platform
             )),
+            Self::H1OfNoPackage { .. } => Some(
+                "nothing of the release was placed; find out who wrote them: `lockctl verify` names them, and `lockctl \
+                 lock --repair` replaces them"
+                    .to_owned(),
+            ),
             Self::ZipNotLocked { .. } => Some(
                 "nothing of the release was placed; `lockctl verify --upstream` compares the lock file with the signed \
                  list"

@@ -109,10 +109,12 @@ fn zip_state(zip: Present<HashedZip>, target: &Target) -> Result<HashedZip, Pack
     match zip {
         Present::Hashed(zip) if target.accepts(&zip) => Ok(zip),
         // A wrong zip is replaced: `init` would refuse it or, without a lock file, install it.
-        Present::Hashed(zip) => Err(PackageState::Wrong(format!(
-            "it has {}, which is not that of the release",
-            zip.zh
-        ))),
+        Present::Hashed(zip) => Err(PackageState::Wrong(target.difference(&zip.zh))),
+        // These bytes were published, so another copy of them would not help.
+        Present::Damaged(zh, reason) if target.zips.contains(&zh) => {
+            Err(PackageState::Wrong(reason))
+        }
+        Present::Damaged(zh, _) => Err(PackageState::Wrong(target.difference(&zh))),
         Present::Unreadable(reason) => Err(PackageState::Wrong(reason)),
         Present::None => Err(PackageState::Missing),
     }
@@ -132,13 +134,16 @@ fn directory_state<'p>(
                 _ => target.accepts_directory(directory),
             };
             match &directory.h1 {
-                Some(h1) if !is_right => Err(PackageState::Wrong(format!(
-                    "it has {h1}, which is not known to be that of the release"
-                ))),
+                Some(h1) if !is_right => Err(PackageState::Wrong(match zip {
+                    Some(zip) => format!("it has {h1}, expected {}", zip.h1),
+                    None => format!("it has {h1}, which is not known to be that of the release"),
+                })),
                 _ => Ok(directory),
             }
         }
-        Present::Unreadable(reason) => Err(PackageState::Wrong(reason.clone())),
+        Present::Unreadable(reason) | Present::Damaged(_, reason) => {
+            Err(PackageState::Wrong(reason.clone()))
+        }
         Present::None => Err(PackageState::Missing),
     }
 }

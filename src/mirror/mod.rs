@@ -33,6 +33,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::error::{LeftPlace, MirroringError};
+pub use self::layout::package_path;
 pub use self::outcome::{
     ByteOrigin, MirrorOutcome, MirroredForm, MirroredPackage, MirroredRelease, PackageState,
 };
@@ -42,7 +43,7 @@ pub use self::request::{
 pub use self::usage::{MirrorUse, cli_config};
 
 use self::documents::DocumentRun;
-use self::layout::{INDEX, provider_dir, version_dir};
+use self::layout::{INDEX, ReleaseDirs, provider_dir, version_dir};
 use self::present::PresentCheck;
 use self::prune::Pruning;
 use self::release::ReleaseRun;
@@ -71,6 +72,11 @@ pub fn run(
             .collect(),
         ..MirrorOutcome::default()
     };
+    let is_missing = |path: &&Path| {
+        let kind = disk.kind(path);
+        kind.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    let new_dirs: Vec<&Path> = settings.dir.ancestors().take_while(is_missing).collect();
     let (dir, written) = match opened(disk, settings.dir, settings) {
         Ok(opened) => opened,
         Err(error) => {
@@ -93,6 +99,14 @@ pub fn run(
     }
     outcome.releases = parallel::map(settings.downloads, &wanted, |wanted| run.mirror(wanted));
     fold_write_errors(&mut outcome.releases);
+    if settings.extent == MirrorExtent::Place {
+        for wanted in &wanted {
+            let dirs = ReleaseDirs::of(&dir, &wanted.release);
+            let above = dirs.provider.ancestors().take_while(|path| *path != dir);
+            remove_empty(written, std::iter::once(&*dirs.version).chain(above));
+        }
+        remove_empty(disk, new_dirs.into_iter());
+    }
     // Documents list only zips; the documents of another layout are not changed.
     if !settings.layout.has_zips() {
         return outcome;
@@ -165,6 +179,16 @@ pub fn prune(
         match documents.write(&provider, &releases) {
             Ok(differing) => outcome.documents.extend(differing),
             Err(error) => outcome.errors.push(error),
+        }
+    }
+}
+
+/// Removes directories that a failed run made and left empty, from the innermost to the outermost.
+fn remove_empty<'p>(disk: &dyn Disk, dirs: impl Iterator<Item = &'p Path>) {
+    for dir in dirs {
+        if disk.list(dir).is_ok_and(|entries| entries.is_empty()) {
+            // An empty directory does no harm, so a failure is not reported.
+            drop(disk.delete(dir));
         }
     }
 }

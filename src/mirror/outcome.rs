@@ -40,6 +40,8 @@ pub struct MirroredRelease {
     pub skipped: Vec<Platform>,
     /// The reason why no list of a registry counts, though one was needed: the lock file vouches alone.
     pub without_list: Option<String>,
+    /// The platforms whose package some lock file covers by its `zh:` only, although it has an `h1:` of others.
+    pub without_h1: Vec<Platform>,
     /// Everything that went wrong.
     pub errors: Vec<MirroringError>,
 }
@@ -85,10 +87,28 @@ pub enum PackageState {
     Kept,
     /// This run placed it.
     Placed,
+    /// This run placed it where something else was; the reason why that was not the package.
+    Replaced(String),
     /// The package is not there; a run that writes would place it.
     Missing,
     /// Another file is in its place; the reason why it is not the package.
     Wrong(String),
+}
+
+impl PackageState {
+    /// Returns true if the mirror has the package, and it is right.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        matches!(self, Self::Kept | Self::Placed | Self::Replaced(_))
+    }
+
+    /// Adds what was in the place of a package that was placed.
+    pub(super) fn replacing(self, before: Option<&Self>) -> Self {
+        match (self, before) {
+            (Self::Placed, Some(Self::Wrong(reason))) => Self::Replaced(reason.clone()),
+            (state, _) => state,
+        }
+    }
 }
 
 /// Makes the row of a package, without hashes.
@@ -130,7 +150,8 @@ impl MirroredPackage {
 
     /// Sets the place of its bytes, if this run placed the package.
     pub(super) fn from(self, origin: Option<ByteOrigin>) -> Self {
-        let from = origin.filter(|_| self.state == PackageState::Placed);
+        let is_placed = matches!(self.state, PackageState::Placed | PackageState::Replaced(_));
+        let from = origin.filter(|_| is_placed);
         Self { from, ..self }
     }
 }
@@ -148,10 +169,6 @@ impl MirroredRelease {
     /// Returns true if every wanted package is there, and right.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.errors.is_empty()
-            && self
-                .packages
-                .iter()
-                .all(|package| matches!(package.state, PackageState::Kept | PackageState::Placed))
+        self.errors.is_empty() && self.packages.iter().all(|package| package.state.is_right())
     }
 }

@@ -43,6 +43,8 @@ pub(super) enum Present<T> {
     Hashed(T),
     /// No package, for this reason.
     Unreadable(String),
+    /// A zip that cannot be read as one, for this reason; its bytes have the `zh:`.
+    Damaged(Hash, String),
 }
 
 /// The content of both places of a package; a form that is not wanted is not read.
@@ -103,7 +105,8 @@ impl PresentCheck<'_> {
         }
         match self.hash(&path) {
             Ok(hashed) => Present::Hashed(hashed),
-            Err(error) => Present::Unreadable(error.to_string()),
+            Err((Some(zh), error)) => Present::Damaged(zh, error.to_string()),
+            Err((None, error)) => Present::Unreadable(error.to_string()),
         }
     }
 
@@ -153,14 +156,23 @@ impl PresentCheck<'_> {
     }
 
     /// Hashes a zip; a fact about its bytes replaces a look at its content.
-    pub(super) fn hash(&self, path: &Path) -> Result<HashedZip, ArchiveError> {
-        let mut reader = self.disk.open(path)?;
-        let zh = hash::zh(&mut reader)?;
-        let bytes = reader.seek(SeekFrom::End(0))?;
+    ///
+    /// # Errors
+    /// The reason why it cannot be read, with the `zh:` of its bytes if they could be hashed.
+    pub(super) fn hash(&self, path: &Path) -> Result<HashedZip, (Option<Hash>, ArchiveError)> {
+        let hashed = self.disk.open(path).and_then(|mut reader| {
+            let zh = hash::zh(&mut reader)?;
+            let bytes = reader.seek(SeekFrom::End(0))?;
+            Ok((reader, zh, bytes))
+        });
+        let (reader, zh, bytes) = hashed.map_err(|error| (None, error.into()))?;
         let h1 = match self.trusted.find(self.facts, &zh) {
             Some(stored) => stored.fact.h1.clone(),
             // Read a second time only for bytes that are new to this machine.
-            None => hash_members(zh.clone(), reader, &Limits::PACKAGE)?.h1,
+            None => match hash_members(zh.clone(), reader, &Limits::PACKAGE) {
+                Ok(hashes) => hashes.h1,
+                Err(error) => return Err((Some(zh), error)),
+            },
         };
         Ok(HashedZip { zh, h1, bytes })
     }

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::compare::{MirroredHashes, contradictions};
+use super::compare::{MirroredHashes, compare};
 use super::layout::{ReleaseDirs, zip_name};
 use super::missing::{MissingPackage, ReadyAnswer, ReadyForms, ReadyPackage, leave, sorted, taken};
 use super::outcome::row;
@@ -53,6 +53,7 @@ impl<'a> ReleaseRun<'a> {
             packages: Vec::new(),
             skipped: Vec::new(),
             without_list: None,
+            without_h1: Vec::new(),
             errors: Vec::new(),
         };
         let dirs = ReleaseDirs::of(self.dir, &wanted.release);
@@ -73,7 +74,7 @@ impl<'a> ReleaseRun<'a> {
                 .iter()
                 .map(|(platform, _)| platform.clone())
                 .collect(),
-            Vouching::LockFiles(_) | Vouching::NotNeeded => BTreeSet::new(),
+            Vouching::LockFiles(_) | Vouching::NotNeeded => attribution.offered().clone(),
         };
         if let Vouching::LockFiles(reason) = vouching {
             outcome.without_list = Some(reason);
@@ -90,8 +91,11 @@ impl<'a> ReleaseRun<'a> {
         for package in &fetched {
             hashed.insert(package.missing.platform.clone(), package.hashes.clone());
         }
-        let contradictions = contradictions(wanted, &attribution, &hashed);
-        outcome.errors.extend(contradictions);
+        let comparison = compare(wanted, &attribution, &hashed, &offered);
+        if comparison.errors.is_empty() {
+            outcome.without_h1 = comparison.without_h1;
+        }
+        outcome.errors.extend(comparison.errors);
         self.place(&dirs, wanted, fetched, &mut outcome);
         outcome
             .packages
@@ -335,6 +339,7 @@ impl<'a> ReleaseRun<'a> {
                     .place(OsStr::new(&name))
                     .map_err(|cause| (dirs.provider.join(name), cause));
                 let state = self.placed(placed, outcome);
+                let state = state.replacing(missing.states.get(&MirroredForm::Zip));
                 // The origin is stated once, because the directory is made from the same bytes.
                 let row = row(platform, MirroredForm::Zip, state).with_zip(&zip);
                 outcome.packages.push(row.from(origin.take()));
@@ -348,6 +353,7 @@ impl<'a> ReleaseRun<'a> {
                         };
                         let placed = self.place_directory(dirs, platform, directory);
                         let state = self.placed(placed, outcome);
+                        let state = state.replacing(missing.states.get(&MirroredForm::Directory));
                         row(platform, MirroredForm::Directory, state).with_directory(&hashed)
                     }
                     (None, there) => {

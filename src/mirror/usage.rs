@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{MirrorOutcome, PackageState};
+use super::MirrorOutcome;
 use crate::addr::ProviderAddr;
 
 /// The way in which `init` reaches a mirror.
@@ -27,7 +27,7 @@ pub fn cli_config(used: &MirrorUse, outcome: &MirrorOutcome, falls_back: bool) -
             release
                 .packages
                 .iter()
-                .any(|package| matches!(package.state, PackageState::Kept | PackageState::Placed))
+                .any(|package| package.state.is_right())
         })
         .map(|release| &release.release.provider)
         .collect();

@@ -8,6 +8,7 @@ use super::union::WantedRelease;
 use super::{MirrorExtent, MirroredRelease, MirroringError};
 use crate::authenticate::Rules;
 use crate::coverage::Attribution;
+use crate::diag::counted_as;
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, LockError, ReleaseList};
 use crate::lockfile::ProviderLock;
@@ -31,11 +32,24 @@ pub(super) struct Target {
     pub(super) directories: Hashes,
     /// The package need not exist.
     pub(super) may_lack: bool,
+    /// The `zh:` of the package, if it is known; else any of `zips` may be it.
+    pub(super) known_zip: Option<Hash>,
 }
 
 impl Target {
     pub(super) fn accepts(&self, zip: &HashedZip) -> bool {
         self.zips.contains(&zip.zh) || self.h1s.contains(&zip.h1)
+    }
+
+    /// Describes a zip that is not accepted by its `zh:`, with the hash that was expected.
+    pub(super) fn difference(&self, zh: &Hash) -> String {
+        match &self.known_zip {
+            Some(expected) => format!("it has {zh}, expected {expected}"),
+            None => format!(
+                "it has {zh}, which is none of the {} of the lock file",
+                counted_as(self.zips.len(), "zh: hash", "zh: hashes")
+            ),
+        }
     }
 
     /// Returns true if an unpacked package is right, or if it was not hashed.
@@ -62,12 +76,12 @@ impl<'a> ReleaseRun<'a> {
             let zip = match &package.zip {
                 Present::Hashed(zip) => locked.accepts(zip),
                 Present::None => lacks,
-                Present::Unreadable(_) => false,
+                Present::Unreadable(_) | Present::Damaged(..) => false,
             };
             let directory = match &package.directory {
                 Present::Hashed(directory) => locked.accepts_directory(directory),
                 Present::None => lacks,
-                Present::Unreadable(_) => false,
+                Present::Unreadable(_) | Present::Damaged(..) => false,
             };
             (zip || !layout.has_zips()) && (directory || !layout.has_directories())
         };
@@ -141,6 +155,7 @@ impl<'a> ReleaseRun<'a> {
                     h1s: Hashes::default(),
                     directories: Hashes::default(),
                     may_lack: false,
+                    known_zip: Some(zh.clone()),
                 });
                 target.zips.insert(zh.clone());
             }
@@ -195,6 +210,7 @@ impl<'a> ReleaseRun<'a> {
             zips,
             h1s,
             may_lack,
+            known_zip: attribution.package(platform).map(|fact| fact.zh.clone()),
         }
     }
 

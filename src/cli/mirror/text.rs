@@ -60,7 +60,11 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
             name(&row.provider),
             row.version.to_string(),
             platforms(row.packages.iter()).to_string(),
-            progress::size(bytes(row.packages.iter())),
+            // The size of what is not there yet is not known.
+            match bytes(row.packages.iter()) {
+                0 => "-".to_owned(),
+                bytes => progress::size(bytes),
+            },
             states(row),
             places(row.packages.iter()),
         ]
@@ -117,7 +121,12 @@ fn sentence(rows: &[&MirroredProvider], extent: MirrorExtent) -> String {
             packages => Some(counted(packages, "package")),
         }
     };
-    let is_placed = |package: &MirroredPackageRow| package.state == MirroredState::Placed;
+    let is_placed = |package: &MirroredPackageRow| {
+        matches!(
+            package.state,
+            MirroredState::Placed | MirroredState::Replaced
+        )
+    };
     let mut parts = Vec::new();
     if let Some(packages) =
         counted_packages(&|package| is_placed(package) && package.from.is_some())
@@ -169,6 +178,7 @@ fn states(row: &MirroredProvider) -> String {
     let words = states.iter().map(|state| match state {
         MirroredState::Kept => "kept",
         MirroredState::Placed => "new",
+        MirroredState::Replaced => "replaced",
         MirroredState::Missing => "missing",
         MirroredState::Wrong => "wrong",
     });

@@ -25,7 +25,7 @@ use super::layout::{INDEX, provider_dir, zip_name};
 use super::present::MAX_DOCUMENT_BYTES;
 use super::{
     ExistingCheck, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroringError,
-    PackageState, opened,
+    opened,
 };
 use crate::addr::ProviderAddr;
 use crate::hash;
@@ -323,7 +323,7 @@ fn packages<'r>(
     for release in releases {
         let version = &release.release.version;
         for package in &release.packages {
-            let is_right = matches!(package.state, PackageState::Kept | PackageState::Placed);
+            let is_right = package.state.is_right();
             if let (MirroredForm::Zip, true, Some(zh)) = (package.form, is_right, &package.zh) {
                 packages.push(LayoutPackage {
                     version,

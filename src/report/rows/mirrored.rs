@@ -42,11 +42,13 @@ impl MirroredProvider {
 pub struct MirroredPackageRow {
     /// The platform of the package.
     pub platform: Platform,
+    /// The path of the package, below the directory as typed.
+    pub path: String,
     /// The layout of the package.
     pub layout: MirroredLayout,
     /// The state of the package after the run.
     pub state: MirroredState,
-    /// The reason why a file in its place is wrong; absent if none is.
+    /// The reason why a file in its place is wrong, or was; absent if none is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The `zh:` of the zip; absent if it is not known.
@@ -87,6 +89,8 @@ pub enum MirroredState {
     Kept,
     /// This run placed it.
     Placed,
+    /// This run placed it where something else was.
+    Replaced,
     /// The package is not there.
     Missing,
     /// Another file is in its place.

@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{CliConfigFile, MirrorOptions};
-use crate::diag::counted;
+use crate::diag::{counted, counted_as};
 use crate::flavor::{Flavor, Program};
 use crate::mirror::{
     self, MirrorExtent, MirrorOutcome, MirrorUse, MirroredForm, MirroredPackage, MirroredRelease,
     MirroringError, PackageState,
 };
+use crate::platform::Platform;
 use crate::report::json::{
     MirroredLayout, MirroredPackageRow, MirroredProvider, MirroredState, Provider, RootStatus,
 };
@@ -32,7 +33,8 @@ pub(super) fn roots(
     for release in &outcome.releases {
         for root in &release.roots {
             let result = &mut *results[*root];
-            result.providers.push(Provider::Mirrored(provider(release)));
+            let row = provider(release, &options.dir);
+            result.providers.push(Provider::Mirrored(row));
             // A run that places packages reports why one is missing.
             if options.extent == MirrorExtent::Check && !release.is_complete() {
                 result.status = result.status.max(RootStatus::Findings);
@@ -42,6 +44,7 @@ pub(super) fn roots(
             let concerned = match error {
                 // A contradiction is reported only for the roots whose lock file it contradicts.
                 MirroringError::H1Differs { roots, .. }
+                | MirroringError::H1OfNoPackage { roots, .. }
                 | MirroringError::ZipNotLocked { roots, .. } => roots,
                 _ => &release.roots,
             };
@@ -97,9 +100,11 @@ pub(super) fn complete(
     if let Some(dir) = &options.oci_layout {
         result.remarks.extend(oci_layout(dir, outcome, options));
     }
+    result.remarks.extend(wrong_packages(outcome, options));
     if options.extent != MirrorExtent::Check {
         result.remarks.extend(without_lists(outcome));
     }
+    result.remarks.extend(without_h1(outcome));
     let is_bad = options.extent == MirrorExtent::Check
         && !(superfluous.is_empty()
             && outcome.documents.is_empty()
@@ -147,6 +152,66 @@ fn names(paths: &[PathBuf]) -> String {
         names.push(format!("{} more", paths.len() - MAX_NAMED));
     }
     names.join(", ")
+}
+
+/// Names the packages that are wrong or were replaced, with the hash that was expected.
+fn wrong_packages(outcome: &MirrorOutcome, options: &MirrorOptions) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    // A path that cannot be read or written has an error of its own.
+    let releases = outcome.releases.iter().filter(|release| {
+        let is_io = |error: &MirroringError| {
+            matches!(
+                error,
+                MirroringError::Io { .. } | MirroringError::Link { .. }
+            )
+        };
+        !release.errors.iter().any(is_io)
+    });
+    for release in releases {
+        for package in &release.packages {
+            let (verb, reason) = match &package.state {
+                PackageState::Wrong(reason) => ("is wrong", reason),
+                PackageState::Replaced(reason) => ("was wrong and was replaced", reason),
+                _ => continue,
+            };
+            let path = mirror::package_path(
+                &options.dir,
+                &release.release,
+                &package.platform,
+                package.form,
+            );
+            let text = format!("{} {verb}: {reason}", path.display());
+            sentences.push(Sentence::warning(text));
+        }
+    }
+    let hidden = sentences.len().saturating_sub(MAX_NAMED);
+    if hidden > 0 {
+        sentences.truncate(MAX_NAMED);
+        let text = format!(
+            "{} wrong (--format json has every path)",
+            counted_as(hidden, "more package is", "more packages are")
+        );
+        sentences.push(Sentence::warning(text));
+    }
+    sentences
+}
+
+/// Notes the platforms whose packages lock files cover by `zh:` only, which a mirror of unpacked packages needs more for.
+fn without_h1(outcome: &MirrorOutcome) -> Option<Sentence> {
+    let platforms: BTreeSet<&Platform> = outcome
+        .releases
+        .iter()
+        .flat_map(|release| &release.without_h1)
+        .collect();
+    if platforms.is_empty() {
+        return None;
+    }
+    let platforms: Vec<String> = platforms.iter().map(ToString::to_string).collect();
+    Some(Sentence::note(format!(
+        "lock files have the zh: but no known h1: for {0}: `init` accepts the zips, and unpacked packages only after \
+         `lockctl lock --platform {0}`",
+        platforms.join(",")
+    )))
 }
 
 /// Says of which registries no list was used, each reason once.
@@ -253,25 +318,36 @@ fn failure(error: &MirroringError) -> Failure {
     }
 }
 
-fn provider(release: &MirroredRelease) -> MirroredProvider {
+fn provider(release: &MirroredRelease, dir: &Path) -> MirroredProvider {
     MirroredProvider {
         provider: release.release.provider.clone(),
         version: release.release.version.clone(),
-        packages: release.packages.iter().map(package).collect(),
+        packages: release
+            .packages
+            .iter()
+            .map(|package| {
+                package_row(
+                    package,
+                    mirror::package_path(dir, &release.release, &package.platform, package.form),
+                )
+            })
+            .collect(),
         skipped_platforms: release.skipped.clone(),
         without_list: release.without_list.clone(),
     }
 }
 
-fn package(package: &MirroredPackage) -> MirroredPackageRow {
+fn package_row(package: &MirroredPackage, path: PathBuf) -> MirroredPackageRow {
     let (state, reason) = match &package.state {
         PackageState::Kept => (MirroredState::Kept, None),
         PackageState::Placed => (MirroredState::Placed, None),
+        PackageState::Replaced(reason) => (MirroredState::Replaced, Some(reason.clone())),
         PackageState::Missing => (MirroredState::Missing, None),
         PackageState::Wrong(reason) => (MirroredState::Wrong, Some(reason.clone())),
     };
     MirroredPackageRow {
         platform: package.platform.clone(),
+        path: path.display().to_string(),
         layout: match package.form {
             MirroredForm::Zip => MirroredLayout::Packed,
             MirroredForm::Directory => MirroredLayout::Unpacked,

@@ -184,8 +184,28 @@ fn what_is_there_is_believed_only_if_its_hash_is_right() {
     let checked = mirror(&lab, &[TWO, &["--check"]].concat());
     assert_exit(&checked, 1);
     assert!(checked.stdout.contains("1 package wrong"), "{checked:#?}");
+    assert_data_eq!(
+        checked.stderr,
+        str![[r#"
+warning: 1 document would change, so as to list the packages that are there: m/registry.terraform.io/acme/demo/1.0.0.json
+warning: m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip is wrong: it has zh:be2791dafe201926f50f198c7e15728ca5feb070c1633bb64017c264cbfbbe75, expected zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5
+
+"#]]
+    );
     assert_eq!(registry.requests(), [""; 0]);
-    assert_exit(&mirror(&lab, TWO), 0);
+    // The replacement is reported: whoever changed the file may do so again.
+    let replaced = mirror(&lab, TWO);
+    assert_exit(&replaced, 0);
+    assert_data_eq!(
+        format!("{}{}", replaced.stdout, replaced.stderr),
+        str![[r#"
+PROVIDER   VERSION  PACKAGES  SIZE   STATE           FROM
+acme/demo  1.0.0    2         611 B  kept, replaced  registry.terraform.io
+placed 1 package (305 B from registry.terraform.io), kept 1 package
+warning: m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip was wrong and was replaced: it has zh:be2791dafe201926f50f198c7e15728ca5feb070c1633bb64017c264cbfbbe75, expected zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5
+
+"#]]
+    );
     assert_eq!(tree(&lab.path("m")), right);
     assert_eq!(zips_requested(&registry), 1);
 }
@@ -395,7 +415,7 @@ note: no signed list of registry.terraform.io was used (no request may be made):
 "#]]
     );
     let rows = "PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM\n\
-                acme/demo  1.0.0    5         0 B   missing  -\n\
+                acme/demo  1.0.0    5         -     missing  -\n\
                 5 packages missing\n";
     assert_eq!(outcome.stdout, rows);
 }

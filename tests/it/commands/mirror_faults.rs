@@ -4,24 +4,75 @@ use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
 use super::mirror::{locked, mirror, tree, zips_requested};
-use super::registry::{DEMO, TWO, steady, with_registry};
+use super::registry::{DEMO, TWO, lock, steady, with_registry};
 use super::{LOCK, assert_exit};
+use crate::lab::Lab;
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
 
-/// An `h1:` that the package does not have is an alarm: the release is not placed.
+/// Changes the lock file line by line; a line is left out where `change` returns `None`.
+fn rewrite_lock(lab: &Lab, change: impl Fn(&str) -> Option<String>) {
+    let lines: Vec<String> = lab.read(LOCK).lines().filter_map(change).collect();
+    lab.write(LOCK, lines.join("\n") + "\n");
+}
+
+/// Returns a hash line of a scheme with other digits.
+fn falsified(line: &str, scheme: &str, digits: &str) -> Option<String> {
+    let rest = line.trim().strip_prefix(&format!("\"{scheme}:"))?;
+    let rest = rest.replacen(&rest[..4], digits, 1);
+    Some(format!("    \"{scheme}:{rest}"))
+}
+
+/// The commonest lock file: every `zh:` of the release, and one `h1:`, of the machine that wrote it.
 #[test]
-fn another_h1_is_an_alarm() {
+fn a_lock_file_of_one_machine_serves_for_other_platforms() {
+    let (registry, lab) = with_registry(DEMO);
+    assert_exit(&lock(&lab, &["--platform", "darwin_arm64"]), 0);
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+note: lock files have the zh: but no known h1: for linux_amd64: `init` accepts the zips, and unpacked packages only after `lockctl lock --platform linux_amd64`
+
+"#]]
+    );
+    let is_zip = |name: &&String| name.ends_with("_linux_amd64.zip");
+    assert_eq!(tree(&lab.path("m")).keys().filter(is_zip).count(), 1);
+    // A second run finds it right, with and without facts, and so does --check.
+    for more in [&["--no-cache"][..], &[], &["--check"]] {
+        assert_exit(&mirror(&lab, &[ONE, more].concat()), 0);
+    }
+}
+
+/// More `h1:` than the release has unknown packages: at least one is of none of them.
+#[test]
+fn an_h1_of_no_package_is_an_alarm() {
     let (registry, lab) = locked();
-    let text = lab.read(LOCK);
-    let falsified: Vec<String> = text
-        .lines()
-        .map(|line| match line.trim().strip_prefix("\"h1:") {
-            Some(rest) => format!("    \"h1:{}", rest.replacen(&rest[..4], "AAAA", 1)),
-            None => line.to_owned(),
-        })
-        .collect();
-    lab.write(LOCK, falsified.join("\n") + "\n");
+    rewrite_lock(&lab, |line| {
+        Some(falsified(line, "h1", "AAAA").unwrap_or_else(|| line.to_owned()))
+    });
+    let outcome = mirror(&lab, &["--platform", "all", "--no-cache"]);
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the lock file has 2 h1: hashes for registry.terraform.io/acme/demo 1.0.0 of no package seen here, and the release has no other packages
+  help: nothing of the release was placed; find out who wrote them: `lockctl verify` names them, and `lockctl lock --repair` replaces them
+
+"#]]
+    );
+    assert!(!lab.path("m").exists());
+}
+
+/// Nothing but an `h1:` could vouch for the package, and it is of another one.
+#[test]
+fn an_unknown_h1_is_an_alarm_where_no_zh_covers_the_package() {
+    let (registry, lab) = locked();
+    rewrite_lock(&lab, |line| {
+        let changed = falsified(line, "h1", "AAAA").unwrap_or_else(|| line.to_owned());
+        (!line.contains("\"zh:")).then_some(changed)
+    });
     let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
     assert_exit(&outcome, 1);
     assert_data_eq!(
@@ -32,7 +83,27 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 has 
 
 "#]]
     );
-    assert!(tree(&lab.path("m")).is_empty());
+    assert!(!lab.path("m").exists());
+}
+
+/// The `h1:` is right, but the list in the lock file is not that which the registry signed.
+#[test]
+fn a_list_that_is_not_the_signed_one_is_an_alarm() {
+    let (registry, lab) = locked();
+    rewrite_lock(&lab, |line| {
+        Some(falsified(line, "zh", "0000").unwrap_or_else(|| line.to_owned()))
+    });
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
+    assert_exit(&outcome, 1);
+    assert_data_eq!(
+        steady(&registry, &outcome.stderr),
+        str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 has zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5, which the lock file does not have among the hashes of the release
+  help: nothing of the release was placed; `lockctl verify --upstream` compares the lock file with the signed list
+
+"#]]
+    );
+    assert!(!lab.path("m").exists());
 }
 
 /// A zip that its registry does not sign is never placed, wherever it comes from.

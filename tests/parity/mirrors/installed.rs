@@ -96,6 +96,39 @@ fn each_layout_serves_a_readonly_init() {
     }
 }
 
+/// A lock file that was written on another platform has an `h1:` of that one only; its `zh:` vouch for the package.
+#[test]
+fn a_lock_file_of_another_platform_serves_an_init() {
+    let Some(setting) = MirrorSetting::new() else {
+        return;
+    };
+    setting.write_root("root", &mut Seed::new(11));
+    let lock = ["lock", "root", "--platform", "darwin_arm64"];
+    let outcome = crate::lockctl(&setting.lab, &setting.terraform, &lock);
+    assert_eq!(outcome.code, 0, "{outcome:#?}");
+    let more = [
+        "root",
+        "--platform",
+        "linux_amd64",
+        "--write-cli-config",
+        "mirror.tfrc",
+    ];
+    setting.mirror("m", &more);
+    setting.registry.reset(&json!({}));
+    setting.use_methods("root", &setting.lab.read("mirror.tfrc"));
+    let locked = setting.lab.read(&format!("root/{LOCK}"));
+    let init = ["init", "-no-color", "-backend=false"];
+    let said = setting.terraform.succeeds(&setting.lab, "root", &init);
+    let providers = locked.matches("provider \"").count();
+    assert_eq!(said.matches("- Installed ").count(), providers, "{said}");
+    let now = setting.lab.read(&format!("root/{LOCK}"));
+    let added = now.matches("\"h1:").count() - locked.matches("\"h1:").count();
+    assert_eq!(added, providers, "an h1: of this platform each: {now}");
+    println!(
+        "parity: init from a mirror for a lock file of another platform: {providers} installed"
+    );
+}
+
 #[test]
 fn a_network_mirror_serves_a_readonly_init() {
     let Some(setting) = mirrored(&[]) else {
