@@ -32,6 +32,10 @@ pub enum GitError {
     NoRevision {
         /// The text that was typed.
         text: String,
+        /// The branch of a remote repository that has this name, as in `origin/main`.
+        remote_branch: Option<String>,
+        /// The clone has the newest commits only.
+        is_shallow: bool,
     },
     /// Two commits have no ancestor in common.
     #[error("{old:?} and {new:?} have no commit in common")]
@@ -40,6 +44,8 @@ pub enum GitError {
         old: String,
         /// The text that named the second commit.
         new: String,
+        /// The clone has the newest commits only.
+        is_shallow: bool,
     },
     /// A bare repository has neither work tree nor index.
     #[error("the repository has no work tree")]

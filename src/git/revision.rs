@@ -44,12 +44,14 @@ impl Repository<'_> {
     /// # Errors
     /// If it names nothing, or nothing that holds files.
     pub fn revision(&self, text: &str) -> Result<Revision, GitError> {
-        let nothing = || GitError::NoRevision {
+        let nothing = |remote_branch| GitError::NoRevision {
             text: text.to_owned(),
+            remote_branch,
+            is_shallow: self.is_shallow(),
         };
         // `--end-of-options` came late to `rev-parse`; a text that looks like an option never gets there.
         if text.is_empty() || text.starts_with('-') || text.contains(['\0', '\n']) {
-            return Err(nothing());
+            return Err(nothing(None));
         }
         // `^{…}` follows a tag to what it names.
         for (suffix, kind) in [
@@ -71,7 +73,26 @@ impl Repository<'_> {
                 return Ok(Revision { text, id, kind });
             }
         }
-        Err(nothing())
+        Err(nothing(self.remote_branch(text)?))
+    }
+
+    /// Returns the branch of a remote repository that has this name: a clone of a workflow has no branch of its own
+    /// but the one that it is at.
+    fn remote_branch(&self, name: &str) -> Result<Option<String>, GitError> {
+        // In a pattern these would stand for other names.
+        if name.contains(['*', '?', '[', '\\']) {
+            return Ok(None);
+        }
+        let pattern = format!("refs/remotes/*/{name}");
+        let args = [
+            "for-each-ref",
+            "--count=1",
+            "--format=%(refname:short)",
+            &pattern,
+        ];
+        let ended = self.git(&args, &[], MAX_LIST_BYTES)?;
+        let found = String::from_utf8_lossy(&ended.stdout).trim_end().to_owned();
+        Ok(Some(found).filter(|found| !found.is_empty()))
     }
 
     /// Returns the full name of the current branch, as in `refs/heads/main`; `None` if `HEAD` is detached.
@@ -141,7 +162,11 @@ impl Repository<'_> {
                 (Some(0), Some(id)) => id,
                 (Some(1), _) => {
                     let (old, new) = (old.text, new.text);
-                    return Err(GitError::NoMergeBase { old, new });
+                    return Err(GitError::NoMergeBase {
+                        old,
+                        new,
+                        is_shallow: self.is_shallow(),
+                    });
                 }
                 _ => return Err(GitError::failed("merge-base", &ended)),
             };

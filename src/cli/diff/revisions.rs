@@ -134,7 +134,7 @@ fn sides(repository: &Repository<'_>, args: &DiffArgs) -> Result<(git::Side, git
 
 /// Returns the failure of what was typed: it may have been meant as a file.
 fn refused(args: &DiffArgs, error: &GitError) -> Failure {
-    let failure = advice::git::failure(error);
+    let mut failure = advice::git::failure(error);
     let typed: Vec<String> = [&args.old, &args.new]
         .into_iter()
         .flatten()
@@ -142,10 +142,21 @@ fn refused(args: &DiffArgs, error: &GitError) -> Failure {
         .collect();
     let has_range = typed.len() == 2 && typed.iter().any(|text| text.contains(".."));
     let has_range = has_range && matches!(error, GitError::NoRevision { .. });
+    let title = format!("{} cannot be compared", typed.join(" and "));
     match error {
+        // The advice says where the revision is.
+        GitError::NoRevision {
+            is_shallow,
+            remote_branch,
+            ..
+        } if !has_range && (*is_shallow || remote_branch.is_some()) => {
+            let cause = std::mem::replace(&mut failure.title, title);
+            failure.causes.insert(0, cause);
+            failure
+        }
         GitError::NoRepository { .. } | GitError::NoRevision { .. } if !typed.is_empty() => {
             Failure {
-                title: format!("{} cannot be compared", typed.join(" and ")),
+                title,
                 causes: vec![if has_range {
                     "a range such as A..B takes no second argument".to_owned()
                 } else {

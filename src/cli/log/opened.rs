@@ -21,10 +21,6 @@ use crate::run::{self, RootResults};
 use crate::workspace::flavor_of;
 use crate::world::{FileKind, Replaced, clean};
 
-/// The remark on a clone that has the newest commits only.
-const SHALLOW: &str = "the clone is shallow: its oldest commit seems to add all that it has \
-     (`git fetch --unshallow` fetches the others)";
-
 /// A run whose roots and repositories are known.
 pub(super) struct LogRun<'a> {
     common: &'a Common,
@@ -232,7 +228,10 @@ impl<'a> LogRun<'a> {
             Err(failure) => CommandResult::failed("log", [failure]),
         };
         if self.repositories.iter().any(|found| found.git.is_shallow()) {
-            result.remarks.push(Sentence::note(SHALLOW));
+            result.remarks.push(Sentence::note(format!(
+                "the clone is shallow: its oldest commit seems to add all that it has; {}",
+                advice::git::unshallow(None)
+            )));
         }
         if let (true, Some(typed)) = (is_empty, self.provider)
             && self
