@@ -1,5 +1,6 @@
 //! The next step that a diagnostic advises, with the command that takes it as a value.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::shortened::{MAX_TEXT, shortened};
@@ -15,7 +16,22 @@ pub struct Help {
     pub command: Option<RootCommand>,
     /// Only an edit of the configuration helps: no command does.
     pub by_hand: bool,
+    /// The command that names a provider, with the text around it; `None` if the text has none.
+    about_provider: Option<Box<ProviderCommand>>,
 }
+
+/// A command that names a provider, in its sentence.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct ProviderCommand {
+    before: String,
+    /// The command without the provider.
+    command: RootCommand,
+    provider: String,
+    after: String,
+}
+
+/// Maximum number of providers that a command names; for more it names none, and concerns all.
+const MAX_PROVIDERS: usize = 12;
 
 /// A command line for one root of a run, with the one that does the same for all of them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,10 +51,52 @@ impl Help {
         }
     }
 
-    /// Returns the text as it is for all roots of the run.
+    /// Returns the text as it is for all roots of the run, without the provider that its command names.
     #[must_use]
     pub fn for_all(&self) -> &str {
         self.text_for_all.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Returns the advice that serves for all of these, whose texts [for all roots](Self::for_all) are equal: its
+    /// command names the providers of all. `None` if there are none.
+    #[must_use]
+    pub fn of_several<'a>(
+        helps: impl Iterator<Item = &'a Self> + Clone,
+        is_one_root: bool,
+    ) -> Option<AdviceText> {
+        let first = helps.clone().next()?;
+        let line = |command: &RootCommand| {
+            if is_one_root {
+                command.for_root.clone()
+            } else {
+                command.for_all.clone()
+            }
+        };
+        let Some(shared) = &first.about_provider else {
+            let text = if is_one_root {
+                &first.text
+            } else {
+                first.for_all()
+            };
+            return Some(AdviceText {
+                text: text.to_owned(),
+                command: first.command.as_ref().map(line),
+            });
+        };
+        let providers: BTreeSet<&str> = helps
+            .filter_map(|help| Some(&*help.about_provider.as_ref()?.provider))
+            .collect();
+        let command = if providers.len() > MAX_PROVIDERS {
+            line(&shared.command)
+        } else {
+            let providers = Vec::from_iter(providers).join(" ");
+            line(&shared.command.with(providers))
+        };
+        let text = shared.around(&command);
+        Some(AdviceText {
+            text: shortened(&text, MAX_TEXT).into_owned(),
+            command: first.command.as_ref().map(|_| command),
+        })
     }
 
     /// Adds a line below, which names no command.
@@ -51,7 +109,26 @@ impl Help {
             text.push('\n');
             text.push_str(line);
         }
+        if let Some(parts) = &mut self.about_provider {
+            parts.after.push('\n');
+            parts.after.push_str(line);
+        }
         self
+    }
+}
+
+/// Advice as it is shown once for several findings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdviceText {
+    /// The text.
+    pub text: String,
+    /// The command that fixes all of them, if a command alone does.
+    pub command: Option<String>,
+}
+
+impl ProviderCommand {
+    fn around(&self, command: &str) -> String {
+        format!("{}`{command}`{}", self.before, self.after)
     }
 }
 
@@ -108,6 +185,33 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
+impl RootCommand {
+    /// Returns advice with the command for a provider in the midst of a text; the same advice on several providers
+    /// is one, whose command names all of them.
+    #[must_use]
+    pub fn for_provider(
+        &self,
+        provider: impl fmt::Display,
+        before: impl Into<String>,
+        after: impl Into<String>,
+    ) -> Help {
+        let parts = ProviderCommand {
+            before: before.into(),
+            command: self.clone(),
+            provider: provider.to_string(),
+            after: after.into(),
+        };
+        let command = self.with(&parts.provider);
+        let text_for_all = parts.around(&self.for_all);
+        Help {
+            text_for_all: Some(shortened(&text_for_all, MAX_TEXT).into_owned()),
+            about_provider: Some(Box::new(parts.clone())),
+            command: Some(command.clone()),
+            ..parts.around(&command.for_root).into()
+        }
+    }
+}
+
 impl fmt::Display for RootCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.for_root)
@@ -121,6 +225,7 @@ impl From<String> for Help {
             text_for_all: None,
             command: None,
             by_hand: false,
+            about_provider: None,
         }
     }
 }

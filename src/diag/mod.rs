@@ -16,7 +16,7 @@ use std::ops::Range;
 
 pub use counts::{Counts, counted, counted_as};
 pub use finding::{Finding, NamedAdvisory, Share, TurnedOff};
-pub use help::{Help, RootCommand, quoted};
+pub use help::{AdviceText, Help, RootCommand, quoted};
 pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};

@@ -64,30 +64,24 @@ pub fn folds(roots: &[RootRow<'_>], is_wanted: &dyn Fn(&FindingIndex) -> bool) -
     }
     grouped(wanted)
         .into_iter()
-        .map(|(key, members)| {
+        .map(|(key, mut members)| {
+            // In the order of the files: a list of lines that jumps about is hard to read.
+            members.sort_by_key(|member| {
+                let row = finding(roots, *member);
+                (member.root, row.file.as_deref(), row.line, row.column)
+            });
             // Members have equal help for all roots, and with it equal commands.
-            let help = finding(roots, members[0]).help.as_ref();
+            let helps = members
+                .iter()
+                .filter_map(|member| finding(roots, *member).help.as_ref());
             let is_one_root = members.iter().all(|member| member.root == members[0].root);
+            let advice = Help::of_several(helps, is_one_root);
             Fold {
                 rule: key.rule,
                 severity: key.severity,
                 title: title(roots, &members),
-                help: help.map(|help| {
-                    let text = if is_one_root {
-                        &help.text
-                    } else {
-                        help.for_all()
-                    };
-                    text.to_owned()
-                }),
-                command: help.and_then(|help| {
-                    let command = help.command.as_ref()?;
-                    Some(if is_one_root {
-                        command.for_root.clone()
-                    } else {
-                        command.for_all.clone()
-                    })
-                }),
+                command: advice.as_ref().and_then(|advice| advice.command.clone()),
+                help: advice.map(|advice| advice.text),
                 members,
             }
         })

@@ -9,7 +9,7 @@ use crate::run::options::{RootChoice, RunOptions, is_path};
 use crate::verify::Advice;
 
 /// Maximum number of roots that a command repeats from the command line; for more there is a placeholder.
-const MAX_ROOTS: usize = 5;
+const MAX_ROOTS: usize = 20;
 
 /// Returns the commands for a root, as they would be typed from here.
 pub(crate) fn of_root(options: &RunOptions, dir: &Path) -> Advice {

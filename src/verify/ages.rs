@@ -46,7 +46,7 @@ pub(super) fn check(
         };
         // A locked version stays whatever its age (`locker` rules 3.3), so the version must be named.
         let help = subject.advice.update.named_in(|update| {
-            format!("{wait}`{update} {provider}@VERSION` moves to an older version")
+            format!("{wait}`{update}` with an older version behind `{provider}@` moves to that one")
         });
         let diagnostic = Diagnostic::error(rules::RELEASE_TOO_YOUNG, title)
             .at(subject.file, subject.version(provider), youth.seen_at(now))

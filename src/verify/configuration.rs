@@ -182,9 +182,11 @@ fn outside<'a>(
                 subject.version(provider),
                 format!("locked at {version} here"),
             )
-            .help(subject.advice.update.named_in(|update| {
-                format!("change the constraint, or move the version with `{update} ADDR`")
-            }));
+            .help(subject.advice.update.for_provider(
+                provider.short(subject.flavor),
+                "run ",
+                " to move the version, or change the constraint",
+            ));
         Finding::about(provider, among_clashing(diagnostic, place, &clash))
     })
 }

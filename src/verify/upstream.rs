@@ -211,12 +211,11 @@ impl UpstreamEntry<'_> {
         // `init` asks for it even if it is installed, and fails (`resolve` rules 2.2).
         let diagnostic = Diagnostic::error(rules::VERSION_GONE, title)
             .at(self.subject.file, self.subject.version(provider), newest)
-            .help(self.subject.advice.update.named_in(|update| {
-                format!(
-                    "find out why it was withdrawn; then run `{update} ADDR`, which selects another \
-                     version"
-                )
-            }));
+            .help(self.subject.advice.update.for_provider(
+                provider.short(self.subject.flavor),
+                "find out why it was withdrawn; then run ",
+                ", which selects another version",
+            ));
         Finding::about(provider, diagnostic)
     }
 
@@ -375,15 +374,16 @@ impl UpstreamEntry<'_> {
             constraints.newest(versions.iter()),
         ) {
             (false, _) => format!("the constraints \"{constraints}\" do not allow it").into(),
-            (true, Some(other)) if other != newest => update.named_in(|update| {
-                format!(
-                    "the constraints \"{constraints}\" allow it, and newer ones: `{update} ADDR` \
-                     moves to {other}, with --patch to {newest}"
-                )
-            }),
-            (true, _) => update.named_in(|update| {
-                format!("the constraints allow it: `{update} ADDR` moves to it")
-            }),
+            (true, Some(other)) if other != newest => update.for_provider(
+                provider.short(subject.flavor),
+                format!("the constraints \"{constraints}\" allow it, and newer ones: "),
+                format!(" moves to {other}, with --patch to {newest}"),
+            ),
+            (true, _) => update.for_provider(
+                provider.short(subject.flavor),
+                "the constraints allow it: ",
+                " moves to it",
+            ),
         };
         let title = format!("{provider} {newest} is available, a patch upgrade from {version}");
         let diagnostic = Diagnostic::note(rules::NEWER_PATCH, title)

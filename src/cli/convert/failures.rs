@@ -76,17 +76,15 @@ fn not_offered(moved: &MovedEntry, error: &LockError, root: &Root) -> Failure {
     if let LockError::Select(error) = error
         && let SelectError::LockedGone { newest, .. } = &**error
     {
-        let newest = match newest {
-            Some(newest) => format!(", as {newest} may be"),
-            None => String::new(),
-        };
         return Failure {
             title: format!("{host} does not offer {short} {version}"),
             causes: vec![is_locked],
-            help: Some(format!(
-                "lock a version that both registries have{newest}, with `lockctl update \
-                 {short}@VERSION`; then convert again"
-            )),
+            help: newest.as_ref().map(|newest| {
+                format!(
+                    "lock a version that both registries have: this one has {newest}, and `lockctl update \
+                     {short}@{newest}` moves to it if the other has it, too; then convert again"
+                )
+            }),
         };
     }
     Failure {
