@@ -107,8 +107,9 @@ impl Completion<'_> {
         };
         let (document, _) =
             lockfile::parse(FileId::ALONE, &bytes, Flavor::newest(Program::Terraform));
-        let providers = document.lock.providers.keys();
+        let providers = document.addresses();
         providers
+            .into_iter()
             .map(|addr| {
                 // Commands take an address without its host for that of either program.
                 let shortened = Flavor::ALL.map(|flavor| addr.short(flavor));

@@ -144,6 +144,33 @@ impl<'a> Repository<'a> {
         }
     }
 
+    /// Returns true if git makes CRLF of the LF that it stores for a file of a directory, and LF of the CRLF again.
+    ///
+    /// That is known of a file that git tracks with LF and that has CRLF on disk: its attributes name it a text, or
+    /// say nothing while `core.autocrlf` is set.
+    ///
+    /// # Errors
+    /// If git is not installed, if there is no repository, or if git refuses to use it.
+    pub fn converts_line_ends(run: &'a dyn Run, dir: &Path, file: &str) -> Result<bool, GitError> {
+        let repository = Self::anywhere(run, dir);
+        let listed = repository.output(&["ls-files", "--eol", "--", file], &[], MAX_LIST_BYTES)?;
+        let listed = String::from_utf8_lossy(&listed);
+        // As in `i/lf    w/crlf  attr/text=auto eol=crlf` (git-ls-files(1)).
+        let mut words = listed.split_ascii_whitespace();
+        if (words.next(), words.next()) != (Some("i/lf"), Some("w/crlf")) {
+            return Ok(false);
+        }
+        Ok(match words.next() {
+            Some("attr/-text") | None => false,
+            Some("attr/") => {
+                let setting = repository.setting(None, "core.autocrlf")?;
+                let is_off = |value: &str| ["false", "no", "off", "0"].contains(&value);
+                setting.is_some_and(|value| !is_off(&value.to_lowercase()))
+            }
+            Some(_) => true,
+        })
+    }
+
     /// Makes a value for a directory that may be in no repository at all.
     pub(super) fn anywhere(run: &'a dyn Run, dir: &Path) -> Self {
         Self {

@@ -60,6 +60,15 @@ impl LockError {
                     version,
                     platforms,
                     ..
+                } if matches!(self, Self::PackagesNotAsked { platforms: same, .. } if same == platforms) =>
+                {
+                    format!("{provider} {version}")
+                }
+                Self::PackagesNotAsked {
+                    provider,
+                    version,
+                    platforms,
+                    ..
                 } => format!(
                     "{provider} {version} for {}",
                     platform::join(platforms, ", ")

@@ -7,7 +7,9 @@
 mod canonical;
 mod comments;
 mod error;
+mod faulty;
 mod header;
+mod line_ends;
 mod parse;
 #[cfg(test)]
 mod tests;
@@ -27,7 +29,9 @@ use crate::version::{Constraints, Version};
 
 pub use comments::comments;
 pub use error::LockFileError;
+pub use faulty::{EntryPart, FaultyEntry, WrongForm};
 pub use header::header_of;
+pub use line_ends::{LF_ATTRIBUTE, has_crlf_only};
 pub use parse::{markers_help, parse};
 pub use write::{write, write_entry};
 
@@ -63,6 +67,8 @@ pub struct Document {
     /// Blocks without a fault of their own whose address an earlier block has already, in the order
     /// of the file; each is reported as a duplicate.
     pub repeated: Vec<(ProviderAddr, ProviderLock)>,
+    /// The blocks with a fault of their own whose address could be read, in the order of the file.
+    pub faulty: Vec<FaultyEntry>,
     /// The position of each entry of `lock`.
     pub places: BTreeMap<ProviderAddr, Places>,
     /// The program whose header the file begins with, if it has one.

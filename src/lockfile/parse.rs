@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::faulty::{EntryPart, FaultyEntry, PartialPlaces, WrongForm};
 use super::header::{header_lines, header_of};
 use super::{Document, Places, ProviderLock, canonical};
 use crate::addr::ProviderAddr;
@@ -23,6 +24,9 @@ pub fn markers_help(resolve: &str) -> String {
          the marker lines"
     )
 }
+
+/// Number of parts of an address that names its host.
+const ADDRESS_PARTS: usize = 3;
 
 /// Reads a lock file; `bytes` need not be UTF-8, because comments may hold anything.
 ///
@@ -65,6 +69,7 @@ pub(super) fn parse_any(file: FileId, bytes: &[u8], flavor: Flavor) -> (Document
         diagnostics,
         faults,
         seen: BTreeMap::new(),
+        forms: Vec::new(),
     };
     reader.body(&body);
     let mut diagnostics = reader.diagnostics;
@@ -124,6 +129,21 @@ struct DocumentReader {
     /// The offsets of syntax errors, sorted.
     faults: Vec<usize>,
     seen: BTreeMap<ProviderAddr, Span>,
+    /// The texts of the block at hand that have one right form.
+    forms: Vec<WrongForm>,
+}
+
+/// A provider block as far as it could be read.
+struct BlockParts {
+    version: Option<Version>,
+    constraints: Option<Constraints>,
+    /// The list of hashes could be read; elements may have faults.
+    has_hashes: bool,
+    places: PartialPlaces,
+    /// The title of the first fault.
+    title: Option<String>,
+    /// The number of faults, those of syntax included.
+    faults: usize,
 }
 
 impl DocumentReader {
@@ -157,26 +177,69 @@ impl DocumentReader {
         let Some(label) = self.label(block, "source_addr") else {
             return;
         };
+        let before = self.diagnostics.len();
+        self.forms.clear();
         let Some(addr) = self.addr(label) else { return };
-        let entry = self.entry(block);
+        let label_faults = self.diagnostics.len() - before;
+        let parts = self.parts(block);
+        if label_faults > 0 {
+            let title = self.diagnostics[before].title.clone();
+            self.diagnostics.truncate(before + label_faults);
+            self.faulty(addr, block, parts, (title, label_faults));
+            return;
+        }
         // The first block counts, even if it is at fault; the entry is read before, so that all faults
         // of the repetition are reported as well.
-        if let Some(first) = self.seen.get(&addr) {
+        let first = self.seen.get(&addr).copied();
+        if let Some(first) = first {
             self.push(
                 Diagnostic::error(rules::DUPLICATE_PROVIDER, "Duplicate provider lock")
                     .at(self.file, block.header, "locked again")
-                    .see(self.file, *first, "first locked here")
+                    .see(self.file, first, "first locked here")
                     .help("delete one of the two blocks"),
             );
-            let repeated = entry.map(|(entry, _)| (addr, entry));
-            self.document.repeated.extend(repeated);
-            return;
+        } else {
+            self.seen.insert(addr.clone(), block.header);
         }
-        self.seen.insert(addr.clone(), block.header);
-        if let Some((entry, places)) = entry {
-            self.document.lock.providers.insert(addr.clone(), entry);
-            self.document.places.insert(addr, places);
+        match (sound(block, &parts), first) {
+            (None, _) => {
+                let title = parts.title.clone().unwrap_or_default();
+                self.faulty(addr, block, parts, (title, 0));
+            }
+            (Some((entry, _)), Some(_)) => self.document.repeated.push((addr, entry)),
+            (Some((entry, places)), None) => {
+                self.document.lock.providers.insert(addr.clone(), entry);
+                self.document.places.insert(addr, places);
+            }
         }
+    }
+
+    /// Keeps a block with a fault; `label` is the title of its first fault, with the number of faults in its label.
+    fn faulty(
+        &mut self,
+        addr: ProviderAddr,
+        block: &Block,
+        parts: BlockParts,
+        (title, label_faults): (String, usize),
+    ) {
+        let listed = parts.places.listed.iter().map(|(hash, _)| hash.clone());
+        self.document.faulty.push(FaultyEntry {
+            addr,
+            header: block.header,
+            title,
+            version: parts.version,
+            constraints: parts.constraints,
+            hashes: parts.has_hashes.then(|| listed.collect()),
+            forms: std::mem::take(&mut self.forms),
+            faults: label_faults + parts.faults,
+            // Behind a label at fault nothing else is reported.
+            reported: if label_faults > 0 {
+                label_faults
+            } else {
+                parts.faults
+            },
+            places: parts.places,
+        });
     }
 
     /// Returns the only label of a block, else reports.
@@ -201,7 +264,7 @@ impl DocumentReader {
         None
     }
 
-    /// Reads the label of a provider block, which must be canonical.
+    /// Reads the label of a provider block, which must be canonical; another form of it is reported.
     fn addr(&mut self, label: &Word) -> Option<ProviderAddr> {
         let parsed = ProviderAddr::parse(&label.text, self.flavor);
         match parsed {
@@ -225,7 +288,11 @@ impl DocumentReader {
                         .at(self.file, label.span, note)
                         .help(format!("replace the label by {:?}", addr.to_string())),
                 );
-                None
+                // A short address means another host in each program.
+                if label.text.split('/').count() == ADDRESS_PARTS {
+                    self.wrong_form(EntryPart::Label, label.span, &label.text, addr.to_string());
+                }
+                Some(addr)
             }
             Ok(addr) => Some(addr),
             Err(error) => {
@@ -243,8 +310,8 @@ impl DocumentReader {
         );
     }
 
-    /// Reads the inside of a provider block; `None` if any of it is at fault.
-    fn entry(&mut self, block: &Block) -> Option<(ProviderLock, Places)> {
+    /// Reads the inside of a provider block.
+    fn parts(&mut self, block: &Block) -> BlockParts {
         let before = self.diagnostics.len();
         for item in &block.body.items {
             match item {
@@ -258,32 +325,41 @@ impl DocumentReader {
         // All three are read before any of them decides, so that every fault of the block is reported
         // at once.
         let version = self.version(block);
-        let constraints = block
-            .body
-            .attribute("constraints")
-            .map(|a| (self.constraints(a), a));
-        let hashes = block.body.attribute("hashes").map(|a| (self.hashes(a), a));
-        let (version, version_span) = version?;
-        if self.diagnostics.len() > before {
-            return None;
+        let attribute = |name| block.body.attribute(name);
+        let constraints = attribute("constraints").map(|a| (self.constraints(a), a.value.span));
+        let hashes = attribute("hashes").map(|a| (self.hashes(a), a.value.span));
+        let syntax_faults = self.syntax_faults(block);
+        // An attribute that is not there may be what could not be parsed.
+        let is_parsed = syntax_faults == 0;
+        BlockParts {
+            constraints: match &constraints {
+                Some((constraints, _)) => constraints.clone(),
+                None => is_parsed.then(Constraints::default),
+            },
+            has_hashes: match &hashes {
+                Some((listed, _)) => listed.is_some(),
+                None => is_parsed,
+            },
+            places: PartialPlaces {
+                version: version.as_ref().map(|(_, span)| *span),
+                constraints: constraints.map(|(_, span)| span),
+                hashes: hashes.as_ref().map(|(_, span)| *span),
+                listed: hashes.and_then(|(listed, _)| listed).unwrap_or_default(),
+            },
+            version: version.map(|(version, _)| version),
+            title: self
+                .diagnostics
+                .get(before)
+                .map(|fault| fault.title.clone()),
+            faults: self.diagnostics.len() - before + syntax_faults,
         }
-        let listed = hashes
-            .as_ref()
-            .map(|(listed, _)| listed.clone())
-            .unwrap_or_default();
-        let places = Places {
-            header: block.header,
-            version: version_span,
-            constraints: constraints.as_ref().map(|(_, a)| a.value.span),
-            hashes: hashes.as_ref().map(|(_, a)| a.value.span),
-            listed: listed.clone(),
-        };
-        let entry = ProviderLock {
-            version,
-            constraints: constraints.map(|(set, _)| set).unwrap_or_default(),
-            hashes: listed.into_iter().map(|(hash, _)| hash).collect(),
-        };
-        Some((entry, places))
+    }
+
+    /// Counts the faults of syntax within a block.
+    fn syntax_faults(&self, block: &Block) -> usize {
+        let start = self.faults.partition_point(|at| *at < block.span.start);
+        let end = self.faults.partition_point(|at| *at <= block.span.end);
+        end.saturating_sub(start)
     }
 
     fn version(&mut self, block: &Block) -> Option<(Version, Span)> {
@@ -295,14 +371,7 @@ impl DocumentReader {
         };
         let Some(attribute) = block.body.attribute("version") else {
             // Where the argument is there but could not be parsed, that was reported already.
-            let next = self
-                .faults
-                .partition_point(|start| *start < block.span.start);
-            let hides_a_fault = self
-                .faults
-                .get(next)
-                .is_some_and(|start| *start <= block.span.end);
-            if !hides_a_fault {
+            if self.syntax_faults(block) == 0 {
                 self.push(missing(block.header, "\"version\" is required here"));
             }
             return None;
@@ -327,7 +396,8 @@ impl DocumentReader {
                         .at(self.file, span, format!("must be written as {form:?}"))
                         .help(format!("write version = {form:?}")),
                 );
-                None
+                self.wrong_form(EntryPart::Version, span, &text, form);
+                Some((version, span))
             }
             Err(error) => {
                 self.push(
@@ -335,22 +405,21 @@ impl DocumentReader {
                         .at(self.file, span, error.to_string())
                         .help("restore the line from version control, or delete the block and lock again"),
                 );
-                None
+                // Release tags have this prefix, and say which version is meant.
+                let version: Version = text.strip_prefix('v')?.parse().ok()?;
+                self.wrong_form(EntryPart::Version, span, &text, version.to_string());
+                Some((version, span))
             }
         }
     }
 
-    fn constraints(&mut self, attribute: &Attribute) -> Constraints {
+    fn constraints(&mut self, attribute: &Attribute) -> Option<Constraints> {
         let span = attribute.value.span;
-        let Some(value) = self.constant(&attribute.value) else {
-            return Constraints::default();
-        };
-        let Some(text) = self.text(&value, span) else {
-            return Constraints::default();
-        };
+        let value = self.constant(&attribute.value)?;
+        let text = self.text(&value, span)?;
         let title = "Invalid provider version constraints";
         match Constraints::parse_lock(&text) {
-            Ok(set) if set.to_string() == text => return set,
+            Ok(set) if set.to_string() == text => Some(set),
             // Likewise: the programs compare the text with the canonical one (`version` rules 3.1).
             Ok(set) => {
                 let form = set.to_string();
@@ -359,17 +428,21 @@ impl DocumentReader {
                         .at(self.file, span, format!("must be written as {form:?}"))
                         .help(format!("write constraints = {form:?}")),
                 );
+                self.wrong_form(EntryPart::Constraints, span, &text, form);
+                Some(set)
             }
-            Err(error) => self.push(
-                Diagnostic::error(rules::CONSTRAINTS_MALFORMED, title)
-                    .at(self.file, span, error.to_string())
-                    .help("delete the line, and lock again"),
-            ),
+            Err(error) => {
+                self.push(
+                    Diagnostic::error(rules::CONSTRAINTS_MALFORMED, title)
+                        .at(self.file, span, error.to_string())
+                        .help("delete the line, and lock again"),
+                );
+                None
+            }
         }
-        Constraints::default()
     }
 
-    fn hashes(&mut self, attribute: &Attribute) -> Vec<(Hash, Span)> {
+    fn hashes(&mut self, attribute: &Attribute) -> Option<Vec<(Hash, Span)>> {
         let span = attribute.value.span;
         // A literal list, whose elements may be constant expressions (rules 2.3).
         let ExprKind::Tuple(elements) = &attribute.value.kind else {
@@ -380,7 +453,7 @@ impl DocumentReader {
                     "a list in brackets is required",
                 ),
             );
-            return Vec::new();
+            return None;
         };
         // The programs refuse an empty list, although an absent one is fine (rules 2.7).
         if elements.is_empty() {
@@ -390,10 +463,8 @@ impl DocumentReader {
                     .help("delete the line, and lock again"),
             );
         }
-        elements
-            .iter()
-            .filter_map(|element| self.hash(element))
-            .collect()
+        let listed = elements.iter().filter_map(|element| self.hash(element));
+        Some(listed.collect())
     }
 
     fn hash(&mut self, element: &Expr) -> Option<(Hash, Span)> {
@@ -462,7 +533,39 @@ impl DocumentReader {
         );
     }
 
+    fn wrong_form(&mut self, part: EntryPart, span: Span, written: &str, required: String) {
+        self.forms.push(WrongForm {
+            part,
+            span,
+            written: written.to_owned(),
+            required,
+        });
+    }
+
     fn push(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
     }
+}
+
+/// Returns the entry of a block, unless any of it is at fault.
+fn sound(block: &Block, parts: &BlockParts) -> Option<(ProviderLock, Places)> {
+    if parts.faults > 0 {
+        return None;
+    }
+    let places = &parts.places;
+    let listed = &places.listed;
+    Some((
+        ProviderLock {
+            version: parts.version.clone()?,
+            constraints: parts.constraints.clone()?,
+            hashes: listed.iter().map(|(hash, _)| hash.clone()).collect(),
+        },
+        Places {
+            header: block.header,
+            version: places.version?,
+            constraints: places.constraints,
+            hashes: places.hashes,
+            listed: listed.clone(),
+        },
+    ))
 }

@@ -8,7 +8,7 @@ use super::several::{FaultLine, Several};
 use super::{
     CommandResult, FindingDisplay, ResultEntry, RootResult, RootRow, TextBlock, notes, reading,
 };
-use crate::diag::{self, Diagnostic, Finding, Severity, Texts, counted};
+use crate::diag::{self, Diagnostic, Finding, Label, Severity, Texts, counted};
 
 /// Maximum number of lines of one cause; more are counted.
 const MAX_LINES: usize = 5;
@@ -222,6 +222,12 @@ impl View<'_> {
                 if is_same_note {
                     label.note.clear();
                 }
+                if let Some(name) = self.name_beside(member, &label) {
+                    label.note = match &*label.note {
+                        "" => name,
+                        note => format!("{name}: {note}"),
+                    };
+                }
                 FaultLine::Source(Some(label))
             }
             Some(label) => {
@@ -231,6 +237,20 @@ impl View<'_> {
             }
             None => FaultLine::Name(diagnostic.title.clone()),
         }
+    }
+
+    /// Returns the name of the provider of a finding, if the line of its place does not show it.
+    fn name_beside(&self, member: FindingIndex, label: &Label) -> Option<String> {
+        let provider = self.finding(member).provider.as_ref()?;
+        let name = match self.result.roots()[member.root].flavor {
+            Some(flavor) => provider.short(flavor),
+            None => provider.to_string(),
+        };
+        let texts = &self.result.texts;
+        let line = texts.line(label.file, label.span.start);
+        let line = texts.bytes(label.file).get(line).unwrap_or_default();
+        let is_shown = String::from_utf8_lossy(line).contains(&*name);
+        (!is_shown).then_some(name)
     }
 
     /// Names a root with the providers concerned.

@@ -7,7 +7,7 @@ use super::checked::statuses;
 use super::result::{CommandResult, RootResult, RootStatus, Sentence};
 use super::rows;
 use super::{TextBlock, Tone};
-use crate::diag::{Counts, Severity};
+use crate::diag::{Counts, Severity, counted};
 
 /// The parts of which the text about roots is made.
 #[derive(Clone, Copy)]
@@ -100,7 +100,13 @@ pub fn total(result: &CommandResult, total: Total, verbose: bool) -> Option<Sent
         return None;
     }
     let lack = roots.iter().filter(|root| root.lacks_lock()).count();
-    let mut text = statuses(roots.iter().map(|root| root.status));
+    let is_clean = |root: &RootResult| root.status == RootStatus::Clean;
+    let mut text = if total == Total::Note && roots.iter().all(is_clean) {
+        // A command that judges nothing finds nothing clean.
+        counted(roots.len(), "root")
+    } else {
+        statuses(roots.iter().map(|root| root.status))
+    };
     if lack > 0 {
         text += &format!("; {lack} of them without a lock file");
     }

@@ -187,6 +187,10 @@ pub enum Cause {
     ConstraintsAdded,
     /// The entry states no constraints any more.
     ConstraintsDropped,
+    /// The entry has a fault, for which the programs refuse the file; its title, empty if the syntax is wrong.
+    Fault(String),
+    /// The entry has no fault any more.
+    FaultRemoved,
 }
 
 impl Cause {
@@ -215,6 +219,7 @@ impl Cause {
             | Self::NoHashes
             | Self::AllHashesLost
             | Self::H1ReplacedBesideList(_)
+            | Self::Fault(_)
             | Self::Constraints(ScopeChange::Impossible) => Risk::Warning,
             Self::NewProvider
             | Self::ProgramSwitched { .. }
@@ -233,7 +238,8 @@ impl Cause {
             | Self::H1Added(_)
             | Self::SchemeCompleted(_)
             | Self::Constraints(_)
-            | Self::ConstraintsAdded => Risk::Routine,
+            | Self::ConstraintsAdded
+            | Self::FaultRemoved => Risk::Routine,
         }
     }
 
@@ -320,6 +326,11 @@ impl fmt::Display for Cause {
             Self::Constraints(change) => f.write_str(scope(*change)),
             Self::ConstraintsAdded => f.write_str("constraints are recorded for the first time"),
             Self::ConstraintsDropped => f.write_str("no constraints are recorded any more"),
+            Self::Fault(title) if title.is_empty() => {
+                f.write_str("the entry is there, with a fault in its syntax")
+            }
+            Self::Fault(title) => write!(f, "the entry is there, with a fault: {title}"),
+            Self::FaultRemoved => f.write_str("the fault that the entry had is gone"),
             of_hashes => match of_hashes.about_facts() {
                 Some(text) => f.write_str(&text),
                 None => f.write_str(&of_hashes.about_hashes()),

@@ -1,7 +1,8 @@
 //! Two states of a lock file, read and compared.
 
 use super::configuration::ConfigurationSides;
-use super::file::{FileCause, FileReview, LockSide, review};
+use super::file::{FileCause, FileReview, review};
+use super::side::LockSide;
 use crate::flavor::{Flavor, Program};
 use crate::requirement::Requirement;
 

@@ -25,6 +25,17 @@ pub struct ProviderChange {
     pub kinds: BTreeSet<ChangeKind>,
     /// The known address that the new one may be mistaken for, if the provider was not locked before.
     pub look_alike: Option<LookAlike>,
+    /// The fault that came or went, for which the programs refuse the file.
+    pub fault: Option<Box<FaultChange>>,
+}
+
+/// A fault of an entry that came or went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaultChange {
+    /// The new entry has a fault that the old one has not; its title, empty if the syntax is wrong.
+    Added(String),
+    /// The new entry has no fault, the old one has.
+    Removed,
 }
 
 /// An entry on one side of a comparison, or on both.
@@ -79,6 +90,10 @@ pub enum ChangeKind {
     HashesRemoved,
     /// The version did not change, and hashes were replaced by others.
     HashesReplaced,
+    /// The entry has a fault now, for which the programs refuse the file.
+    FaultAdded,
+    /// The entry had a fault, and has none now.
+    FaultRemoved,
 }
 
 impl ChangeKind {
@@ -96,6 +111,8 @@ impl ChangeKind {
             Self::HashesAdded => "hashes-added",
             Self::HashesRemoved => "hashes-removed",
             Self::HashesReplaced => "hashes-replaced",
+            Self::FaultAdded => "fault-added",
+            Self::FaultRemoved => "fault-removed",
         }
     }
 }
@@ -153,6 +170,7 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
             sides: Sides::Removed(side(addr, lock)),
             kinds: BTreeSet::from([ChangeKind::Removed]),
             look_alike: None,
+            fault: None,
         });
     }
     for (addr, lock) in added {
@@ -160,6 +178,7 @@ pub fn diff(old: &LockFile, new: &LockFile) -> LockDiff {
             sides: Sides::Added(side(addr, lock)),
             kinds: BTreeSet::from([ChangeKind::Added]),
             look_alike: None,
+            fault: None,
         });
     }
     add_look_alikes(&mut lock_diff.providers, old);
@@ -245,7 +264,7 @@ fn side(addr: &ProviderAddr, lock: &ProviderLock) -> ProviderSide {
     }
 }
 
-fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
+pub(super) fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
     let mut kinds = BTreeSet::new();
     if old.addr.hostname() != new.addr.hostname() {
         kinds.insert(ChangeKind::HostSwitched);
@@ -281,6 +300,7 @@ fn changed(old: ProviderSide, new: ProviderSide) -> ProviderChange {
         sides: Sides::Both { old, new },
         kinds,
         look_alike: None,
+        fault: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::builds::BuildChange;
 use super::causes::{Cause, Risk};
 use super::configuration::ConfigurationCause;
-use super::diff::{ChangeKind, ProviderChange, ProviderSide, Sides};
+use super::diff::{ChangeKind, FaultChange, ProviderChange, ProviderSide, Sides};
 use crate::addr::{ProviderAddr, is_known_publisher};
 use crate::diag::nearest;
 use crate::flavor::Flavor;
@@ -44,11 +44,15 @@ pub struct Explained {
 /// Explains a change by the two entries alone.
 #[must_use]
 pub fn explain(change: &ProviderChange) -> Explained {
-    let causes = match &change.sides {
+    let mut causes = match &change.sides {
         Sides::Added(new) => added(change, &new.lock),
         Sides::Removed(_) => vec![Cause::ProviderRemoved],
         Sides::Both { old, new } => both(change, old, new),
     };
+    causes.extend(change.fault.as_deref().map(|fault| match fault {
+        FaultChange::Added(title) => Cause::Fault(title.clone()),
+        FaultChange::Removed => Cause::FaultRemoved,
+    }));
     Explained::of(causes)
 }
 

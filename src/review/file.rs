@@ -4,23 +4,10 @@ use std::cmp::Reverse;
 
 use super::causes::Risk;
 use super::diff::{LockDiff, diff};
-use super::explain::ExplainedChange;
-use crate::diag::{Diagnostic, FileId, has_errors};
-use crate::flavor::{Flavor, Program};
-use crate::lockfile::{self, Document, LockFile};
-
-/// A lock file as it was read, one side of a comparison.
-#[derive(Clone, Debug)]
-pub struct LockSide {
-    /// The bytes of the file.
-    pub bytes: Vec<u8>,
-    /// The entries and comments that could be read.
-    pub document: Document,
-    /// The faults of the file.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The flavor by whose rules it was read.
-    pub flavor: Flavor,
-}
+use super::explain::{ExplainedChange, explain};
+use super::faults::{self, FaultyBlocks};
+use super::side::LockSide;
+use crate::flavor::Program;
 
 /// A change of a file, explained.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,26 +79,6 @@ impl FileCause {
             | Self::LineEnds
             | Self::FormatOnly => Risk::Routine,
         }
-    }
-}
-
-impl LockSide {
-    /// Reads a lock file.
-    #[must_use]
-    pub fn read(file: FileId, bytes: Vec<u8>, flavor: Flavor) -> Self {
-        let (document, diagnostics) = lockfile::parse(file, &bytes, flavor);
-        Self {
-            bytes,
-            document,
-            diagnostics,
-            flavor,
-        }
-    }
-
-    /// Returns true if some of it could not be read.
-    #[must_use]
-    pub fn is_broken(&self) -> bool {
-        has_errors(&self.diagnostics)
     }
 }
 
@@ -193,10 +160,10 @@ impl FileReview {
 /// there.
 #[must_use]
 pub fn review(old: Option<&LockSide>, new: Option<&LockSide>) -> FileReview {
-    let nothing = LockFile::default();
-    let before = old.map_or(&nothing, |side| &side.document.lock);
-    let now = new.map_or(&nothing, |side| &side.document.lock);
-    let lock_diff = diff(before, now);
+    let blocks = [&FaultyBlocks::of(old), &FaultyBlocks::of(new)];
+    let [before, now] = &faults::entries(blocks, |change| explain(change).risk);
+    let mut lock_diff = diff(before, now);
+    faults::add(&mut lock_diff, blocks, [before, now]);
     let mut causes = file_causes(old, new, &lock_diff);
     causes.sort_by_key(|cause| Reverse(cause.risk()));
     let mut providers: Vec<ExplainedChange> = lock_diff

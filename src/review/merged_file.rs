@@ -75,6 +75,12 @@ impl MergeBase {
             };
         }
         let (document, diagnostics) = read(bytes);
+        if let Some(repaired) = document.repaired(&diagnostics) {
+            return Self {
+                lock: repaired.lock,
+                unknown: UnknownEntries::None,
+            };
+        }
         Self {
             lock: document.lock,
             unknown: if has_errors(&diagnostics) {

@@ -29,6 +29,7 @@ mod comparison;
 mod configuration;
 mod diff;
 mod explain;
+mod faults;
 mod file;
 mod folded;
 mod history;
@@ -37,6 +38,7 @@ mod merge;
 mod merged_file;
 mod readable;
 mod registry_page;
+mod side;
 #[cfg(test)]
 mod tests;
 mod verdict;
@@ -49,9 +51,9 @@ pub use builds::BuildChange;
 pub use causes::{Cause, Risk};
 pub use comparison::FileComparison;
 pub use configuration::{ConfigurationCause, ConfigurationSides};
-pub use diff::{ChangeKind, LockDiff, ProviderChange, ProviderSide, Sides, diff};
+pub use diff::{ChangeKind, FaultChange, LockDiff, ProviderChange, ProviderSide, Sides, diff};
 pub use explain::{Explained, ExplainedChange, JudgedHashes, explain};
-pub use file::{FileCause, FileReview, LockSide, review};
+pub use file::{FileCause, FileReview, review};
 pub use folded::{FoldedCause, FoldedChange, FoldedChanges, FoldedRemark, fold};
 pub use history::{HistoryChange, HistoryFilter, HistoryStep, history};
 pub use markers::{
@@ -63,4 +65,5 @@ pub use merge::{
 pub use merged_file::{ChangedBy, MergeSides, MergedFile, merged_program};
 pub use readable::readable;
 pub use registry_page::registry_page;
+pub use side::LockSide;
 pub use verdict::{Verdict, verdict};

@@ -104,6 +104,8 @@ enum ChangeGroup {
     MoreHashes,
     OtherConstraints,
     SameConstraints,
+    WithFault,
+    WithoutFault,
 }
 
 impl ChangeGroup {
@@ -122,13 +124,15 @@ impl ChangeGroup {
             Self::MoreHashes => "with more hashes",
             Self::OtherConstraints => "with other constraints",
             Self::SameConstraints => "with constraints written in another way",
+            Self::WithFault => "with a fault",
+            Self::WithoutFault => "without its fault",
         }
     }
 }
 
 /// The groups of kinds of change. Of several kinds the first one here counts: it changes most at the next
 /// `init`.
-const GROUPS: [(ChangeKind, ChangeGroup); 9] = [
+const GROUPS: [(ChangeKind, ChangeGroup); 11] = [
     (ChangeKind::Added, ChangeGroup::Added),
     (ChangeKind::Removed, ChangeGroup::Removed),
     (ChangeKind::HostSwitched, ChangeGroup::OtherSource),
@@ -141,6 +145,8 @@ const GROUPS: [(ChangeKind, ChangeGroup); 9] = [
         ChangeKind::ConstraintsChanged,
         ChangeGroup::OtherConstraints,
     ),
+    (ChangeKind::FaultAdded, ChangeGroup::WithFault),
+    (ChangeKind::FaultRemoved, ChangeGroup::WithoutFault),
 ];
 
 fn group(

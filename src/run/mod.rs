@@ -19,6 +19,7 @@ pub(crate) mod facts;
 mod failure;
 pub(crate) mod ignored;
 mod job;
+pub(crate) mod line_ends;
 pub(crate) mod mirror;
 pub(crate) mod options;
 pub(crate) mod platforms;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use crate::config;
-use crate::diag::{Diagnostic, RootCommand, Texts, has_errors, rules};
+use crate::diag::{Diagnostic, RootCommand, Severity, Texts, has_errors, rules};
 use crate::flavor::Program;
 use crate::lockfile;
 use crate::project::PackageSource;
@@ -20,6 +20,9 @@ use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
 
 pub(crate) use crate::workspace::LockText;
+
+/// Maximum number of texts in another form than the required one that a remark lists; more are counted.
+const MAX_FORMS: usize = 3;
 
 /// A root with the commands that would be typed for it.
 pub(crate) struct Root {
@@ -159,6 +162,64 @@ impl Root {
         };
         result.faults(&lock.diagnostics);
         Ok((!has_errors(&lock.diagnostics)).then_some(lock))
+    }
+
+    /// Returns the lock file with every text in its only right form, and says which had another one; `None` if none
+    /// had, or if anything else is wrong.
+    pub(crate) fn repaired_lock(&self, result: &mut RootResult) -> Option<LockText> {
+        let lock = self.lock.as_ref()?;
+        // Which of two blocks counts is for `verify --fix` to find out.
+        let document = lock.document.repaired(&lock.diagnostics)?;
+        let mut forms: Vec<String> = lock.document.forms().collect();
+        let more = forms.len().saturating_sub(MAX_FORMS);
+        forms.truncate(MAX_FORMS);
+        let more = if more > 0 {
+            format!("; and {more} more")
+        } else {
+            String::new()
+        };
+        result.remark(format!(
+            "fixed when the file is written: {}{more}",
+            forms.join("; ")
+        ));
+        let warnings = lock.diagnostics.iter();
+        let warnings = warnings.filter(|fault| fault.severity != Severity::Error);
+        Some(LockText {
+            document,
+            diagnostics: warnings.cloned().collect(),
+            ..lock.clone()
+        })
+    }
+
+    /// Returns the root with another reading of its lock file.
+    pub(crate) fn with_lock(&self, lock: LockText) -> Self {
+        let mut root = self.root.clone();
+        root.lock = Some(lock);
+        Self {
+            root,
+            advice: self.advice.clone(),
+            is_empty: self.is_empty,
+        }
+    }
+
+    /// As [`sound_lock_of`](Self::sound_lock_of), but of a lock file with faults, which are added, returns what can be
+    /// read.
+    ///
+    /// # Errors
+    /// If a root that was named has none.
+    pub(crate) fn readable_lock_of(
+        &self,
+        choice: &RootChoice,
+        result: &mut RootResult,
+    ) -> Result<Option<LockText>, Failure> {
+        let sound = self.sound_lock_of(choice, result)?.cloned();
+        Ok(sound.or_else(|| {
+            let lock = self.lock.clone()?;
+            Some(LockText {
+                document: lock.document.readable(),
+                ..lock
+            })
+        }))
     }
 
     /// As [`sound_lock`](Self::sound_lock), but a root that was searched for may lack a lock file: whoever

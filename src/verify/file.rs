@@ -46,7 +46,16 @@ fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
         comments => format!("; that drops {}", counted(comments, "comment")),
     };
     // No other program begins with an empty line and writes no header (`terragrunt` rules 9.5).
-    let remark = if bytes.starts_with(TERRAGRUNT_BEGINNING) {
+    let has_crlf_only = lockfile::has_crlf_only(bytes, &written);
+    let keep_lf = if has_crlf_only {
+        let attribute = lockfile::LF_ATTRIBUTE;
+        format!("; the line `{attribute}` in .gitattributes keeps git from making CRLF")
+    } else {
+        String::new()
+    };
+    let remark = if has_crlf_only {
+        "the lines end with CRLF, and nothing else differs"
+    } else if bytes.starts_with(TERRAGRUNT_BEGINNING) {
         "the provider cache of Terragrunt writes files without a header"
     } else {
         "the first difference is in this line"
@@ -57,7 +66,12 @@ fn not_canonical(subject: CheckedLock<'_>, bytes: &[u8]) -> Option<Diagnostic> {
             "The lock file is not in canonical form",
         )
         .at(subject.file, Span::new(start, end), remark)
-        .help(subject.advice.fmt.run(&format!(" to rewrite it{lost}"))),
+        .help(
+            subject
+                .advice
+                .fmt
+                .run(&format!(" to rewrite it{lost}{keep_lf}")),
+        ),
     )
 }
 

@@ -172,18 +172,22 @@ fn check_lock(
 ) -> PackageFacts {
     let groups = checks.groups;
     let is_broken = has_errors(lock.diagnostics);
-    // A file that cannot be read is reported whichever groups are wanted: nothing can be checked.
+    let repaired = lock.document.repaired(lock.diagnostics);
+    // A file that the programs refuse is reported whichever groups are wanted.
     if is_broken || groups.wants(CheckGroup::File) {
-        verdict.report(lock.diagnostics);
+        report_faults(root, lock, repaired.is_some(), verdict);
     }
-    if is_broken {
+    if is_broken && repaired.is_none() {
         return machines(root, lock.document, checks);
     }
+    // Where only the form of texts is wrong, it is known what the file says.
+    let lock = LockInput {
+        document: repaired.as_ref().unwrap_or(lock.document),
+        ..lock
+    };
     let subject = root.subject(lock);
     if groups.wants(CheckGroup::File) {
-        verdict.findings.extend(file::check(subject, lock.bytes));
-        verdict.findings.extend(look_alike::check(subject));
-        verdict.findings.extend(ignored::check(root));
+        check_file(root, subject, lock, verdict);
     }
     if groups.wants(CheckGroup::Configuration) {
         verdict.findings.extend(configuration::check(subject));
@@ -258,6 +262,41 @@ fn check_lock(
     }
     check_policy(root, subject, &releases, checks, (&answers, verdict));
     facts
+}
+
+/// Checks the form of a lock file, and what its names alone show.
+fn check_file(
+    root: &RootInputs<'_>,
+    subject: CheckedLock<'_>,
+    lock: LockInput<'_>,
+    verdict: &mut RootVerdict,
+) {
+    let mut findings = file::check(subject, lock.bytes);
+    // What the programs refuse has no canonical form; its faults are reported.
+    if has_errors(lock.diagnostics) {
+        findings.retain(|finding| finding.diagnostic.code != rules::FILE_NOT_CANONICAL);
+    }
+    verdict.findings.extend(findings);
+    verdict.findings.extend(look_alike::check(subject));
+    verdict.findings.extend(ignored::check(root));
+}
+
+/// Reports the faults of a lock file; where nothing but the form of texts is wrong, with the command that fixes it.
+fn report_faults(
+    root: &RootInputs<'_>,
+    lock: LockInput<'_>,
+    is_repairable: bool,
+    verdict: &mut RootVerdict,
+) {
+    let mut faults = lock.diagnostics.to_vec();
+    let forms = || lock.document.faulty.iter().flat_map(|entry| &entry.forms);
+    for fault in &mut faults {
+        let span = fault.primary.as_ref().map(|label| label.span);
+        if is_repairable && forms().any(|form| Some(form.span) == span) {
+            fault.help = Some(root.advice.fmt.run(" to write it so"));
+        }
+    }
+    verdict.report(&faults);
 }
 
 /// Looks up the locked releases, where a check needs them.

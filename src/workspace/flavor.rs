@@ -142,9 +142,8 @@ fn by_lock(bytes: &[u8]) -> Option<Program> {
         .filter(|program| {
             let host = Flavor::newest(*program).default_host();
             document
-                .lock
-                .providers
-                .keys()
+                .addresses()
+                .iter()
                 .any(|addr| addr.hostname().unicode() == host)
         });
     // A lock file that names both registries was edited, or moved from one program to the other.

@@ -8,6 +8,7 @@ pub(super) mod text;
 
 use std::path::{Path, PathBuf};
 
+use crate::addr::ProviderAddr;
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
@@ -75,9 +76,15 @@ impl Command for DiffArgs {
     }
 }
 
+/// Returns how the providers of results are named.
+fn naming(files: &[FileResult]) -> impl Fn(&ProviderAddr) -> String + use<> {
+    let compared: Vec<&FileComparison> = files.iter().map(|file| &file.comparison).collect();
+    text::naming(&compared)
+}
+
 /// Adds to each change the advisories about its new version that the cache has, and returns them as warnings.
 fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Vec<Sentence> {
-    let flavor = files.first().map(|file| file.comparison.flavor());
+    let name = naming(files);
     let known = {
         let changes = files
             .iter()
@@ -94,10 +101,7 @@ fn advisories(files: &mut [FileResult], common: &Common, world: World<'_>) -> Ve
             }
         }
     }
-    known.warnings(|addr| match flavor {
-        Some(flavor) => addr.short(flavor),
-        None => addr.to_string(),
-    })
+    known.warnings(name)
 }
 
 /// Returns the two paths that were typed, if there is something at both.
@@ -173,11 +177,7 @@ fn result(
         .iter()
         .map(|file| (&*file.comparison.path, &file.comparison.review))
         .collect();
-    let flavor = files.first().map(|file| file.comparison.flavor());
-    let verdict = verdict(&reviews, |addr| match flavor {
-        Some(flavor) => addr.short(flavor),
-        None => addr.to_string(),
-    });
+    let verdict = verdict(&reviews, naming(&files));
     let worst = files.iter().map(|file| file.status).max();
     let subject = ResultSubject::Files(report::ComparedFiles {
         files,

@@ -1,9 +1,8 @@
 //! The text of `lockctl diff`, of files and of their changes.
 
-use std::collections::BTreeMap;
-
+use crate::addr::ProviderAddr;
 use crate::cli::Look;
-use crate::flavor::{Flavor, Program};
+use crate::cli::session::provider;
 use crate::hash::{Hash, Scheme};
 use crate::platform;
 use crate::report::{
@@ -37,9 +36,12 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
         blocks
     } else {
         let with_details = look.verbose || look.markdown;
+        let compared: Vec<&FileComparison> =
+            all.files.iter().map(|file| &file.comparison).collect();
+        let name = naming(&compared);
         all.files
             .iter()
-            .map(|file| changes(&file.comparison, all.are_named, with_details))
+            .map(|file| changes(&file.comparison, &name, all.are_named, with_details))
             .map(TextBlock::Changes)
             .collect()
     };
@@ -51,27 +53,37 @@ pub(super) fn blocks(result: &CommandResult, look: Look) -> Vec<TextBlock> {
     blocks
 }
 
+/// Returns how the providers of comparisons are named.
+pub(in crate::cli) fn naming(
+    files: &[&FileComparison],
+) -> impl Fn(&ProviderAddr) -> String + use<> {
+    let changes = files.iter().flat_map(|file| &file.review.providers);
+    let sides = changes.flat_map(|provider| {
+        let change = &provider.change;
+        change.before().into_iter().chain(change.now())
+    });
+    let flavor = files.first().map(|file| file.flavor());
+    let flavor = provider::short_by(sides.map(|side| &side.addr), flavor);
+    move |provider| match flavor {
+        Some(flavor) => provider.short(flavor),
+        None => provider.to_string(),
+    }
+}
+
 /// Lists what changed in several files, equal changes together.
 pub(in crate::cli) fn folded(files: &[&FileComparison], look: Look) -> Changes {
     let reviews: Vec<(&str, &FileReview)> = files
         .iter()
         .map(|file| (&*file.path, &file.review))
         .collect();
-    let flavors: BTreeMap<&str, Flavor> = files
-        .iter()
-        .map(|file| (&*file.path, file.flavor()))
-        .collect();
+    let name = naming(files);
     let folded = fold(&reviews);
     let remarks = folded.causes.iter().map(|cause| Remark {
         files: cause.files.iter().map(|file| (*file).to_owned()).collect(),
         ..remark(cause.cause.risk(), cause.text())
     });
     let rows = folded.changes.iter().map(|change| {
-        let first = change.files().next().map(|(file, _)| flavors[file]);
-        let mut row = row(
-            change.first,
-            first.unwrap_or(Flavor::newest(Program::Terraform)),
-        );
+        let mut row = row(change.first, &name);
         let risk = change.first.explained.risk;
         row.remark = with_files(risk, &change.remark);
         row.deviations = change
@@ -126,17 +138,17 @@ pub(in crate::cli) fn tone(risk: Risk) -> Tone {
 /// Lists what changed in a file.
 pub(in crate::cli) fn changes(
     comparison: &FileComparison,
+    name: &dyn Fn(&ProviderAddr) -> String,
     is_named: bool,
     with_details: bool,
 ) -> Changes {
-    let flavor = comparison.flavor();
     let remarks = comparison
         .review
         .causes
         .iter()
         .map(|cause| remark(cause.risk(), comparison.review.clause(*cause)));
     let rows = comparison.review.providers.iter().map(|provider| {
-        let mut row = row(provider, flavor);
+        let mut row = row(provider, name);
         if with_details {
             row.details = vec![Details {
                 files: Vec::new(),
@@ -162,7 +174,7 @@ fn remark(risk: Risk, text: String) -> Remark {
     }
 }
 
-fn row(provider: &ExplainedChange, flavor: Flavor) -> ChangeLine {
+fn row(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -> ChangeLine {
     let change = &provider.change;
     let addr = change.addr();
     let version = |side: &ProviderSide| Linked {
@@ -188,7 +200,7 @@ fn row(provider: &ExplainedChange, flavor: Flavor) -> ChangeLine {
             .map(|change| remark(change.risk(), change.to_string()))
             .collect(),
         subject: Linked {
-            text: subject(provider, flavor),
+            text: subject(provider, name),
             url: registry_page(addr, None),
         },
         new: new.filter(|new| old.as_ref().is_none_or(|old| old.text != new.text)),
@@ -200,15 +212,15 @@ fn row(provider: &ExplainedChange, flavor: Flavor) -> ChangeLine {
 
 /// Names the provider; one that replaces another publisher's, or comes from another registry than those of
 /// the programs, with that one.
-fn subject(provider: &ExplainedChange, flavor: Flavor) -> String {
-    let now = provider.change.addr().short(flavor);
+fn subject(provider: &ExplainedChange, name: &dyn Fn(&ProviderAddr) -> String) -> String {
+    let now = name(provider.change.addr());
     let is_other = provider
         .explained
         .causes
         .iter()
         .any(Cause::is_another_publisher);
     match provider.change.before().filter(|_| is_other) {
-        Some(before) => format!("{} → {now}", before.addr.short(flavor)),
+        Some(before) => format!("{} → {now}", name(&before.addr)),
         None => now,
     }
 }

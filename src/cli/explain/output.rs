@@ -115,6 +115,20 @@ impl VerifiedHere {
         self.0.roots().first()
     }
 
+    /// Returns true if the lock file has faults behind which entries may be.
+    fn is_unread(&self) -> bool {
+        let is_in_lock = |finding: &Finding| {
+            let place = finding.diagnostic.primary.as_ref();
+            finding.diagnostic.severity == Severity::Error
+                && place.is_some_and(|label| {
+                    let name = Path::new(self.0.texts.name(label.file));
+                    name.ends_with(lockfile::FILE_NAME)
+                })
+        };
+        self.root()
+            .is_some_and(|root| root.providers.is_empty() && root.findings().any(is_in_lock))
+    }
+
     /// Returns the address under which a provider is locked: its own, else one of the same name on another
     /// host, since a message leaves out the default host.
     fn entry(&self, provider: &ProviderAddr) -> Option<ProviderAddr> {
@@ -219,9 +233,10 @@ impl Explainer<'_> {
             self.add_mirrors(&mut row, subject, entry.is_some());
         }
         let Some(here) = self.here else { return row };
-        row.entry = subject.provider.as_ref().map(|_| match &entry {
-            Some(_) => SymptomEntry::Locked,
-            None => SymptomEntry::Missing,
+        row.entry = subject.provider.as_ref().and_then(|_| match &entry {
+            Some(_) => Some(SymptomEntry::Locked),
+            None if here.is_unread() => None,
+            None => Some(SymptomEntry::Missing),
         });
         // A provider that is not locked has findings of its own, as that it is required.
         let about = entry.as_ref().or(subject.provider.as_ref());

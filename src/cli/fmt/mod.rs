@@ -10,6 +10,7 @@ use crate::report::json::RootStatus;
 use crate::report::reading::Heading;
 use crate::report::{CommandResult, RootResult, TextBlock};
 use crate::run;
+use crate::run::line_ends;
 use crate::world::Replaced;
 pub(in crate::cli) use args::FmtArgs;
 
@@ -18,15 +19,21 @@ impl Command for FmtArgs {
         let choice = &self.roots.choice();
         let mut dropped = Vec::new();
         let all = run::each(&common.options(), choice, world, |root, _, result| {
-            let Some(lock) = root.sound_lock_of(choice, result)? else {
+            let repaired = root.repaired_lock(result);
+            let lock = match &repaired {
+                Some(lock) => Some(lock),
+                None => root.sound_lock_of(choice, result)?,
+            };
+            let Some(lock) = lock else {
                 return Ok(Replaced::Done);
             };
             let text = lockfile::write(&lock.document.lock, root.flavor);
-            let is_canonical = text.as_bytes() == &*lock.bytes;
+            let is_canonical = !line_ends::differs(world, root, &text);
             result.changed = Some(!is_canonical);
             if is_canonical {
                 return Ok(Replaced::Done);
             }
+            line_ends::remark(root, result);
             if self.check {
                 result.status = RootStatus::Findings;
             } else {

@@ -3,12 +3,13 @@
 use super::provenance;
 use super::rows;
 use crate::diag::counted_as;
+use crate::hash::Hash;
 use crate::locker::Locked;
-use crate::lockfile::{Document, LockFile};
+use crate::lockfile::{self, Document, Places};
 use crate::report::{RootResult, Sentence, Tone};
 use crate::resolve::Goals;
 use crate::review::{FileComparison, LockSide};
-use crate::run::root::Root;
+use crate::run::root::{LockText, Root};
 use crate::run::unseen::{CallNames, UnseenParts};
 
 /// The state of the lock file at the end.
@@ -20,7 +21,13 @@ pub(super) enum LockEnding {
 }
 
 /// Says how it ended.
-pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> Sentence {
+pub(super) fn verdict(
+    ending: LockEnding,
+    locked: &Locked,
+    goals: &Goals,
+    root: &Root,
+    written: &str,
+) -> Sentence {
     let path = root.lock_path.display();
     let adds_nothing = locked
         .providers
@@ -38,7 +45,7 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
         }
         (LockEnding::UpToDate, _) => format!("{path} is up to date"),
         (LockEnding::Written, Some(old)) if adds_nothing => {
-            format!("updated {path}{}", changes(&old.document.lock, locked))
+            format!("updated {path}{}", changes(old, locked, written))
         }
         (LockEnding::Written, old) => {
             let verb = if old.is_some() { "updated" } else { "created" };
@@ -54,8 +61,9 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
         }
         (LockEnding::WouldWrite, old) => {
             let verb = match old {
-                Some(_) => "change",
-                None => "be created",
+                Some(old) if adds_nothing => format!("change{}", changes(old, locked, written)),
+                Some(_) => "change".to_owned(),
+                None => "be created".to_owned(),
             };
             let text = format!("{path} would {verb}; nothing was written");
             return Sentence::warning(text);
@@ -75,7 +83,13 @@ pub(super) fn verdict(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
 }
 
 /// Says how it ended in words that many roots share.
-pub(super) fn outcome(ending: LockEnding, locked: &Locked, goals: &Goals, root: &Root) -> String {
+pub(super) fn outcome(
+    ending: LockEnding,
+    locked: &Locked,
+    goals: &Goals,
+    root: &Root,
+    text: &str,
+) -> String {
     let adds_nothing = locked
         .providers
         .iter()
@@ -86,10 +100,14 @@ pub(super) fn outcome(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
         }
         (LockEnding::UpToDate, _) => "lock file up to date".to_owned(),
         (LockEnding::Written, Some(old)) if adds_nothing => {
-            format!("lock file updated{}", changes(&old.document.lock, locked))
+            format!("lock file updated{}", changes(old, locked, text))
         }
         (LockEnding::Written, Some(_)) => "lock file updated".to_owned(),
         (LockEnding::Written, None) => "lock file created".to_owned(),
+        (LockEnding::WouldWrite, Some(old)) if adds_nothing => {
+            let changes = changes(old, locked, text);
+            format!("lock file would change{changes}; nothing was written")
+        }
         (LockEnding::WouldWrite, Some(_)) => {
             "lock file would change; nothing was written".to_owned()
         }
@@ -100,7 +118,8 @@ pub(super) fn outcome(ending: LockEnding, locked: &Locked, goals: &Goals, root: 
 }
 
 /// Lists the changes of a lock file to which no hash was added.
-fn changes(old: &LockFile, locked: &Locked) -> String {
+fn changes(before: &LockText, locked: &Locked, text: &str) -> String {
+    let old = &before.document.lock;
     let stale = locked.providers.iter().filter(|outcome| {
         let new = &locked.lock.providers[&outcome.provider];
         let old = old.providers.get(&outcome.provider);
@@ -118,10 +137,37 @@ fn changes(old: &LockFile, locked: &Locked) -> String {
         n => parts.push(format!("{n} providers removed")),
     }
     if parts.is_empty() {
-        "; layout only".to_owned()
+        format!("; {}", layout(before, text))
     } else {
         format!("; {}", parts.join(", "))
     }
+}
+
+/// Says how the text differs that locks the same.
+fn layout(before: &LockText, text: &str) -> String {
+    if lockfile::has_crlf_only(&before.bytes, text) {
+        return "line ends only (CRLF)".to_owned();
+    }
+    let document = &before.document;
+    let mut parts = Vec::new();
+    if lockfile::header_of(&before.bytes) != lockfile::header_of(text.as_bytes()) {
+        parts.push("header");
+    }
+    let entries = document.places.values();
+    if !entries.is_sorted_by_key(|places| places.header.start) {
+        parts.push("order of entries");
+    }
+    let is_in_order = |places: &Places| {
+        let hashes: Vec<&Hash> = places.listed.iter().map(|(hash, _)| hash).collect();
+        hashes.is_sorted_by(|a, b| a < b)
+    };
+    if !document.places.values().all(is_in_order) {
+        parts.push("order of hashes");
+    }
+    if parts.is_empty() {
+        parts.push("layout");
+    }
+    format!("{} only", parts.join(" and "))
 }
 
 /// Compares the lock file with the text that would replace it.

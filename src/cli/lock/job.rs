@@ -22,6 +22,7 @@ use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
 use crate::run::ignored::ignoring_line;
+use crate::run::line_ends;
 use crate::run::options::ConfigurationOptions;
 use crate::run::platforms::{self, PlatformChoice};
 use crate::run::root::{self, Root};
@@ -200,6 +201,10 @@ impl Job for LockJob<'_> {
         texts: &mut Texts,
         result: &mut RootResult,
     ) -> Result<OpenResult<OpenRoot>, Failure> {
+        let root = match root.repaired_lock(result) {
+            Some(lock) => root.with_lock(lock),
+            None => root,
+        };
         match sound(&root, loaded, result)? {
             Some(loaded) => self.open_from(None, root, loaded, texts, result),
             None => Ok(OpenResult::Finished),
@@ -334,7 +339,7 @@ impl LockJob<'_> {
             return Err(root.too_large(text.len()));
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
-        let changed = old != Some(text.as_bytes());
+        let changed = line_ends::differs(self.user.world, root, &text);
         // Trust in a provider begins with its entry, and `init` checks no name.
         result.found_beside(look_alike::newly_locked(
             &root.document().lock,
@@ -404,9 +409,11 @@ impl LockJob<'_> {
             (false, true) => remarks::not_compared(result, locked, root, "--dry-run"),
             (false, false) => {}
         }
-        result.verdict = Some(ending::verdict(ending, locked, &opened.goals, root));
-        result.lock_mut().outcome = Some(ending::outcome(ending, locked, &opened.goals, root));
+        result.verdict = Some(ending::verdict(ending, locked, &opened.goals, root, text));
+        result.lock_mut().outcome =
+            Some(ending::outcome(ending, locked, &opened.goals, root, text));
         if changed {
+            line_ends::remark(root, result);
             if let Some(remark) = root.lock.as_ref().and_then(root::dropped) {
                 result.remark(remark);
             }

@@ -169,7 +169,8 @@ fn of_root(root: &RootResult, tense: Tense, look: Look) -> Vec<TextBlock> {
         blocks.extend(locked(root).map(|row| TextBlock::Lines(hashes(row, flavor))));
     }
     if let Some(comparison) = lock.and_then(|lock| lock.comparison.as_ref()) {
-        let changes = |with_details| diff::text::changes(comparison, false, with_details);
+        let name = diff::text::naming(&[comparison]);
+        let changes = |with_details| diff::text::changes(comparison, &name, false, with_details);
         let detailed = changes(true);
         let are_few = look.verbose || detailed.detail_lines() <= MAX_DETAILS;
         blocks.push(TextBlock::Changes(if are_few {

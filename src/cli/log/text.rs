@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::addr::ProviderAddr;
 use crate::cli::Look;
+use crate::cli::session::provider;
 use crate::diag::counted;
-use crate::flavor::{Flavor, Program};
+use crate::flavor::Flavor;
 use crate::report::json::{EntrySide, PastChange, Provider, RootStatus};
 use crate::report::shared::{SharedFact, shared};
 use crate::report::shared_table::{MAX_ROWS, fitted, rows_on_screen};
@@ -30,7 +31,8 @@ const MAX_ALARMS: usize = 10;
 /// A change of a lock file in the past.
 struct HistoryLine<'r> {
     root: &'r str,
-    flavor: Flavor,
+    /// The flavor by whose rules the provider is named; `None` if in full.
+    flavor: Option<Flavor>,
     change: &'r PastChange,
 }
 
@@ -39,7 +41,8 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     if root.status == RootStatus::Failed {
         return Vec::new();
     }
-    let lines: Vec<HistoryLine<'_>> = lines(root).collect();
+    let mut lines: Vec<HistoryLine<'_>> = lines(root).collect();
+    name_fully(&mut lines);
     let mut titles = TITLES.to_vec();
     titles.remove(ROOT);
     let rows = lines.iter().map(|line| {
@@ -62,6 +65,7 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
 /// same way has one row for them, and only the newest rows are shown, unless the number of commits is stated.
 pub(super) fn of_roots(roots: &[RootResult], look: Look, commits: Option<usize>) -> Vec<TextBlock> {
     let mut lines: Vec<HistoryLine<'_>> = roots.iter().flat_map(lines).collect();
+    name_fully(&mut lines);
     // The sort is stable: changes of one commit stay root by root.
     lines.sort_by_key(|line| line.change.newer_commits);
     let mut rows: Vec<Vec<String>> = folded(&lines, look, |line| {
@@ -138,12 +142,31 @@ fn lines(root: &RootResult) -> impl Iterator<Item = HistoryLine<'_>> {
         Provider::Changed(change) => Some(&**change),
         _ => None,
     });
-    let flavor = root.flavor.unwrap_or(Flavor::newest(Program::Terraform));
     changes.map(move |change| HistoryLine {
         root: &root.path,
-        flavor,
+        flavor: root.flavor,
         change,
     })
+}
+
+/// Has all providers named in full, if they are of two hosts.
+fn name_fully(lines: &mut [HistoryLine<'_>]) {
+    let providers: Vec<&ProviderAddr> = lines.iter().map(|line| &line.change.provider).collect();
+    let first = lines.first().and_then(|line| line.flavor);
+    if provider::short_by(providers, first).is_none() {
+        for line in lines {
+            line.flavor = None;
+        }
+    }
+}
+
+/// Names the provider of a change.
+fn name(line: &HistoryLine<'_>) -> String {
+    let provider = &line.change.provider;
+    match line.flavor {
+        Some(flavor) => provider.short(flavor),
+        None => provider.to_string(),
+    }
 }
 
 fn table(titles: &[&str], flexible: &[&str], rows: Vec<Vec<String>>, look: Look) -> Vec<TextBlock> {
@@ -209,10 +232,9 @@ fn is_alarming(line: &HistoryLine<'_>) -> bool {
 
 /// Explains a change: the commit, and what it did.
 fn cause(line: &HistoryLine<'_>) -> (String, String) {
-    let HistoryLine { flavor, change, .. } = line;
+    let HistoryLine { change, .. } = line;
     let commit = format!("{:<2}  {}", mark(change.risk), change.commit.short());
-    let addr = change.provider.short(*flavor);
-    (commit, format!("{addr}: {}", change.cause))
+    (commit, format!("{}: {}", name(line), change.cause))
 }
 
 fn row(line: &HistoryLine<'_>) -> Vec<String> {
@@ -230,7 +252,7 @@ fn row(line: &HistoryLine<'_>) -> Vec<String> {
         day.to_owned(),
         change.commit.short().to_owned(),
         change.author.clone(),
-        change.provider.short(line.flavor),
+        name(line),
         versions,
         kinds.join(", "),
         line.root.to_owned(),

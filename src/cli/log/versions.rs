@@ -123,9 +123,17 @@ impl VersionContents {
             .iter()
             .find(|diagnostic| has_errors(std::slice::from_ref(*diagnostic)))
             .map(|diagnostic| diagnostic.title.clone());
+        let title = title.unwrap_or_default();
+        let is_readable = document.has_all_versions(&found);
         let file = texts.add(name.to_owned(), bytes.clone());
         let (_, found) = lockfile::parse(file, bytes, flavor);
         result.aside(&found);
-        Err(title.unwrap_or_default())
+        if is_readable {
+            result.warn(format!(
+                "{name} has entries with a fault, which are listed all the same: {title}"
+            ));
+            return Ok(document.readable().lock);
+        }
+        Err(title)
     }
 }

@@ -4,11 +4,11 @@ use crate::diag::counted;
 use crate::diag::{self, FileId, Finding, has_errors, rules};
 use crate::flavor::Flavor;
 use crate::lockfile::{self, LockFile};
-use crate::report::RootResult;
 use crate::report::json::RootStatus;
+use crate::report::{ResultEntry, RootResult};
 use crate::review::{ChangedBy, MergePreference, MergedFile, UnfinishedReason};
 
-/// Reads a side; `None` if it has faults, which are reported.
+/// Reads a side; `None` if it has faults, which are reported. Texts that have one right form get it.
 ///
 /// A fault is reported once: two sides of a text have much in common.
 pub(in crate::cli) fn side(
@@ -18,6 +18,17 @@ pub(in crate::cli) fn side(
     result: &mut RootResult,
 ) -> Option<LockFile> {
     let (document, diagnostics) = lockfile::parse(file, bytes, flavor);
+    if let Some(repaired) = document.repaired(&diagnostics) {
+        for form in document.forms() {
+            // Both sides have most of their text in common.
+            let text = format!("fixed: {form}");
+            let is_said = |entry: &ResultEntry| matches!(entry, ResultEntry::Remark(said) if said.text == text);
+            if !result.entries.iter().any(is_said) {
+                result.remark(text);
+            }
+        }
+        return Some(repaired.lock);
+    }
     let reported: Vec<Finding> = result.findings().cloned().collect();
     let mut news = diagnostics.clone();
     news.retain(|diagnostic| !reported.iter().any(|known| known.diagnostic == *diagnostic));

@@ -133,6 +133,7 @@ impl OutdatedRoot<'_> {
                 }
                 state => state,
             },
+            version: compared.locked.clone(),
             locked: compared.locked.clone(),
             locked_is_offered: None,
             newest_allowed: None,

@@ -23,6 +23,15 @@ pub(in crate::cli) fn naming(roots: &[RootResult]) -> impl Fn(&ProviderAddr) -> 
     }
 }
 
+/// Returns the flavor by whose rules providers are named in short beside each other; `None` if they are of two hosts.
+pub(in crate::cli) fn short_by<'a>(
+    providers: impl IntoIterator<Item = &'a ProviderAddr>,
+    flavor: Option<Flavor>,
+) -> Option<Flavor> {
+    let hosts: BTreeSet<_> = providers.into_iter().map(ProviderAddr::hostname).collect();
+    flavor.filter(|_| hosts.len() < 2)
+}
+
 /// Suggests required providers of the same type, or of one that is spelled almost alike.
 pub(in crate::cli) fn did_you_mean(
     provider: &ProviderAddr,

@@ -13,9 +13,11 @@ use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::Texts;
+use crate::hash::Scheme;
+use crate::locker::ReleaseList;
 use crate::parallel;
 use crate::platform::Platform;
-use crate::report::json::{Provider, ShownHash, ShownProvider, StatedDate};
+use crate::report::json::{BesidePackages, Provider, ShownHash, ShownProvider, StatedDate};
 use crate::report::{CommandResult, Failure, RootResult, TextBlock};
 use crate::requirement::{Requirements, StateSeen};
 use crate::run;
@@ -70,12 +72,12 @@ fn run(
     let facts = UserFacts::new(options, world);
     let mut builds = ShownBuilds::new(args, &user, &facts);
     let all = run::each(options, choice, world, |root, texts, result| {
-        let Some(lock) = root.sound_lock_of(choice, result)? else {
+        let Some(lock) = &root.readable_lock_of(choice, result)? else {
             return Ok(Replaced::Done);
         };
         let attributions = facts.about(root, &lock.document.lock);
         let known = known_hashes(root, lock, &attributions, world)?;
-        let mut shown = providers(lock, &known, &attributions);
+        let mut shown = providers(root, lock, &known, &attributions);
         if args.upstream {
             let user = user.of(root.flavor);
             result.faults(&user.errors_once(texts));
@@ -148,12 +150,39 @@ fn add_dates(
         provider.dates = Some(StatedDate::all(&dates));
         provider.latest_date = dates.latest().map(|date| date.seen_at(now));
         provider.dates_in_words = dates.iter().map(|date| date.seen_at(now)).collect();
+        let answer = answers.get(&provider.provider);
+        if let Some(list) = answer.and_then(|answer| answer.list.as_ref()) {
+            label(&mut provider.hashes, list);
+        }
     }
     errors.into_iter().map(CheckError::Release).collect()
 }
 
+/// Adds to each `zh:` what it belongs to by the signed list.
+fn label(hashes: &mut [ShownHash], list: &ReleaseList) {
+    for shown in hashes {
+        if shown.hash.scheme() != Scheme::Zh {
+            continue;
+        }
+        let zips = list.zips.iter().filter(|(_, zh)| *zh == shown.hash);
+        for platform in zips.map(|(platform, _)| platform.to_string()) {
+            if !shown.platforms.contains(&platform) {
+                shown.platforms.push(platform);
+            }
+        }
+        if shown.platforms.is_empty() {
+            shown.beside = Some(if list.hashes.contains(&shown.hash) {
+                BesidePackages::Manifest
+            } else {
+                BesidePackages::NotListed
+            });
+        }
+    }
+}
+
 /// Lists what is locked, each hash with the platforms that are known to have it.
 fn providers(
+    root: &Root,
     lock: &LockText,
     known: &KnownHashes,
     attributions: &Attributions,
@@ -179,14 +208,20 @@ fn providers(
                 ShownHash {
                     hash: hash.clone(),
                     platforms: platforms.iter().map(ToString::to_string).collect(),
+                    beside: None,
                 }
             });
             let own = known.into_iter().flatten().map(|(own, _)| own.clone());
             let stated = facts.into_iter().flat_map(Attribution::covered);
             let platforms: BTreeSet<Platform> = own.chain(stated).collect();
+            let mut faulty = root.document().faulty.iter();
+            let fault = faulty.find(|faulty| faulty.addr == *provider);
             ShownProvider {
                 provider: provider.clone(),
                 version: entry.version.clone(),
+                h1_count: entry.hashes.of(Scheme::H1).count(),
+                zh_count: entry.hashes.of(Scheme::Zh).count(),
+                fault: fault.map(|faulty| faulty.title.clone()),
                 constraints: entry.constraints.clone(),
                 hashes: hashes.collect(),
                 platforms: (!platforms.is_empty()).then(|| platforms.into_iter().collect()),

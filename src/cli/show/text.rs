@@ -54,7 +54,10 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
     let rows = shown.iter().map(|provider| {
         let mut cells = vec![
             provider.provider.short(flavor),
-            provider.version.to_string(),
+            match provider.fault {
+                Some(_) => format!("{} (fault)", provider.version),
+                None => provider.version.to_string(),
+            },
             or_dash(provider.constraints.to_string()),
         ];
         cells.extend(counts(provider));
@@ -78,7 +81,11 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
             );
             lines.extend(provider.hashes.iter().map(|hash| {
                 // A hash of which no platform is known would end in spaces.
-                let line = format!("  {}  {}", hash.hash, hash.platforms.join(" "));
+                let owner = match hash.beside {
+                    Some(beside) => beside.words().to_owned(),
+                    None => hash.platforms.join(" "),
+                };
+                let line = format!("  {}  {owner}", hash.hash);
                 line.trim_end().to_owned()
             }));
             blocks.push(TextBlock::Lines(lines));

@@ -6,7 +6,7 @@ use crate::addr::ProviderAddr;
 use crate::cli::Look;
 use crate::cli::session::{computed, provider};
 use crate::config::{BelowGroup, Branch, BranchGroup, Branches, FetchedModule};
-use crate::diag::counted;
+use crate::diag::{counted, rules};
 use crate::flavor::Flavor;
 use crate::report::graph::Graph;
 use crate::report::json::{Provider, RequiredProviderRow};
@@ -33,7 +33,11 @@ pub(super) fn of_root(root: &RootResult, look: Look) -> Vec<TextBlock> {
         ..shape.tree(&shown(branches, look.verbose))
     };
     let modules = branches.in_order().filter(|branch| branch.kind.is_module());
-    let verdict = verdict(modules, root.providers.len());
+    let verdict = verdict(
+        modules,
+        unseen_calls(std::slice::from_ref(root)),
+        root.providers.len(),
+    );
     vec![
         TextBlock::Tree(tree),
         TextBlock::Verdict(Tone::Good, verdict),
@@ -79,7 +83,7 @@ pub(super) fn folded(roots: &[RootResult], look: Look) -> Vec<TextBlock> {
         .collect();
     blocks.push(TextBlock::Verdict(
         Tone::Good,
-        verdict(modules, providers.len()),
+        verdict(modules, unseen_calls(roots), providers.len()),
     ));
     blocks
 }
@@ -91,8 +95,21 @@ fn required_by(root: &RootResult) -> impl Iterator<Item = &RequiredProviderRow> 
     })
 }
 
+/// Counts the calls of modules that are not visible, as a note does; each may be made several times.
+fn unseen_calls(roots: &[RootResult]) -> usize {
+    roots
+        .iter()
+        .flat_map(RootResult::findings)
+        .filter(|finding| finding.diagnostic.code == rules::MODULE_NOT_VISIBLE)
+        .count()
+}
+
 /// Counts modules and providers.
-fn verdict<'a>(modules: impl Iterator<Item = &'a Branch>, providers: usize) -> String {
+fn verdict<'a>(
+    modules: impl Iterator<Item = &'a Branch>,
+    unseen_calls: usize,
+    providers: usize,
+) -> String {
     let (mut count, mut unseen) = (0, 0);
     for module in modules {
         count += 1;
@@ -100,6 +117,9 @@ fn verdict<'a>(modules: impl Iterator<Item = &'a Branch>, providers: usize) -> S
     }
     let unseen = match unseen {
         0 => String::new(),
+        n if unseen_calls > 0 && n != unseen_calls => {
+            format!(" ({n} not visible, of {})", counted(unseen_calls, "call"))
+        }
         n => format!(" ({n} not visible)"),
     };
     let modules = counted(count, "module");

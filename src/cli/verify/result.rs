@@ -6,7 +6,7 @@ use super::job::VerifiedRoot;
 use super::table;
 use crate::addr::ProviderAddr;
 use crate::coverage::CoverageProof;
-use crate::diag::{Counts, Finding, Severity, Share, TurnedOff, counted, has_errors, rules};
+use crate::diag::{Counts, Finding, Severity, Share, TurnedOff, counted, rules};
 use crate::hash::Scheme;
 use crate::lockfile::ProviderLock;
 use crate::package::{PlatformsOrigin, WantedPlatforms};
@@ -23,12 +23,12 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     let (root, verdict, failures) = (verified.root, verified.verdict, verified.failures);
     result.unset_variables = verified.unset_variables;
     let fixed = verified.fixed.map(|fixed| fixed.report(result));
-    // Of a file with errors only a part was understood, and a part would look like the whole.
-    let sound = root
+    // Where only a part of a file was understood, the part would look like the whole.
+    let understood = root
         .lock
         .iter()
-        .filter(|lock| !has_errors(&lock.diagnostics));
-    result.providers = sound.flat_map(locked).collect();
+        .filter(|lock| lock.document.has_all_versions(&lock.diagnostics));
+    result.providers = understood.flat_map(locked).collect();
     let counts = verdict.counts();
     if !counts.without_notes().is_empty() {
         result.status = RootStatus::Findings;
@@ -252,7 +252,8 @@ fn checked_packages(packages: &PackagesVerdict) -> String {
 
 /// Lists what is locked, for programs.
 fn locked(lock: &LockText) -> Vec<Provider> {
-    let entries = lock.document.lock.providers.iter();
+    let document = lock.document.readable();
+    let entries = document.lock.providers.iter();
     let row = |(provider, entry): (&ProviderAddr, &ProviderLock)| {
         Provider::Checked(CheckedProvider {
             provider: provider.to_string(),

@@ -101,7 +101,8 @@ fn explain(
     texts: &Texts,
 ) -> ExplainedProvider {
     let requirements = &loaded.requirements;
-    let entry = root.document().lock.providers.get(provider);
+    let document = root.document().readable();
+    let entry = document.lock.providers.get(provider);
     let mut places: Vec<&Requirement> = requirements
         .providers
         .get(provider)
@@ -116,6 +117,7 @@ fn explain(
         provider: provider.clone(),
         constraints: requirements.constraints(provider),
         satisfiable: clash.is_empty(),
+        version: entry.map(|entry| entry.version.clone()),
         locked: entry.map(|entry| entry.version.clone()),
         complete: requirements.is_complete(),
         places: places.iter().map(row).collect(),

@@ -119,6 +119,7 @@ impl ChangeRow {
             }
         };
         let hash_platforms = explained.owners.iter().map(|(hash, owners)| ShownHash {
+            beside: None,
             hash: hash.clone(),
             platforms: owners.iter().map(ToString::to_string).collect(),
         });

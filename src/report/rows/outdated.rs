@@ -15,6 +15,8 @@ pub struct ComparedProvider {
     /// The comparison in one word.
     pub state: VersionState,
     /// The version that is locked; null if none is.
+    pub version: Option<Version>,
+    /// The same version, by its name of old.
     pub locked: Option<Version>,
     /// True if the source still offers the locked version; null if none is locked or it was not asked.
     pub locked_is_offered: Option<bool>,

@@ -20,6 +20,8 @@ pub struct ExplainedProvider {
     /// True if some version could meet all conditions.
     pub satisfiable: bool,
     /// The version that is locked; null if none is.
+    pub version: Option<Version>,
+    /// The same version, by its name of old.
     pub locked: Option<Version>,
     /// True if everything that might require it could be read.
     pub complete: bool,

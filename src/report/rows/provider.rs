@@ -248,6 +248,13 @@ pub struct ShownProvider {
     pub version: Version,
     /// The constraints that are recorded; empty if there are none.
     pub constraints: Constraints,
+    /// The number of recorded `h1:`.
+    pub h1_count: usize,
+    /// The number of recorded `zh:`.
+    pub zh_count: usize,
+    /// The title of the fault of the entry, for which the programs refuse the file; absent without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<String>,
     /// The hashes that are recorded, in the order of the file.
     pub hashes: Vec<ShownHash>,
     /// Every date that is known of the release; absent unless registries were asked.
@@ -273,6 +280,32 @@ pub struct ShownProvider {
 pub struct ShownHash {
     /// The hash, as recorded.
     pub hash: Hash,
-    /// The platforms whose package has it, as far as installed packages and facts show it.
+    /// The platforms whose package has it, as far as installed packages, facts and, with `--upstream`, signed lists
+    /// show it.
     pub platforms: Vec<String>,
+    /// What else than a package it belongs to by the signed list; absent unless registries were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside: Option<BesidePackages>,
+}
+
+/// What a recorded hash belongs to, if to no package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BesidePackages {
+    /// A file that is signed with the packages, as the manifest of the release is.
+    Manifest,
+    /// Nothing that the signed list names.
+    NotListed,
+}
+
+impl BesidePackages {
+    /// Returns it in words.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Manifest => "manifest",
+            Self::NotListed => "not in the signed list",
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The result of an audit: rows and findings of each root.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::fixes::{FixRoute, FixSearch, RootConstraints};
@@ -62,16 +62,21 @@ pub(super) fn row(found: &AdvisoryMatch) -> AdvisoryRow {
 ///
 /// `roots` are the arguments that name the roots of the run.
 pub(super) fn unknown_contents(releases: &[JudgedRelease], roots: &str) -> Option<Sentence> {
-    let unknown = releases
+    // Entries of one version may record other hashes.
+    let version = |release: &JudgedRelease| (release.provider.clone(), release.version.clone());
+    let all: BTreeSet<_> = releases.iter().map(version).collect();
+    let unknown: BTreeSet<_> = releases
         .iter()
         .filter(|release| release.contents() == ContentsState::Unknown)
-        .count();
+        .map(version)
+        .collect();
+    let unknown = unknown.len();
     (unknown > 0).then(|| {
         let versions = counted(unknown, "provider version");
         Sentence::note(format!(
             "the contents of {versions} of {} are unknown, so their Go version and modules were not compared; \
              `{READ_CONTENTS}{roots}` reads them",
-            releases.len()
+            all.len()
         ))
     })
 }

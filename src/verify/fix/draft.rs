@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Repair, Unrepaired};
 use crate::addr::ProviderAddr;
-use crate::diag::{Diagnostic, Finding, Severity, rules};
+use crate::diag::{Diagnostic, Finding, rules};
 use crate::hash::{Hashes, Scheme};
 use crate::lockfile::{self, Document, LockFile, ProviderLock};
 use crate::verify::subject::CheckedLock;
@@ -21,29 +21,27 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Starts with the entries of a lock file, blocks of one provider joined.
+    /// Starts with the entries of a lock file: texts in their only right form, blocks of one provider joined.
     ///
     /// Blocks of the same version become one with the hashes and the constraints of all, as a merge
     /// of both sides gives it. Lists of `zh:` must not contradict each other for that: each is the
     /// signed list of the one release. `None` if the file has any other error, since what could not
     /// be read would be lost.
     pub(super) fn new(document: &Document, diagnostics: &[Diagnostic]) -> Option<Self> {
-        let errors: Vec<&Diagnostic> = diagnostics
-            .iter()
-            .filter(|fault| fault.severity == Severity::Error)
-            .collect();
-        let is_repetition = |fault: &&Diagnostic| fault.code == rules::DUPLICATE_PROVIDER;
-        // A repeated block with a fault of its own is not in the document: joining would lose it.
-        if !errors.iter().all(is_repetition) || errors.len() != document.repeated.len() {
-            return None;
-        }
+        let repaired = document.with_right_forms(diagnostics)?;
+        let written = document.faulty.iter().flat_map(|entry| {
+            entry.forms.iter().map(|form| Repair::Written {
+                provider: entry.addr.clone(),
+                form: form.clone(),
+            })
+        });
         let mut draft = Self {
-            lock: document.lock.clone(),
-            repairs: Vec::new(),
+            lock: repaired.lock,
+            repairs: written.collect(),
             left: Vec::new(),
         };
         let mut repeated: BTreeMap<&ProviderAddr, Vec<&ProviderLock>> = BTreeMap::new();
-        for (provider, entry) in &document.repeated {
+        for (provider, entry) in &repaired.repeated {
             repeated.entry(provider).or_default().push(entry);
         }
         for (provider, others) in repeated {
@@ -95,7 +93,7 @@ impl Draft {
     /// Findings that are turned off are best left out. Those of other rules need a decision. Whatever
     /// is repaired, the file is written in canonical form, and that is a repair, too.
     pub(super) fn repair(&mut self, subject: CheckedLock<'_>, bytes: &[u8], findings: &[Finding]) {
-        let is_joined = !self.repairs.is_empty();
+        let was_refused = !self.repairs.is_empty();
         for finding in findings {
             match (finding.diagnostic.code, &finding.provider) {
                 (rules::CONSTRAINTS_STALE, Some(provider)) => self.refresh(subject, provider),
@@ -110,8 +108,8 @@ impl Draft {
             .iter()
             .any(|finding| finding.diagnostic.code == rules::FILE_NOT_CANONICAL);
         let is_rewritten = wanted || !self.repairs.is_empty();
-        // Nothing with two blocks of one provider can be canonical: joining them says so already.
-        if is_rewritten && !is_joined && written.as_bytes() != bytes {
+        // A file that the programs refuse cannot be canonical: what was wrong with it says so already.
+        if is_rewritten && !was_refused && written.as_bytes() != bytes {
             let program = subject.flavor.program();
             self.repairs.push(Repair::Rewritten { program });
         }
@@ -262,11 +260,37 @@ mod tests {
     }
 
     #[test]
+    fn texts_get_their_only_form() {
+        let version = "the version of e.com/t/x must be written \"1.0.0\", not \"1.0\"";
+        let prefixed = "the version of e.com/t/x must be written \"1.0.0\", not \"v1.0.0\"";
+        let constraints = "the constraints of e.com/t/x must be written \"~> 1.0\", not \"~>1\"";
+        let label = "the address must be written \"e.com/t/x\", not \"E.com/t/x\"";
+        let loose = "  constraints = \"~>1\"\n";
+        check(&block("1.0", loose), &[], &[version, constraints]);
+        check(&block("v1.0.0", ""), &["file-not-canonical"], &[prefixed]);
+        let labelled = block("1.0", "").replace("e.com", "E.com");
+        check(&labelled, &[], &[label, version]);
+        let joined = "2 blocks of e.com/t/x 1.0.0 became one";
+        check(
+            &(block("1.0", "") + &block("1.0.0", "")),
+            &[],
+            &[version, joined],
+        );
+        check(
+            &(labelled + &block("1.0.0", "")),
+            &[],
+            &[label, version, joined],
+        );
+    }
+
+    #[test]
     fn nothing_is_made_of_what_cannot_be_read() {
         let good = block("1.0.0", "");
         for bad in [
-            good.clone() + &block("1.0", ""),
-            block("1.0", "") + &good,
+            good.clone() + &block("x", ""),
+            block("x", "") + &good,
+            block("1.0", "  oops = 1\n"),
+            block("1.0", "  hashes = [\"h1\"]\n"),
             good.clone() + &good + &block("1.0.0", "  oops = 1\n"),
             good.clone() + &good.replace("e.com/t/x", "e.com/t"),
             good.clone() + &good + "oops {}\n",

@@ -1,7 +1,7 @@
 //! Repairs that need no decision, and findings that need one.
 //!
-//! [`plan`] decides in two steps. First it joins blocks that stand in the file twice, because a file
-//! with such cannot be read; then it follows findings of the other checks, so that findings that a project
+//! [`plan`] decides in two steps. First it writes texts in their only right form and joins blocks that stand in
+//! the file twice, because the programs refuse a file with such; then it follows findings of the other checks, so that findings that a project
 //! file turns off are left as they are. No version moves, and no hash comes or goes. Only the caller
 //! writes files.
 
@@ -17,7 +17,7 @@ use super::{configuration, file, levels};
 use crate::addr::ProviderAddr;
 use crate::diag::{has_errors, rules};
 use crate::flavor::{Flavor, Program};
-use crate::lockfile::{self, Document};
+use crate::lockfile::{self, Document, WrongForm};
 use crate::version::{Constraints, Version};
 
 /// The parts of a lock file that repairs may drop.
@@ -75,7 +75,11 @@ pub fn plan(root: &RootInputs<'_>, groups: &Groups, extent: Extent) -> FixPlan {
         return FixPlan::refused(FixRefusal::FileUnread);
     };
     // Blocks that could not be joined stay an error of the file: it is not written half repaired.
-    let is_blocked = has_errors(lock.diagnostics) && !draft.left.is_empty();
+    let is_blocked = has_errors(lock.diagnostics)
+        && draft
+            .left
+            .iter()
+            .any(|left| matches!(left, Unrepaired::Versions { .. } | Unrepaired::Lists { .. }));
     let left = draft.left;
     if draft.repairs.is_empty() || is_blocked {
         return FixPlan {
@@ -152,6 +156,13 @@ impl FixPlan {
 /// Something that is repaired; displayed as a sentence without a period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repair {
+    /// A text was brought into the only form that the programs accept.
+    Written {
+        /// The address of the entry.
+        provider: ProviderAddr,
+        /// The text before and after.
+        form: WrongForm,
+    },
     /// Blocks of one provider became one.
     Joined {
         /// The address of the entry.
@@ -224,6 +235,7 @@ impl Repair {
     #[must_use]
     pub fn rule(&self) -> &'static str {
         match self {
+            Self::Written { form, .. } => form.part.rule(),
             Self::Joined { .. } => rules::DUPLICATE_PROVIDER,
             Self::Refreshed { .. } => rules::CONSTRAINTS_STALE,
             Self::Dropped { .. } => rules::PROVIDER_NOT_REQUIRED,
@@ -235,7 +247,8 @@ impl Repair {
     #[must_use]
     pub fn provider(&self) -> Option<&ProviderAddr> {
         match self {
-            Self::Joined { provider, .. }
+            Self::Written { provider, .. }
+            | Self::Joined { provider, .. }
             | Self::Refreshed { provider, .. }
             | Self::Dropped { provider, .. } => Some(provider),
             Self::Rewritten { .. } => None,
@@ -246,6 +259,7 @@ impl Repair {
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Written { provider, form } => f.write_str(&form.sentence(provider)),
             Self::Joined {
                 provider,
                 version,

@@ -429,7 +429,7 @@ error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 
 5 |   version     = "1.2.0"
   |                 ^^^^^^^ signed DAY-A, 3 days ago
   |
-  = help: wait until DAY-B; `lockctl update . --flavor terraform@1.11 registry.terraform.io/acme/demo@VERSION` moves to an older version
+  = help: wait until DAY-B; `lockctl update . --flavor terraform@1.11` with an older version behind `registry.terraform.io/acme/demo@` moves to that one
 
 .terraform.lock.hcl: 1 error
 

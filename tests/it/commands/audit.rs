@@ -141,6 +141,16 @@ no advisory is known to concern 1 provider version
                    not compared; `lockctl show --build --contents .` reads them";
     assert!(outcome.stderr.contains(unknown), "{}", outcome.stderr);
     assert!(!format!("{outcome:?}").contains("safe"));
+    // A version is one, whatever hashes other roots record of it.
+    lab.write(&format!("other/{LOCK}"), lab.read(LOCK).replace("A=", "E="));
+    let outcome = audit(&lab, &["-r"]);
+    assert!(
+        outcome
+            .stderr
+            .contains("the contents of 1 provider version of 1 are unknown"),
+        "{}",
+        outcome.stderr
+    );
 }
 
 #[test]

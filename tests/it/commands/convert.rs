@@ -70,7 +70,7 @@ fn nothing_is_written_with_check_or_dry_run() {
         str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes to add  signed, key ID KEYID
 notice: the header is that of `tofu init` now
-notice  acme/demo  1.0.0  host-switched  now from registry.opentofu.org
+notice  registry.opentofu.org/acme/demo  1.0.0  host-switched  now from registry.opentofu.org
     - provider = registry.terraform.io/acme/demo
     + provider = registry.opentofu.org/acme/demo
 .terraform.lock.hcl would change for OpenTofu, 1 entry to convert; nothing was written
@@ -92,7 +92,7 @@ fn a_version_that_the_other_registry_lacks_is_an_error() {
         str![[r#"
 error: registry.opentofu.org does not offer acme/demo 1.0.9
   cause: registry.terraform.io/acme/demo 1.0.9 is locked
-  help: lock a version that both registries have, as 1.2.0 may be, with `lockctl update acme/demo@VERSION`; then convert again
+  help: lock a version that both registries have: this one has 1.2.0, and `lockctl update acme/demo@1.2.0` moves to it if the other has it, too; then convert again
 
 "#]]
     );

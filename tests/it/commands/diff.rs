@@ -68,11 +68,11 @@ fn one_line_for_each_provider_and_a_verdict() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-danger   hashicorp/null     3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
-notice   example.com/a/new  1.0.0           added
-notice   hashicorp/aws      5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
-routine  a/gone             1.0.0           removed
-1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null
+danger   registry.terraform.io/hashicorp/null  3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
+notice   example.com/a/new                     1.0.0           added
+notice   registry.terraform.io/hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
+routine  registry.terraform.io/a/gone          1.0.0           removed
+1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: registry.terraform.io/hashicorp/null
 
 "#]]
     );
@@ -111,18 +111,18 @@ fn markdown_has_a_table_and_folded_details() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-**1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null**
+**1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: registry.terraform.io/hashicorp/null**
 
 | Risk | Provider | Version | Change |
 |---|---|---|---|
-| **danger** | [`hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
+| **danger** | [`registry.terraform.io/hashicorp/null`](https://registry.terraform.io/providers/hashicorp/null/latest) | [`3.2.1`](https://registry.terraform.io/providers/hashicorp/null/3.2.1) | hashes-replaced: 1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering |
 | notice | `example.com/a/new` | `1.0.0` | added |
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the constraints changed (/~> 5.0 → /~> 6.0) |
-| routine | [`a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed |
+| notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`6.0.0`](https://registry.terraform.io/providers/hashicorp/aws/6.0.0) | upgraded (major), constraints-changed: the constraints changed (/~> 5.0 → /~> 6.0) |
+| routine | [`registry.terraform.io/a/gone`](https://registry.terraform.io/providers/a/gone/latest) | [`1.0.0`](https://registry.terraform.io/providers/a/gone/1.0.0) | removed |
 
 <details><summary>Constraints and hashes</summary>
 
-`hashicorp/null`
+`registry.terraform.io/hashicorp/null`
 
 ```diff
 - h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
@@ -140,7 +140,7 @@ fn markdown_has_a_table_and_folded_details() {
 + h1:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=
 ```
 
-`hashicorp/aws`
+`registry.terraform.io/hashicorp/aws`
 
 ```diff
 - version = 5.31.0
@@ -153,7 +153,7 @@ fn markdown_has_a_table_and_folded_details() {
 + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 ```
 
-`a/gone`
+`registry.terraform.io/a/gone`
 
 ```diff
 - provider = registry.terraform.io/a/gone

@@ -111,9 +111,9 @@ fn every_lock_file_that_differs_is_shown() {
 warning: gone/.terraform.lock.hcl: the file was removed, so the next init selects versions anew and accepts any package
 routine: elsewhere/.terraform.lock.hcl: the file was moved from moved/.terraform.lock.hcl
 routine: new/.terraform.lock.hcl: the file is new
-notice   hashicorp/aws    5.31.0           added             in new/.terraform.lock.hcl
-routine  example.com/a/x  1.0.0            removed           in gone/.terraform.lock.hcl
-routine  hashicorp/aws    5.31.0 → 5.40.0  upgraded (minor)  in changed/.terraform.lock.hcl
+notice   registry.terraform.io/hashicorp/aws  5.31.0           added             in new/.terraform.lock.hcl
+routine  example.com/a/x                      1.0.0            removed           in gone/.terraform.lock.hcl
+routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  in changed/.terraform.lock.hcl
 1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
 
 "#]]
@@ -141,9 +141,9 @@ routine: `new/.terraform.lock.hcl`: the file is new
 
 | Risk | Provider | Version | Change | Lock files |
 |---|---|---|---|---|
-| notice | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added | `new/.terraform.lock.hcl` |
+| notice | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0) | added | `new/.terraform.lock.hcl` |
 | routine | `example.com/a/x` | `1.0.0` | removed | `gone/.terraform.lock.hcl` |
-| routine | [`hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor) | `changed/.terraform.lock.hcl` |
+| routine | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor) | `changed/.terraform.lock.hcl` |
 
 
 "#]]

@@ -237,7 +237,7 @@ fn the_configuration_of_each_side_is_read_by_its_own_flavor() {
         str![[r#"
 .terraform.lock.hcl
 notice: the header is that of `tofu init` now
-notice  hashicorp/null  3.2.1 → 3.2.4  host-switched, upgraded (patch), constraints-changed  now from registry.opentofu.org; the constraint in main.tofu:3 changed from 3.2.1 to 3.2.4
+notice  registry.opentofu.org/hashicorp/null  3.2.1 → 3.2.4  host-switched, upgraded (patch), constraints-changed  now from registry.opentofu.org; the constraint in main.tofu:3 changed from 3.2.1 to 3.2.4
 1 provider from another source, nothing alarming
 
 "#]]

@@ -71,7 +71,7 @@ acme/demo 1.0.0: 1 h1: hash of a platform that is not wanted any more would be r
   h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms are locked
     - h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
-.terraform.lock.hcl would change; nothing was written
+.terraform.lock.hcl would change; 1 hash removed; nothing was written
 
 "#]]
     );

@@ -180,8 +180,8 @@ fn blocks_that_contradict_each_other_are_for_a_person() {
 fn a_file_that_cannot_be_read_is_left_alone() {
     let sound = entry("x", "1.0.0", "~> 1.0", &[H1]);
     for broken in [
-        sound.clone() + "provider \"example.com/t/z\" {\n  version = \"1\"\n}\n",
-        sound.clone() + &sound.replace("1.0.0", "1.0"),
+        sound.clone() + "provider \"example.com/t/z\" {\n  version = \"x\"\n}\n",
+        sound.clone() + &sound.replace("1.0.0", "x"),
         sound.clone() + &sound + "oops\n",
         format!("<<<<<<< a\n{sound}=======\n>>>>>>> b\n"),
     ] {

@@ -128,7 +128,7 @@ fn findings_without_a_title_for_several_keep_their_own() {
 error[version-outside-constraint]: The locked version does not meet a constraint of the configuration: 2 of 3 providers
  --> live/main.tf:5:17: registry.terraform.io/acme/a is locked at 1.0.0, which a constraint does not allow (~> 2.0 is required here)
  --> live/main.tf:9:17: registry.terraform.io/acme/b is locked at 1.0.0, which a constraint does not allow (~> 3.0 is required here)
-  = help: change the constraint, or move the version with `lockctl update live ADDR`
+  = help: run `lockctl update live acme/a acme/b` to move the version, or change the constraint
 
 warning[provider-not-required]: registry.terraform.io/acme/c is locked but not required
   --> live/.terraform.lock.hcl:36:1

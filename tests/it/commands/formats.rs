@@ -236,7 +236,7 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
 **lockctl verify: 4 roots: 1 clean, 3 with findings; 11 errors, 2 warnings, 2 notes; 1 finding turned off**
 | Severity | Rule | Roots | Providers | What | Command |
 |---|---|---|---|---|---|
-| **error** | `version-outside-constraint` | 1: `live/a` | `example.com/t/x` | example.com/t/x is locked at 2.0.0, which a constraint does not allow<br>`live/a/main.tf:6:17`<br>/~> 1.0 is required here |  |
+| **error** | `version-outside-constraint` | 1: `live/a` | `example.com/t/x` | example.com/t/x is locked at 2.0.0, which a constraint does not allow<br>`live/a/main.tf:6:17`<br>/~> 1.0 is required here | `lockctl update live/a example.com/t/x` |
 | **error** | `provider-not-locked` | 1: `live/a` | `example.com/t/y` | example.com/t/y is required but not locked<br>`live/a/main.tf:3:5`<br>required here | `lockctl lock live/a` |
 | **error** | `version-malformed` | 1: `live/b, é` |  | Invalid provider version number<br>`live/b, é/.terraform.lock.hcl:2:13`<br>must be written as "1.0.0" |  |
 | **error** | `hashes-empty` | 1: `live/b, é` |  | Invalid provider hash set<br>`live/b, é/.terraform.lock.hcl:3:13`<br>must not be empty |  |

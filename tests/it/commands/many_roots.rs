@@ -194,7 +194,7 @@ fn a_root_without_a_lock_file_is_counted() {
     for command in ["show", "fmt", "resolve"] {
         let outcome = lab.run(&[command, "-r"]);
         assert_exit(&outcome, 0);
-        let count = "note: 200 roots: 200 clean; 40 of them without a lock file\n";
+        let count = "note: 200 roots; 40 of them without a lock file\n";
         assert!(outcome.stderr.contains(count), "{}", outcome.stderr);
         // A root that was named should have one.
         assert_exit(&lab.run(&[command, "live/team-2/002"]), 2);

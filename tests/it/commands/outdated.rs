@@ -132,6 +132,7 @@ fn programs_read_the_versions_the_steps_and_the_places() {
         json!({
             "provider": "example.com/t/a",
             "state": "behind",
+            "version": "1.0.0",
             "locked": "1.0.0",
             "locked_is_offered": true,
             "newest_allowed": "1.4.0",

@@ -226,7 +226,7 @@ fn every_command_on_roots_takes_several() {
             "{line:?}: {}",
             outcome.stdout
         );
-        let sum = "note: 2 roots: 2 clean; 1 directory with configuration is not locked";
+        let sum = "note: 2 roots; 1 directory with configuration is not locked";
         assert!(outcome.stderr.contains(sum), "{line:?}: {}", outcome.stderr);
     }
 }

@@ -227,3 +227,27 @@ fn colors_mark_what_cannot_be_seen() {
     let marked = "\u{1b}[1m\u{1b}[33m(not visible: Module not installed)\u{1b}[0m\n";
     assert_eq!(colored.matches(marked).count(), 1);
 }
+
+#[test]
+fn calls_that_are_not_visible_are_counted_as_in_the_note() {
+    let lab = Lab::new();
+    lab.write(
+        "m/main.tf",
+        "module \"far\" {\n  source = \"acme/far/x\"\n}\n",
+    );
+    let call = |name: &str| format!("module \"{name}\" {{\n  source = \"../m\"\n}}\n");
+    for root in ["a", "b"] {
+        lab.write(
+            &format!("{root}/main.tf"),
+            [call("one"), call("two")].concat(),
+        );
+    }
+    let outcome = lab.run(&["tree", "a", "b"]);
+    assert!(
+        outcome
+            .stdout
+            .contains("5 modules (2 not visible, of 1 call)"),
+        "{}",
+        outcome.stdout
+    );
+}

@@ -193,7 +193,7 @@ error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is no longer offered 
 5 |   version     = "1.0.0"
   |                 ^^^^^^^ the newest release that it offers is 1.2.0
   |
-  = help: find out why it was withdrawn; then run `lockctl update . --flavor terraform@1.11 ADDR`, which selects another version
+  = help: find out why it was withdrawn; then run `lockctl update . --flavor terraform@1.11 acme/demo`, which selects another version
 
 .terraform.lock.hcl: 1 error
 
@@ -218,11 +218,11 @@ fn a_newer_patch_is_told_with_what_the_constraints_say() {
     for (constraint, wanted) in [
         (
             "~> 1.0.0",
-            "the constraints allow it: `lockctl update . ADDR` moves to it",
+            "the constraints allow it: `lockctl update . acme/demo` moves to it",
         ),
         (
             ">= 1.0.0",
-            "the constraints \">= 1.0.0\" allow it, and newer ones: `lockctl update . ADDR` moves \
+            "the constraints \">= 1.0.0\" allow it, and newer ones: `lockctl update . acme/demo` moves \
              to 1.2.0, with --patch to 1.0.10",
         ),
         ("1.0.0", "the constraints \"1.0.0\" do not allow it"),
@@ -491,4 +491,37 @@ note: `lockctl explain syntax-error` says what this means and how to fix it
 "#]]
     );
     assert!(registry.entries().is_empty());
+}
+
+#[test]
+fn show_says_whose_each_zh_is() {
+    let (_registry, lab) = locked();
+    let other = format!("zh:{}", "0".repeat(64));
+    slip(&lab, &other);
+    let outcome = lab.run(&["show", "--upstream", "-v"]);
+    let owner = |line: &str| {
+        let (hash, owner) = line.trim().split_once("  ")?;
+        hash.starts_with("zh:").then(|| owner.to_owned())
+    };
+    let mut owners: Vec<String> = outcome.stdout.lines().filter_map(owner).collect();
+    owners.sort();
+    let platforms = [
+        "darwin_arm64",
+        "linux_amd64",
+        "linux_arm64",
+        "windows_amd64",
+    ];
+    let wanted = [&platforms[..], &["manifest", "not in the signed list"]].concat();
+    for owner in wanted {
+        assert!(
+            owners.iter().any(|known| known == owner),
+            "{owner}: {}",
+            outcome.stdout
+        );
+    }
+    assert!(
+        outcome
+            .stdout
+            .contains(&format!("{other}  not in the signed list"))
+    );
 }

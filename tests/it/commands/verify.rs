@@ -150,7 +150,7 @@ error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a c
 5 |   version     = "1.1.0"
   |                 ------- locked at 1.1.0 here
   |
-  = help: change the constraint, or move the version with `lockctl update . ADDR`
+  = help: run `lockctl update . example.com/t/x` to move the version, or change the constraint
 
 .terraform.lock.hcl: 1 error; 2 notes (-v shows them)
 
@@ -161,7 +161,7 @@ error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a c
 #[test]
 fn a_broken_lock_file_is_a_finding_of_verify_and_stops_lock() {
     let lab = simple();
-    let broken = "provider \"example.com/t/x\" {\n  version = \"1.0\"\n}\n";
+    let broken = "provider \"example.com/t/x\" {\n  version = \"1.0.x\"\n}\n";
     lab.write(LOCK, broken);
     let verify = lab.run(&["verify"]);
     assert_exit(&verify, 1);
@@ -171,10 +171,10 @@ fn a_broken_lock_file_is_a_finding_of_verify_and_stops_lock() {
 error[version-malformed]: Invalid provider version number
  --> .terraform.lock.hcl:2:13
   |
-2 |   version = "1.0"
-  |             ^^^^^ must be written as "1.0.0"
+2 |   version = "1.0.x"
+  |             ^^^^^^^ "1.0.x" is no version: wildcards are not supported
   |
-  = help: write version = "1.0.0"
+  = help: restore the line from version control, or delete the block and lock again
 
 .terraform.lock.hcl: 1 error
 

@@ -249,7 +249,7 @@ nothing that can be seen of the configuration requires acme/z
         said["roots"][0]["providers"],
         json!([{
             "provider": "registry.terraform.io/acme/z", "constraints": "", "satisfiable": true,
-            "locked": null, "complete": false, "places": [], "clash": [],
+            "version": null, "locked": null, "complete": false, "places": [], "clash": [],
         }])
     );
     assert_eq!(

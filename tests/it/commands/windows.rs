@@ -3,6 +3,7 @@
 use super::facts::{downloads, lock as lock_demo};
 use super::registry::{DEMO, TWO, with_registry};
 use super::{BOTH, LOCK, assert_exit, lock, simple};
+use crate::repo::Repo;
 
 #[test]
 fn roots_and_stores_have_paths_longer_than_260_characters() {
@@ -36,8 +37,104 @@ fn a_checkout_with_crlf_verifies_and_is_locked_with_lf() {
     assert_exit(&outcome, 1);
     let outcome = lock(&lab, BOTH);
     assert_exit(&outcome, 0);
-    assert!(outcome.stdout.contains("layout only"), "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("line ends only (CRLF)"),
+        "{outcome:?}"
+    );
+    let attribute = "`.terraform.lock.hcl text eol=lf` in .gitattributes";
+    assert!(outcome.stderr.contains(attribute), "{outcome:?}");
     assert_eq!(lab.read(LOCK), with_lf);
+}
+
+#[test]
+fn crlf_that_git_makes_is_no_change() {
+    let Some(repo) = Repo::new() else { return };
+    let from = simple();
+    assert_exit(&lock(&from, BOTH), 0);
+    repo.git(&["config", "core.autocrlf", "false"]);
+    repo.write("main.tf", from.read("main.tf"))
+        .write(LOCK, from.read(LOCK))
+        .commit("first");
+    let with_crlf = from.read(LOCK).replace('\n', "\r\n");
+    let mirror = from.path("mirror");
+    let check = [
+        &["lock", "--check", "--fs-mirror", mirror.to_str().unwrap()],
+        BOTH,
+    ]
+    .concat();
+    // What git does with the file, and whether CRLF is then its doing.
+    for (attributes, autocrlf, is_by_git) in [
+        ("", "false", false),
+        ("", "true", true),
+        ("* text=auto\n", "false", true),
+        ("* text=auto eol=crlf\n", "false", true),
+        ("* -text\n", "true", false),
+    ] {
+        repo.git(&["config", "core.autocrlf", autocrlf]);
+        repo.write(".gitattributes", attributes)
+            .write(LOCK, &with_crlf);
+        for command in [&["fmt", "--check"][..], &check] {
+            let outcome = repo.run(command);
+            assert_exit(&outcome, if is_by_git { 0 } else { 1 });
+        }
+        repo.run(&["fmt"]);
+        let is_rewritten = repo.lab.read(LOCK) != with_crlf;
+        assert_eq!(
+            is_rewritten, !is_by_git,
+            "{attributes:?}, autocrlf = {autocrlf}"
+        );
+    }
+}
+
+#[test]
+fn a_check_says_why_the_file_would_change() {
+    let lab = simple();
+    lab.write(
+        "main.tf",
+        lab.read("main.tf").replace(
+            "  }\n}\n",
+            "    a = {\n      source = \"example.com/t/a\"\n    }\n  }\n}\n",
+        ),
+    );
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        lab.unpacked(
+            "mirror",
+            &format!("example.com/t/a/1.0.0/{platform}"),
+            platform,
+        );
+    }
+    assert_exit(&lock(&lab, BOTH), 0);
+    let good = lab.read(LOCK);
+    let parts: Vec<&str> = good.split("\n\n").collect();
+    let [header, first, second] = parts[..] else {
+        panic!("{good}")
+    };
+    let by_hash: Vec<&str> = good.lines().filter(|line| line.contains("h1:")).collect();
+    for (text, reason) in [
+        (good.replace('\n', "\r\n"), "line ends only (CRLF)"),
+        (
+            format!("{header}\n\n{}\n\n{first}\n", second.trim_end()),
+            "order of entries only",
+        ),
+        (format!("{first}\n\n{second}"), "header only"),
+        (
+            good.replace(by_hash[0], "@")
+                .replace(by_hash[1], by_hash[0])
+                .replace('@', by_hash[1]),
+            "order of hashes only",
+        ),
+        (good.replace("  version", "    version"), "layout only"),
+    ] {
+        lab.write(LOCK, text);
+        let outcome = lock(&lab, &[&["--check"], BOTH].concat());
+        assert_exit(&outcome, 1);
+        let line = format!("{LOCK} would change; {reason}; nothing was written");
+        assert!(
+            outcome.stdout.contains(&line),
+            "{reason}: {}",
+            outcome.stdout
+        );
+    }
 }
 
 #[cfg(windows)]

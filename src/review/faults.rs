@@ -1,0 +1,195 @@
+//! Entries with a fault: they are present, so what can be read of them is compared.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::causes::Risk;
+use super::diff::{
+    ChangeKind, FaultChange, LockDiff, ProviderChange, ProviderSide, Sides, changed,
+};
+use super::side::LockSide;
+use crate::addr::ProviderAddr;
+use crate::diag::rules;
+use crate::lockfile::{FaultyEntry, LockFile, ProviderLock};
+
+/// The blocks of each address that is at fault: by a fault of its own, or because several blocks have it.
+pub(super) struct FaultyBlocks<'s> {
+    side: Option<&'s LockSide>,
+    blocks: BTreeMap<&'s ProviderAddr, Vec<FaultyBlock<'s>>>,
+}
+
+/// A block of an address that is at fault.
+#[derive(Clone, Copy)]
+enum FaultyBlock<'s> {
+    Sound(&'s ProviderLock),
+    Faulty(&'s FaultyEntry),
+}
+
+impl FaultyBlock<'_> {
+    /// Returns the entry; what cannot be read of it is as in `other`.
+    fn entry(self, other: Option<&ProviderLock>) -> Option<ProviderLock> {
+        match self {
+            Self::Sound(entry) => Some(entry.clone()),
+            Self::Faulty(entry) => entry.completed_by(other),
+        }
+    }
+}
+
+impl<'s> FaultyBlocks<'s> {
+    pub(super) fn of(side: Option<&'s LockSide>) -> Self {
+        let mut blocks: BTreeMap<&ProviderAddr, Vec<FaultyBlock<'_>>> = BTreeMap::new();
+        if let Some(LockSide { document, .. }) = side {
+            let first = |addr| {
+                let sound = document.lock.providers.get(addr);
+                sound.map(FaultyBlock::Sound).into_iter().collect()
+            };
+            for (addr, entry) in &document.repeated {
+                let own = blocks.entry(addr).or_insert_with(|| first(addr));
+                own.push(FaultyBlock::Sound(entry));
+            }
+            for entry in &document.faulty {
+                let own = blocks
+                    .entry(&entry.addr)
+                    .or_insert_with(|| first(&entry.addr));
+                own.push(FaultyBlock::Faulty(entry));
+            }
+        }
+        Self { side, blocks }
+    }
+
+    /// Returns the entry of an address by what this side alone shows.
+    fn entry(&self, addr: &ProviderAddr) -> Option<ProviderLock> {
+        match self.blocks.get(addr) {
+            Some(own) => own.iter().find_map(|block| block.entry(None)),
+            None => self.side?.document.lock.providers.get(addr).cloned(),
+        }
+    }
+
+    /// Returns all entries, those at fault included: what cannot be read of one is as on the `other` side.
+    ///
+    /// Of several blocks of one address, the one whose difference is the most alarming counts, by the risk of a
+    /// change from the other side to it, or from it to the other side.
+    fn completed(
+        &self,
+        other: &Self,
+        risk: impl Fn(ProviderSide, ProviderSide) -> Option<Risk>,
+    ) -> Cow<'s, LockFile> {
+        let Some(LockSide { document, .. }) = self.side else {
+            return Cow::Owned(LockFile::default());
+        };
+        if self.blocks.is_empty() {
+            return Cow::Borrowed(&document.lock);
+        }
+        let mut lock = document.lock.clone();
+        for (addr, own) in &self.blocks {
+            let counterpart = other.entry(addr);
+            let side = |lock: &ProviderLock| ProviderSide {
+                addr: (*addr).clone(),
+                lock: lock.clone(),
+            };
+            let mut worst: Option<(Option<Risk>, ProviderLock)> = None;
+            for block in own {
+                let Some(entry) = block.entry(counterpart.as_ref()) else {
+                    continue;
+                };
+                let risk = counterpart
+                    .as_ref()
+                    .and_then(|counterpart| risk(side(&entry), side(counterpart)));
+                // Of equal ones the first counts, as it does for the programs.
+                if worst.as_ref().is_none_or(|(known, _)| risk > *known) {
+                    worst = Some((risk, entry));
+                }
+            }
+            if let Some((_, entry)) = worst {
+                lock.providers.insert((*addr).clone(), entry);
+            }
+        }
+        Cow::Owned(lock)
+    }
+
+    /// Returns the title of the fault of an address, if it has one.
+    fn fault(&self, addr: &ProviderAddr) -> Option<&'s str> {
+        let own = self.blocks.get(addr)?;
+        let faulty = own.iter().find_map(|block| match block {
+            FaultyBlock::Sound(_) => None,
+            FaultyBlock::Faulty(entry) => Some(&*entry.title),
+        });
+        faulty.or_else(|| {
+            let mut faults = self.side?.diagnostics.iter();
+            let repetition = faults.find(|fault| fault.code == rules::DUPLICATE_PROVIDER)?;
+            Some(&*repetition.title)
+        })
+    }
+}
+
+/// Returns the entries of both sides, those with a fault included; `risk` is that of a change.
+pub(super) fn entries<'s>(
+    [old, new]: [&FaultyBlocks<'s>; 2],
+    risk: impl Fn(&ProviderChange) -> Risk,
+) -> [Cow<'s, LockFile>; 2] {
+    let risk = |old, new| {
+        let change = changed(old, new);
+        (!change.kinds.is_empty()).then(|| risk(&change))
+    };
+    [
+        old.completed(new, |own, other| risk(own, other)),
+        new.completed(old, |own, other| risk(other, own)),
+    ]
+}
+
+/// Adds the faults of entries that came or went to the differences between the entries of both sides.
+pub(super) fn add(
+    lock_diff: &mut LockDiff,
+    [old, new]: [&FaultyBlocks<'_>; 2],
+    [before, now]: [&LockFile; 2],
+) {
+    let addresses = old.blocks.keys().chain(new.blocks.keys());
+    let mut faults: BTreeMap<&ProviderAddr, FaultChange> = BTreeMap::new();
+    for addr in addresses.copied() {
+        let fault = match (old.fault(addr), new.fault(addr)) {
+            (was, Some(is)) if was != Some(is) => FaultChange::Added(is.to_owned()),
+            (Some(_), None) => FaultChange::Removed,
+            _ => continue,
+        };
+        faults.insert(addr, fault);
+    }
+    for change in &mut lock_diff.providers {
+        let sides = [change.now(), change.before()];
+        let fault = sides
+            .into_iter()
+            .flatten()
+            .find_map(|side| faults.remove(&side.addr));
+        // An entry that is gone took its fault along.
+        if let (Some(fault), Some(_)) = (fault, change.now()) {
+            change.kinds.insert(fault.kind());
+            change.fault = Some(Box::new(fault));
+        }
+    }
+    for (addr, fault) in faults {
+        let side = |lock: &LockFile| {
+            Some(ProviderSide {
+                addr: addr.clone(),
+                lock: lock.providers.get(addr)?.clone(),
+            })
+        };
+        if let (Some(old), Some(new)) = (side(before), side(now)) {
+            lock_diff.unchanged -= 1;
+            lock_diff.providers.push(ProviderChange {
+                sides: Sides::Both { old, new },
+                kinds: [fault.kind()].into(),
+                look_alike: None,
+                fault: Some(Box::new(fault)),
+            });
+        }
+    }
+    lock_diff.providers.sort_by(|a, b| a.addr().cmp(b.addr()));
+}
+
+impl FaultChange {
+    fn kind(&self) -> ChangeKind {
+        match self {
+            Self::Added(_) => ChangeKind::FaultAdded,
+            Self::Removed => ChangeKind::FaultRemoved,
+        }
+    }
+}
