@@ -19,6 +19,7 @@ use lockctl::config::{self, Loaded, MAX_DEPTH, Settings};
 use lockctl::diag::{Severity, Texts};
 use lockctl::flavor::Flavor;
 use lockctl::os::RealDisk;
+use lockctl::world::CachedDisk;
 
 const MODULES: usize = 2000;
 /// How many calls have computed sources, each of a module with one more.
@@ -99,6 +100,69 @@ fn main() {
             make(&root);
         }
         measure(name, &root);
+    }
+    for (roots, modules, bytes) in [(112, 1, 2 << 20), (172, 12, 200 << 10)] {
+        let dir = dir.join(format!("shared-{roots}"));
+        if !dir.exists() {
+            shared(&dir, roots, modules, bytes);
+        }
+        measure_shared(&dir, roots, modules);
+    }
+}
+
+/// Many roots that call the same modules: the time of all beside that of reading each directory once.
+fn measure_shared(dir: &Path, roots: usize, modules: usize) {
+    let root = |number: usize| dir.join(format!("live/{number}"));
+    let distinct: Vec<_> = (0..modules)
+        .map(|number| dir.join(format!("modules/{number}")))
+        .chain((0..roots).map(root))
+        .collect();
+    let (mut once, mut all) = (Duration::MAX, Duration::MAX);
+    for _ in 0..TIMES {
+        let before = cpu();
+        for dir in &distinct {
+            config::glance(&RealDisk, dir, Flavor::Terraform1_11).unwrap();
+        }
+        once = once.min(cpu().saturating_sub(before));
+        let before = cpu();
+        let disk = CachedDisk::new(&RealDisk, dir.canonicalize().unwrap());
+        // The search for roots looks at each directory first.
+        for dir in &distinct {
+            config::glance(&disk, dir, Flavor::Terraform1_11).unwrap();
+        }
+        for number in 0..roots {
+            let settings = Settings::new(Flavor::Terraform1_11);
+            let loaded = config::load(&disk, &mut Texts::default(), &root(number), &settings);
+            assert_eq!(loaded.modules.len(), modules + 1);
+        }
+        all = all.min(cpu().saturating_sub(before));
+    }
+    let ratio = all.as_secs_f64() / once.as_secs_f64();
+    println!(
+        "{roots} roots, {modules} modules: {all:.1?}, {ratio:.2} x reading each directory once"
+    );
+}
+
+/// Roots that call all modules, each of about so many bytes.
+fn shared(dir: &Path, roots: usize, modules: usize, bytes: usize) {
+    let mut calls = String::new();
+    for number in 0..modules {
+        call(
+            &mut calls,
+            &format!("m{number}"),
+            &format!("../../modules/{number}"),
+        );
+        let mut text = MODULE.to_owned();
+        for resource in 0.. {
+            if text.len() >= bytes {
+                break;
+            }
+            write!(text, "resource \"alpha_machine\" \"m{resource}\" {{\n  name = \"${{var.name}}-{resource}\"\n  tags = local.tags\n}}\n").unwrap();
+        }
+        write(dir, &format!("modules/{number}/main.tf"), &text);
+    }
+    for number in 0..roots {
+        write(dir, &format!("live/{number}/main.tf"), &calls);
     }
 }
 

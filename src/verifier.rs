@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::config::{BackendUse, ConfigSources, Loaded};
+use crate::config::{ConfigSources, Loaded};
 use crate::coverage::Attributions;
 use crate::diag::{Diagnostic, Finding, Label, Severity, Texts};
 use crate::flavor::{Flavor, FlavorChoice};
@@ -137,7 +137,6 @@ impl Verifier {
         };
         let reading = Reading {
             reads_state: true,
-            backend: BackendUse::SetUp,
             ..Reading::new(outside, &RealEnv)
         };
         let loaded = root.load(&reading, &mut texts);

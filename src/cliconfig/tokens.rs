@@ -179,18 +179,23 @@ fn heredoc(text: &str) -> (TokenKind, usize) {
     let Some((head, body)) = text.split_once('\n') else {
         return fault;
     };
-    let Some(marker) = head.strip_prefix("<<") else {
+    let Some(anchor) = head.strip_prefix("<<") else {
         return fault;
     };
-    let marker = marker.strip_prefix('-').unwrap_or(marker).trim_end();
+    let anchor = anchor.strip_suffix('\r').unwrap_or(anchor);
+    let marker = anchor.strip_prefix('-').unwrap_or(anchor);
     if marker.is_empty() || !marker.chars().all(|c| c.is_alphanumeric() || c == '_') {
         return fault;
     }
     let mut at = head.len() + 1;
     for line in body.split_inclusive('\n') {
-        // The line of the marker must end, too.
-        if line.trim() == marker && line.ends_with('\n') {
-            return (TokenKind::Heredoc, at + line.trim_end().len());
+        let text = line.trim_end_matches(['\r', '\n']);
+        // The line of the marker must end, and has no space behind the marker. HCL 1 counts the `-` of `<<-` to
+        // the marker when it looks for a line that is long enough, so that one without indent ends nothing.
+        let is_end =
+            text.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '\u{b}') == marker;
+        if is_end && text.len() >= anchor.len() && line.ends_with('\n') {
+            return (TokenKind::Heredoc, at + text.len());
         }
         at += line.len();
     }
@@ -274,7 +279,14 @@ mod tests {
         );
         check("1a", &[TokenKind::Fault("this is no number")]);
         check("\"a ${ \"b\" } c\"", &[TokenKind::Quoted]);
-        check("<<E\nx\n E\n", &[TokenKind::Heredoc]);
+        for text in [
+            "E\nx\n E\n",
+            "E\nx\nE\"\nE\r\n",
+            "E\nE)\n\u{b}E\n",
+            "-E\n E # x\n E\n",
+        ] {
+            check(&format!("<<{text}"), &[TokenKind::Heredoc]);
+        }
         check("-1 0x1F 1.5e+3", &[TokenKind::Number; 3]);
         let closed = TokenKind::Fault("this string is not closed");
         check("\"a\n\"", &[closed]);

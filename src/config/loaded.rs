@@ -11,10 +11,14 @@ use crate::flavor::Flavor;
 use crate::module_config::file::ModuleFile;
 use crate::module_config::merge::{self, merged::MergedModule};
 use crate::requirement::{
-    CoreVersion, ModulePath, Requirements, StateSeen, UnseenCall, UnseenReason, ValueErrors,
+    CoreVersion, MissingValues, ModulePath, Requirements, StateSeen, UnseenCall, UnseenReason,
+    ValueErrors,
 };
 use crate::version::Version;
 use crate::world::clean;
+
+/// The directory of the program's own records, unless `TF_DATA_DIR` names another one.
+pub const DEFAULT_DATA_DIR: &str = ".terraform";
 
 /// Settings for reading a configuration, besides its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +38,6 @@ pub struct Settings {
     /// Addresses of Terraform's registry in the state mean those of OpenTofu's (rules 7.5); ignored by
     /// Terraform's flavors.
     pub moves_state_hosts: bool,
-    /// The treatment of faults in the `backend` or `cloud` block.
-    pub backend: BackendUse,
     /// The git submodules that are not checked out: calls may lead into them.
     pub submodules: Submodules,
     /// Values for the variables of the root.
@@ -60,15 +62,6 @@ pub enum Unreached {
     Unseen,
     /// An error: the user asked for it to be fetched.
     Error,
-}
-
-/// The treatment of the backend of a root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackendUse {
-    /// The backend is set up, as `init` does it: a fault in it is an error.
-    SetUp,
-    /// The backend is not used, as `providers lock` does it: a fault in it is a warning.
-    LeftAlone,
 }
 
 /// The git submodules that are not checked out.
@@ -99,11 +92,10 @@ impl Settings {
         Self {
             flavor,
             test_directory: None,
-            data_dir: PathBuf::from(".terraform"),
+            data_dir: PathBuf::from(DEFAULT_DATA_DIR),
             workspace: None,
             reads_state: true,
             moves_state_hosts: true,
-            backend: BackendUse::SetUp,
             submodules: Submodules::default(),
             values: GivenValues::default(),
             absolute_root: None,
@@ -158,10 +150,9 @@ pub struct Loaded {
     /// Everything to say about it, by file in the order they were read, then by place; behind
     /// [`MAX_PROBLEMS`](crate::diag::MAX_PROBLEMS) errors or notes only that there are more.
     pub diagnostics: Vec<Diagnostic>,
-    /// The names of the variables of the root that have no value, although `init` needs one, in the order of their
-    /// places; no requirement depends on them, as a note on each says.
-    pub unset_variables: Vec<String>,
-    /// The errors of the programs about variables without a value.
+    /// The values that `init` needs and that are not known; no requirement depends on them, as a note on each says.
+    pub missing_values: MissingValues,
+    /// The errors of the programs that keep no provider from being locked.
     pub value_errors: ValueErrors,
     /// The root holds a configuration file, or one that is not visible.
     pub found: bool,
@@ -232,7 +223,7 @@ impl Loaded {
                 files: Arc::default(),
             }],
             diagnostics: vec![note],
-            unset_variables: Vec::new(),
+            missing_values: MissingValues::default(),
             value_errors: ValueErrors::default(),
             found: true,
             core_versions: Vec::new(),

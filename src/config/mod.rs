@@ -34,7 +34,9 @@ pub use limits::{
     MAX_DEPTH, MAX_FILE_BYTES, MAX_FILES, MAX_PATH_BYTES, MAX_STEPS, MAX_TOTAL_BYTES,
     MAX_TOTAL_ITEMS,
 };
-pub use loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached};
+pub use loaded::{
+    DEFAULT_DATA_DIR, FetchedModule, Loaded, ModuleNode, Settings, Submodules, Unreached,
+};
 pub use overridden::OverriddenPlaces;
 pub use stack::{is_stack, load_stack};
 pub use tree::branches::{BelowGroup, Branch, BranchGroup, BranchKind, Branches, Repeats};

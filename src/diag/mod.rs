@@ -23,7 +23,7 @@ pub use rules::{Area, Level, RULES, Rule, named};
 // Only what prints texts cuts them.
 #[cfg(feature = "cli")]
 pub(crate) use shortened::{MAX_TEXT, shortened};
-pub use texts::{FileId, FileMove, Position, Texts};
+pub use texts::{FileId, FileMove, Position, SharedTexts, Texts};
 pub use topics::{TOPICS, Topic};
 
 /// A range of bytes of one file, end exclusive.

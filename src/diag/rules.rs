@@ -347,6 +347,8 @@ rules! {
         "a type expression cannot be read";
     UNSUPPORTED_ITEM = "unsupported-item", Files, Error:
         "a file has an argument or block that is not allowed there";
+    VALUES_UNREADABLE = "values-unreadable", Configuration, Note:
+        "a file of values for variables cannot be read, and no provider depends on it";
     VARIABLE_NOT_SET = "variable-not-set", Configuration, Note:
         "a variable has no value, and no provider depends on it";
     VERSION_GONE = "version-gone", Packages, Error:

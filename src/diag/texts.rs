@@ -1,5 +1,6 @@
 //! The table of source texts that spans point into.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -30,6 +31,8 @@ pub struct Texts {
     first: u32,
     // Invariant: at least one; texts are added to the last one.
     parts: Vec<Vec<TableText>>,
+    /// The texts that other tables have, too, by the number of their part.
+    shared: BTreeMap<u32, MountedTexts>,
 }
 
 impl Default for Texts {
@@ -37,7 +40,37 @@ impl Default for Texts {
         Self {
             first: 0,
             parts: vec![Vec::new()],
+            shared: BTreeMap::new(),
         }
+    }
+}
+
+/// The number of the first part whose texts several tables share.
+const FIRST_SHARED: u32 = 1 << 31;
+
+/// The texts of one directory, which several tables share without a copy.
+#[derive(Clone, Debug)]
+pub struct SharedTexts {
+    part: u32,
+    texts: Arc<[TableText]>,
+}
+
+/// Shared texts in one table.
+#[derive(Clone, Debug)]
+struct MountedTexts {
+    texts: Arc<[TableText]>,
+    /// The names by which the table knows them, if they are others.
+    names: Option<Arc<[String]>>,
+    /// The own text of the table before which they were read.
+    before: FileId,
+    /// Number of other shared parts that were read before.
+    order: usize,
+}
+
+impl SharedTexts {
+    /// Returns the names of the texts in the order of their ids.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.texts.iter().map(|text| &*text.name)
     }
 }
 
@@ -73,6 +106,10 @@ impl FileMove {
     /// Turns an id of the adopted table into that of the same text in the other table.
     #[must_use]
     pub fn apply(self, file: FileId) -> FileId {
+        // Shared texts have one id everywhere.
+        if file.part >= FIRST_SHARED {
+            return file;
+        }
         FileId {
             part: self.part,
             at: self.first + file.at,
@@ -103,6 +140,50 @@ impl Texts {
         FileId { part, at }
     }
 
+    /// Starts a table whose texts others may share; `number` is below 2^31, and no other shared table has it.
+    #[must_use]
+    pub fn to_share(number: u32) -> Self {
+        Self {
+            first: FIRST_SHARED | number,
+            ..Self::default()
+        }
+    }
+
+    /// Ends a table whose texts others may share.
+    #[must_use]
+    pub fn into_shared(mut self) -> SharedTexts {
+        SharedTexts {
+            part: self.first,
+            texts: self.parts.swap_remove(0).into(),
+        }
+    }
+
+    /// Adds texts that other tables have, too, under names of this table.
+    pub fn mount(&mut self, shared: &SharedTexts, names: Option<Vec<String>>) {
+        let part = self.last();
+        let own = self.parts.last().map_or(0, Vec::len);
+        let before = FileId {
+            part,
+            at: u32::try_from(own).unwrap_or(u32::MAX),
+        };
+        let mounted = MountedTexts {
+            texts: Arc::clone(&shared.texts),
+            names: names.map(Into::into),
+            before,
+            order: self.shared.len(),
+        };
+        self.shared.insert(shared.part, mounted);
+    }
+
+    /// Returns what sorts texts by the order in which they were read into this table.
+    #[must_use]
+    pub fn order(&self, file: FileId) -> impl Ord + use<> {
+        match self.shared.get(&file.part) {
+            Some(mounted) => (mounted.before, false, mounted.order, file.at),
+            None => (file, true, 0, 0),
+        }
+    }
+
     /// Starts the table that comes so many places after this one, `0` being the next.
     ///
     /// # Panics
@@ -124,6 +205,9 @@ impl Texts {
     pub fn append(&mut self, mut next: Self) {
         assert_eq!(next.first, self.last() + 1, "tables are appended in order");
         self.parts.append(&mut next.parts);
+        for (part, mounted) in next.shared {
+            self.shared.entry(part).or_insert(mounted);
+        }
     }
 
     /// Adds the texts of a table that was filled by itself; returns how its ids read in this one.
@@ -139,6 +223,11 @@ impl Texts {
         let own = self.parts.last_mut().expect("there is a part");
         let first = u32::try_from(own.len()).expect("fewer texts than u32::MAX");
         own.extend_from_slice(texts);
+        for (shared, mounted) in &other.shared {
+            self.shared
+                .entry(*shared)
+                .or_insert_with(|| mounted.clone());
+        }
         FileMove { part, first }
     }
 
@@ -149,13 +238,20 @@ impl Texts {
     }
 
     fn text(&self, file: FileId) -> &TableText {
-        &self.parts[(file.part - self.first) as usize][file.at as usize]
+        match self.shared.get(&file.part) {
+            Some(mounted) => &mounted.texts[file.at as usize],
+            None => &self.parts[(file.part - self.first) as usize][file.at as usize],
+        }
     }
 
     /// Returns the name to show, usually a path as the user would type it.
     #[must_use]
     pub fn name(&self, file: FileId) -> &str {
-        &self.text(file).name
+        let mounted = self.shared.get(&file.part);
+        match mounted.and_then(|mounted| mounted.names.as_ref()) {
+            Some(names) => &names[file.at as usize],
+            None => &self.text(file).name,
+        }
     }
 
     /// Returns the bytes; they need not be UTF-8.
@@ -304,6 +400,33 @@ mod tests {
         let ids = [first, moved.apply(ids[0]), moved.apply(ids[1]), last];
         assert_eq!(ids.map(|id| texts.name(id)), ["first", "a", "b", "last"]);
         assert!(ids.is_sorted());
+    }
+
+    #[test]
+    fn shared_texts_have_one_id_and_a_name_and_a_place_in_each_table() {
+        let mut apart = Texts::to_share(7);
+        let shared = ["m/a", "m/b"].map(|name| apart.add(name, name.as_bytes().to_vec()));
+        let texts = apart.into_shared();
+        let mut run = Texts::default();
+        let mut tables: Vec<Texts> = (0..2).map(|place| run.after(place)).collect();
+        let first = tables[0].add("first", Vec::new());
+        tables[0].mount(&texts, None);
+        let last = tables[0].add("last", Vec::new());
+        tables[1].mount(&texts, Some(vec!["../a".to_owned(), "../b".to_owned()]));
+        let mut ids = [last, shared[1], first, shared[0]];
+        ids.sort_by_key(|id| tables[0].order(*id));
+        assert_eq!(
+            ids.map(|id| tables[0].name(id)),
+            ["first", "m/a", "m/b", "last"]
+        );
+        assert_eq!(tables[1].name(shared[1]), "../b");
+        assert_eq!(tables[1].bytes(shared[1]), b"m/b");
+        for table in tables {
+            run.append(table);
+        }
+        assert_eq!(ids.map(|id| run.name(id)), ["first", "m/a", "m/b", "last"]);
+        let moved = Texts::default().adopt(&Texts::default());
+        assert_eq!(moved.apply(shared[0]), shared[0]);
     }
 
     #[test]

@@ -445,7 +445,10 @@ impl<'t> Scanner<'t> {
             if line.trim() == marker {
                 self.frames.pop();
                 let indent = line.len() - line.trim_start().len();
-                return self.push(HclTokenKind::CloseHeredoc, indent + marker.len());
+                self.push(HclTokenKind::CloseHeredoc, indent + marker.len());
+                // Any space behind the marker belongs to its line, also what is no space elsewhere.
+                self.at += line[indent + marker.len()..].trim_end_matches('\r').len();
+                return;
             }
         }
         let len = literal_len(rest, Quoting::Heredoc);

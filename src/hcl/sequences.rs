@@ -1,9 +1,10 @@
 //! The part of the walk that goes through quoted templates and heredocs.
 
-use super::findings::{fault, too_deep};
+use super::findings::{Fill, Patch, fault, too_deep};
 use super::grammar::{Checked, MAX_NESTING, TokenWalk};
 use super::scan::{HclToken, HclTokenKind};
 use super::string::bad_escape;
+use crate::diag::Span;
 
 /// A directive that waits for its end.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,11 +18,14 @@ impl TokenWalk<'_> {
     /// Walks over a template up to the end that `close` names.
     pub(super) fn template(&mut self, close: HclTokenKind) -> Checked {
         let depth = self.depth;
-        self.take();
+        let opening = self.take();
         let result = self.with_lines(true, |walk| {
             let mut open = Vec::new();
             loop {
                 let token = walk.take();
+                if close == HclTokenKind::CloseHeredoc {
+                    walk.patch_marker(opening, token);
+                }
                 match token.kind {
                     HclTokenKind::Literal => walk.literal(token, close)?,
                     HclTokenKind::OpenInterpolation => {
@@ -41,6 +45,45 @@ impl TokenWalk<'_> {
         // A fault may leave directives open, each of which counts as a level.
         self.depth = depth;
         result
+    }
+
+    /// Hides from `hcl_edit` what it takes for the end of a heredoc and the programs do not, and shows it the
+    /// end that it does not see.
+    ///
+    /// The marker ends a heredoc where it is alone on its line, between any white space. For `hcl_edit` it ends it
+    /// before any character that continues no word, and only behind spaces and tabs.
+    fn patch_marker(&mut self, opening: HclToken, token: HclToken) {
+        let text = self.text;
+        let is_new_line = text[..token.start].ends_with('\n');
+        let marker = self.source(opening).trim_start_matches(['<', '-']).trim();
+        let source = self.source(token);
+        let mut patch = |start: usize, len: usize, fill| {
+            let span = Span::new(start, start + len);
+            self.found.patches.push(Patch { span, fill });
+        };
+        let is_plain = |space: &str| space.bytes().all(|byte| b" \t".contains(&byte));
+        match token.kind {
+            HclTokenKind::CloseHeredoc => {
+                let indent = source.len() - marker.len();
+                if !is_plain(&source[..indent]) {
+                    patch(token.start, indent, Fill::Blank);
+                }
+                let line = text[token.end..].split('\n').next().unwrap_or_default();
+                let space = line.trim_end_matches('\r');
+                if !is_plain(space) {
+                    patch(token.end, space.len(), Fill::Blank);
+                }
+            }
+            HclTokenKind::Literal if is_new_line => {
+                let line = source.trim_start_matches([' ', '\t']);
+                // No marker begins with a digit; the text is read from the file as it is.
+                if line.starts_with(marker) {
+                    let indent = source.len() - line.len();
+                    patch(token.start + indent, marker.len(), Fill::Digit);
+                }
+            }
+            _ => {}
+        }
     }
 
     pub(super) fn literal(&self, token: HclToken, close: HclTokenKind) -> Checked {

@@ -449,7 +449,71 @@ fn what_hcl_edit_alone_would_not_read_is_read() {
         (Span::new(4, 9), Span::new(5, 9))
     );
 }
+
+#[test]
+fn a_heredoc_ends_where_its_marker_is_alone_on_the_line() {
+    // Each was a value of Terraform 1.11.4 and OpenTofu 1.12.6.
+    const TAILS: [&str; 18] = [
+        "EOF\"",
+        "EOF)",
+        "EOF,",
+        "EOF]",
+        "EOF}",
+        "EOF # x",
+        "EOF // x",
+        "EOF bar",
+        "EOF = 1",
+        "EOFX",
+        "EOF-",
+        "EOF.",
+        "EOF\"\r",
+        "  EOF)",
+        "\tEOF \"",
+        "\u{a0}EOF\"",
+        "EOF EOF",
+        "<<EOF",
+    ];
+    const ENDS: [&str; 6] = [
+        "EOF",
+        "  EOF",
+        "EOF \t",
+        "EOF\r",
+        "\u{a0}EOF\u{a0}",
+        "\u{c}EOF\u{b}",
+    ];
+    for tail in TAILS {
+        for (open, end) in ["<<EOF", "<<-EOF"]
+            .into_iter()
+            .flat_map(|open| ENDS.map(|end| (open, end)))
+        {
+            let text = format!("a = {open}\n{tail}\nfoo\n{tail}\n{end}\nb = 1\n");
+            let (body, _, reported) = read(text.as_bytes());
+            assert_eq!(reported, [], "{text:?}");
+            assert!(body.attribute("b").is_some(), "{text:?}");
+            let value = &body.attribute("a").unwrap().value.kind;
+            // "foo" keeps the common indent at nothing.
+            let wanted = ExprKind::String(format!("{tail}\nfoo\n{tail}\n"));
+            assert_eq!(*value, wanted, "{text:?}");
+        }
+    }
+    // A sequence directly behind the marker, one that begins the line, and a heredoc in a heredoc.
+    for text in [
+        "a = <<E\nE${b}\nE\n",
+        "a = <<E\n${b}E\nE\n",
+        "a = <<E\nE$${b}\nE\n",
+        "a = <<E\n%{if b}\nE)\n%{endif}\nE\n",
+        "a = <<E\nE\"\n${f(<<F\nE\nF)\nF\n)}\nE)\nE\n",
+        "a = [<<E\nE)\nE\n]\n",
+        "b {\n a = f(<<E\nE)\nE\n, 1)\n}\n",
+    ] {
+        let (body, _, reported) = read(text.as_bytes());
+        assert_eq!((body.items.len(), reported), (1, Vec::new()), "{text:?}");
+    }
+}
+
 const FLOODS: &[&str] = &[
+    "E)\n",
+    " E\n",
     ";\n",
     "'",
     "\"\n",

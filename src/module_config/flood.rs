@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::diag::{Diagnostic, MAX_PROBLEMS, Severity};
+use crate::diag::{Diagnostic, FileId, MAX_PROBLEMS, Severity};
 
 /// Maximum number of diagnostics before [`in_order`] cuts them back; more than it ever leaves.
 const MAX_PILE: usize = 8 * MAX_PROBLEMS;
@@ -24,10 +24,15 @@ pub(crate) fn relieve(found: &mut Vec<Diagnostic>) {
 ///
 /// Notes are counted on their own: many of them neither hide an error nor make one.
 pub(crate) fn in_order(found: &mut Vec<Diagnostic>) {
+    in_order_of(found, |file| file);
+}
+
+/// As [`in_order`], with files in the order that `key` gives them.
+pub(crate) fn in_order_of<K: Ord>(found: &mut Vec<Diagnostic>, key: impl Fn(FileId) -> K) {
     // Stable: what several steps report about one place stays in the order of the steps.
     found.sort_by_key(|diagnostic| {
         let primary = diagnostic.primary.as_ref();
-        primary.map(|label| (label.file, label.span.start))
+        primary.map(|label| (key(label.file), label.span.start))
     });
     let mut seen = BTreeSet::new();
     // Equal ones need not be neighbours: several may start at the same place.

@@ -8,7 +8,7 @@ use super::groups::grouped;
 use super::root::Naming;
 use super::rows::{FindingRow, TurnedOffRow};
 use super::shared::{SharedFact, first_names, unseen_state};
-use super::{CommandResult, Failure, ResultEntry, RootRow, RootStatus};
+use super::{CommandResult, Failure, NotSeen, ResultEntry, RootRow, RootStatus};
 use crate::diag::{Counts, Severity, counted, rules};
 
 /// The result of a check, with the places of findings resolved.
@@ -116,11 +116,21 @@ impl<'a> Checked<'a> {
                 .into_iter()
                 .map(|(_, finding)| finding.severity),
         );
+        let not_seen: Vec<NotSeen> = self
+            .roots
+            .iter()
+            .map(|root| root.not_seen.unwrap_or_default())
+            .collect();
+        let not_seen = NotSeen::of_roots(&not_seen);
         let mut parts = match &self.roots[..] {
-            [root] if root.status == RootStatus::Clean => vec!["clean".to_owned()],
+            [root] if root.status == RootStatus::Clean && not_seen.is_none() => {
+                vec!["clean".to_owned()]
+            }
+            [root] if root.status == RootStatus::Clean => vec!["no problem found".to_owned()],
             [_] => Vec::new(),
             roots => vec![statuses(roots.iter().map(|root| root.status))],
         };
+        parts.extend(not_seen);
         parts.extend(Some(counts.to_string()).filter(|text| !text.is_empty()));
         if !self.is_complete() {
             parts.push("not everything could be checked".to_owned());

@@ -46,7 +46,7 @@ pub use folded::{FoldedFindings, folded};
 pub use formats::{CHECK_FORMATS, CheckFormat};
 pub use log_writer::{EscapedIn, LogWriter, harmless_text};
 pub use result::{
-    CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail,
+    CheckDetail, CommandResult, ComparedFiles, FileResult, FindingDisplay, LockDetail, NotSeen,
     PackageResult, ResultEntry, ResultSubject, RootDetail, RootResult, RootStatus, Sentence,
 };
 pub use root::{Naming, RootRow};

@@ -9,7 +9,7 @@ use super::human::{self, Colors};
 use super::reading::{self, Total, cleaned};
 use super::rows::PackageRow;
 use super::several::{FaultLine, Several};
-use super::shared::{MAX_ROOTS, SharedFact, shared, unseen_state};
+use super::shared::{MAX_ROOTS, SharedFact, first_names, shared, unseen_state};
 use super::{
     CommandResult, CountedLines, Failure, FileResult, FindingDisplay, PackageResult, ResultEntry,
     ResultSubject, RootResult, Sentence, TextBlock, Tone,
@@ -90,6 +90,7 @@ fn of_run(result: &CommandResult, total_at: Total, verbose: bool) -> Vec<TextBlo
     let mut blocks = Vec::new();
     if let ResultSubject::Roots(roots) = &result.subject {
         blocks.extend(unset_variables(roots));
+        blocks.extend(unread_values(roots));
     }
     blocks.extend(result.remarks.iter().map(reading::remark));
     if verbose {
@@ -114,11 +115,11 @@ const MAX_VARIABLES: usize = 5;
 fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
     let concerned = roots
         .iter()
-        .filter(|root| !root.unset_variables.is_empty())
+        .filter(|root| !root.missing_values.variables.is_empty())
         .count();
     let names: BTreeSet<&String> = roots
         .iter()
-        .flat_map(|root| &root.unset_variables)
+        .flat_map(|root| &root.missing_values.variables)
         .collect();
     let shown = if names.len() > MAX_VARIABLES + 1 {
         MAX_VARIABLES
@@ -153,6 +154,35 @@ fn unset_variables(roots: &[RootResult]) -> Option<TextBlock> {
         "{list} {have} no value{where_}: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives {them})"
     );
     Some(TextBlock::Remark(Tone::Note, text))
+}
+
+/// Maximum number of files of values that are named; of a list with one more, all are.
+const MAX_FILES: usize = 3;
+
+/// Names the files of values that could not be read and that no provider depends on, once for all roots.
+fn unread_values(roots: &[RootResult]) -> Vec<TextBlock> {
+    let unread = || roots.iter().flat_map(|root| &root.missing_values.files);
+    [
+        (true, "encrypted by git-crypt", "`git-crypt unlock`"),
+        (false, "not readable", "-v shows why"),
+    ]
+    .into_iter()
+    .filter_map(|(is_encrypted, state, hint)| {
+        // Roots of Terragrunt may share a file.
+        let paths: BTreeSet<&String> = unread()
+            .filter(|file| file.is_encrypted == is_encrypted)
+            .map(|file| &file.path)
+            .collect();
+        let are = match paths.len() {
+            0 => return None,
+            1 => "is",
+            _ => "are",
+        };
+        let names = first_names(paths.into_iter().cloned(), MAX_FILES).join(", ");
+        let text = format!("{names} {are} {state}: not needed for providers ({hint})");
+        Some(TextBlock::Remark(Tone::Note, text))
+    })
+    .collect()
 }
 
 fn of_roots(result: &CommandResult, roots: &[RootResult], verbose: bool) -> Vec<TextBlock> {

@@ -11,8 +11,9 @@ use super::{Failure, Tone};
 use crate::addr::ProviderAddr;
 use crate::config::Branches;
 use crate::coverage::CoverageProof;
-use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, rules};
+use crate::diag::{self, Diagnostic, Finding, Severity, Texts, TurnedOff, counted, rules};
 use crate::flavor::Flavor;
+use crate::requirement::MissingValues;
 use crate::review::{FileComparison, Verdict};
 
 /// Maximum number of roots that were named whose results are shown root by root.
@@ -145,8 +146,8 @@ pub struct RootResult {
     pub providers: Vec<Provider>,
     /// True if anything was, or would be, written; `None` for commands that never write.
     pub changed: Option<bool>,
-    /// The names of variables that have no value and that no provider depends on.
-    pub unset_variables: Vec<String>,
+    /// The values that are not known and that no provider depends on.
+    pub missing_values: MissingValues,
     /// The part that only some commands have.
     pub detail: RootDetail,
 }
@@ -170,6 +171,47 @@ pub enum RootDetail {
     Audit(Vec<TurnedOff>),
 }
 
+/// The parts of the configuration of a root that were not seen: what only they require is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct NotSeen {
+    /// Number of module calls whose modules are not visible.
+    pub modules: usize,
+    /// Fetching modules may help.
+    #[serde(skip)]
+    pub can_fetch: bool,
+    /// The state is not visible.
+    pub state: bool,
+}
+
+impl NotSeen {
+    /// Says in a part of a verdict what was not seen of roots; nothing if everything was.
+    #[must_use]
+    pub fn of_roots(roots: &[Self]) -> Option<String> {
+        let modules: usize = roots.iter().map(|root| root.modules).sum();
+        let concerned = roots.iter().filter(|root| root.modules > 0).count();
+        let states = roots.iter().filter(|root| root.state).count();
+        let of_roots = |count: usize| match roots.len() {
+            1 => String::new(),
+            _ => format!(" of {}", counted(count, "root")),
+        };
+        let mut parts = Vec::new();
+        if modules > 0 {
+            let hint = if roots.iter().any(|root| root.can_fetch) {
+                " (`--modules fetch`)"
+            } else {
+                ""
+            };
+            let (modules, of_roots) = (counted(modules, "module"), of_roots(concerned));
+            parts.push(format!("{modules}{of_roots} not seen{hint}"));
+        }
+        if states > 0 {
+            parts.push(format!("state{} not seen", of_roots(states)));
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+}
+
 /// The results of a check beside its findings.
 #[derive(Clone, Debug, Default)]
 pub struct CheckDetail {
@@ -177,6 +219,8 @@ pub struct CheckDetail {
     pub turned_off: Vec<TurnedOff>,
     /// The evidence for the hashes of the wanted platforms.
     pub proof: CoverageProof,
+    /// The parts of the configuration that were not seen.
+    pub not_seen: NotSeen,
     /// The parts of a policy that were not checked, in words.
     pub policy_not_checked: Vec<String>,
     /// The repairs that were made before the findings, if repairs were wanted.
@@ -359,7 +403,7 @@ impl RootResult {
             verdict: None,
             providers: Vec::new(),
             changed: None,
-            unset_variables: Vec::new(),
+            missing_values: MissingValues::default(),
             detail: RootDetail::Plain,
         }
     }
@@ -491,10 +535,11 @@ impl RootResult {
 
     /// Adds faults beside the results; an error among them keeps the command from doing its job.
     ///
-    /// Notes on variables without a value are about the run: roots of one repository have them alike.
+    /// Notes on values that are not known are about the run: roots of one repository have them alike.
     pub fn faults<'d>(&mut self, diagnostics: impl IntoIterator<Item = &'d Diagnostic>) {
         for diagnostic in diagnostics {
-            let display = if diagnostic.code == rules::VARIABLE_NOT_SET {
+            let about_values = [rules::VARIABLE_NOT_SET, rules::VALUES_UNREADABLE];
+            let display = if about_values.contains(&diagnostic.code) {
                 FindingDisplay::Folded
             } else {
                 FindingDisplay::Note

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::rows::{
     ConvertedProvider, FindingRow, FixRow, GitSetting, MatrixRow, ModuleRow, Provider, TurnedOffRow,
 };
-use super::{Failure, FindingDisplay, ResultEntry, RootDetail, RootResult, RootStatus};
+use super::{Failure, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, RootStatus};
 use crate::coverage::CoverageProof;
 use crate::diag::Texts;
 
@@ -23,6 +23,9 @@ pub struct RootRow<'a> {
     /// The evidence that the lock file has the `h1:` of every wanted platform; only of `verify`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<CoverageProof>,
+    /// The parts of the configuration that were not seen, if there are any; only of `verify`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_seen: Option<NotSeen>,
     /// The faults and remarks that a rule has a name for.
     pub findings: Vec<FindingRow>,
     /// The findings that the project file turned off; they change no exit code.
@@ -74,6 +77,9 @@ impl<'a> RootRow<'a> {
             flavor: root.flavor.map(|flavor| flavor.to_string()),
             status: root.status,
             proof: check.map(|check| check.proof),
+            not_seen: check
+                .map(|check| check.not_seen)
+                .filter(|not_seen| *not_seen != NotSeen::default()),
             findings: root
                 .entries
                 .iter()

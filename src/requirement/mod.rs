@@ -62,7 +62,26 @@ pub struct CoreVersion {
     pub span: Span,
 }
 
-/// Errors of the programs about variables of the root without a value. They keep no provider from being locked.
+/// Values of variables of the root that are not known, and that no provider depends on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MissingValues {
+    /// The names of the variables that have no value, in the order of their places.
+    pub variables: Vec<String>,
+    /// The files of values that could not be read, in the order in which they count.
+    pub files: Vec<UnreadValues>,
+}
+
+/// A file of values that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadValues {
+    /// Its path, as messages show it.
+    pub path: String,
+    /// git-crypt encrypted it.
+    pub is_encrypted: bool,
+}
+
+/// Errors of the programs about the backend, or about variables of the root without a value. They keep no provider
+/// from being locked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ValueErrors {
     /// The errors of `init`, in the order of their places.

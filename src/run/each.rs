@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::config::{BackendUse, Loaded};
+use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::report::{Failure, RootResult};
 use crate::run::World;
@@ -42,7 +42,7 @@ pub(crate) fn each_loaded(
         // Whoever asks about all roots below did not say that each has a configuration (`project` rules 3.2).
         if root.is_alone && choice.recursive {
             alone.push(root.lock_path.clone());
-            let reading = modules.reading(configuration, BackendUse::LeftAlone);
+            let reading = modules.reading(configuration);
             result.aside(&root.load(&reading, texts).diagnostics);
             return Ok(Replaced::Done);
         }

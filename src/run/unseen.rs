@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use crate::config::{BackendUse, Loaded};
+use crate::config::Loaded;
 use crate::diag::{Severity, Texts, counted, has_errors, rules};
 use crate::report::shared::first_names;
-use crate::report::{Failure, FindingDisplay, RootResult};
+use crate::report::{Failure, FindingDisplay, NotSeen, RootResult};
 use crate::requirement::{ModulePath, StateSeen, UnseenReason};
 use crate::run::failure::special_name;
 use crate::run::options::{ConfigurationOptions, RunOptions};
@@ -20,9 +20,10 @@ const NAMES: usize = 3;
 pub(super) const NONE_BESIDE: &str = "there is none beside it";
 
 /// The rules of notes that a sentence of their own stands for.
-const SAID_ELSEWHERE: [&str; 3] = [
+const SAID_ELSEWHERE: [&str; 4] = [
     rules::MODULE_NOT_VISIBLE,
     rules::STATE_NOT_VISIBLE,
+    rules::VALUES_UNREADABLE,
     rules::VARIABLE_NOT_SET,
 ];
 
@@ -58,7 +59,7 @@ pub(crate) fn load(
 ) -> Result<Option<Loaded>, Failure> {
     let reading = Reading {
         traces_values: true,
-        ..modules.reading(configuration, BackendUse::LeftAlone)
+        ..modules.reading(configuration)
     };
     let loaded = root.load(&reading, texts);
     if !loaded.found || root.is_alone {
@@ -88,8 +89,8 @@ impl UnseenParts<'_> {
     /// what cannot be seen is left to [`remark`](Self::remark).
     pub(crate) fn faults(&self, result: &mut RootResult) {
         result
-            .unset_variables
-            .clone_from(&self.loaded.unset_variables);
+            .missing_values
+            .clone_from(&self.loaded.missing_values);
         let mut notes = 0;
         for diagnostic in &self.loaded.diagnostics {
             if diagnostic.severity > Severity::Note || self.verbose {
@@ -185,6 +186,19 @@ pub(crate) fn why_unseen(root: &Root, loaded: &Loaded) -> Option<String> {
         .and_then(|note| note.related.first());
     let reason = reason.map_or(title, |label| &label.note);
     Some(format!("{}: {reason}", unit.name))
+}
+
+/// Returns what was not seen of a configuration. If the root itself was not, its calls are not known.
+pub(crate) fn not_seen(loaded: &Loaded) -> NotSeen {
+    let unseen = loaded.modules.iter().filter(|node| node.unseen.is_some());
+    let unseen_calls = &loaded.requirements.unseen_calls;
+    NotSeen {
+        modules: unseen.filter(|node| !node.path.is_root()).count(),
+        can_fetch: unseen_calls
+            .iter()
+            .any(|call| call.reason == UnseenReason::NotHere),
+        state: loaded.requirements.state == StateSeen::No,
+    }
 }
 
 /// Names lock files whose configuration counts as not seen, each with the reason.

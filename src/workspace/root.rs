@@ -10,7 +10,7 @@ use super::error::{LockCause, SpecialDirectory, WorkspaceError};
 use super::flavor::{FlavorSign, holds_tofu_files};
 use super::unit::{self, UnitFile, UnitLockUse, UnitReading};
 use crate::config::{
-    self, BackendUse, ConfigSources, GivenValues, Loaded, Settings, Submodules, Unreached,
+    self, ConfigSources, DEFAULT_DATA_DIR, GivenValues, Loaded, Settings, Submodules, Unreached,
     VALUE_PREFIX, ValueArgument,
 };
 use crate::diag::{Diagnostic, FileId, Texts};
@@ -99,8 +99,6 @@ pub struct Reading<'a> {
     pub strict_modules: bool,
     /// The state is read, too.
     pub reads_state: bool,
-    /// The use that the command makes of the backend.
-    pub backend: BackendUse,
     /// Values of variables from the command line, in their order.
     pub values: &'a [ValueArgument],
     /// Notes say how sources and versions of modules got their values.
@@ -121,7 +119,6 @@ impl<'a> Reading<'a> {
             test_directory: None,
             strict_modules: false,
             reads_state: false,
-            backend: BackendUse::LeftAlone,
             values: &[],
             traces_values: false,
             unreached: Unreached::Unseen,
@@ -133,7 +130,6 @@ impl fmt::Debug for Reading<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reading")
             .field("reads_state", &self.reads_state)
-            .field("backend", &self.backend)
             .finish_non_exhaustive()
     }
 }
@@ -214,7 +210,6 @@ impl Root {
     pub fn load(&self, reading: &Reading<'_>, texts: &mut Texts) -> Loaded {
         let (outside, env) = (reading.sources, reading.env);
         let mut settings = self.settings(env, reading.environment, reading.values);
-        settings.backend = reading.backend;
         settings.submodules = self.submodules.clone();
         settings.test_directory = reading.test_directory.map(Path::to_owned);
         settings.reads_state = reading.reads_state;
@@ -361,7 +356,7 @@ pub fn lock_path(dir: &Path) -> PathBuf {
 pub fn data_dir(env: &dyn Env) -> PathBuf {
     env.var("TF_DATA_DIR")
         .filter(|dir| !dir.is_empty())
-        .unwrap_or_else(|| ".terraform".into())
+        .unwrap_or_else(|| DEFAULT_DATA_DIR.into())
         .into()
 }
 

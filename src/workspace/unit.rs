@@ -17,7 +17,7 @@ use crate::terragrunt::{
 };
 use crate::version::CoreConstraints;
 use crate::workspace::EnvironmentUse;
-use crate::world::{DirEntry, Env, FileKind, Files, ReadSeek, clean};
+use crate::world::{DirEntry, DirectoryMemo, Env, FileKind, Files, ReadSeek, clean};
 
 /// The directory in which Terragrunt runs a unit.
 pub const UNIT_CACHE: &str = ".terragrunt-cache";
@@ -398,5 +398,9 @@ impl Files for ShownFrom<'_> {
         let below = path.strip_prefix(self.current).ok();
         let below = below.filter(|below| self.is_relative && !below.as_os_str().is_empty());
         self.files.shown(below.unwrap_or(&path))
+    }
+
+    fn memo(&self, dir: &Path) -> Option<DirectoryMemo> {
+        self.files.memo(dir)
     }
 }

@@ -1,12 +1,13 @@
 //! A disk whose directories are listed once in a run.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::listing::{AbsentName, CachedListing, ErrorCode};
+use super::memo::{DirectoryMemo, RunMemo};
 use super::{
     DirEntry, Disk, DraftDirectory, DraftFile, Exclusive, FileKind, Files, Objects,
     PrivateDirectory, ReadSeek, Replaced, Replacement, Scratch,
@@ -23,7 +24,7 @@ const NO_SUCH_FILE: i32 = 2;
 ///
 /// A search through thousands of directories asks for the same parents, and for dozens of names that do
 /// not exist, in each of them. Once a directory was listed, such a question needs no system call.
-/// The content of files is never remembered. What is written by way of this disk is forgotten first, and
+/// The content of files is never remembered, but what readers made of it is, until a file is written. What is written by way of this disk is forgotten first, and
 /// nothing is remembered of private directories, which other programs fill.
 pub struct CachedDisk<'a> {
     disk: &'a dyn Disk,
@@ -40,6 +41,9 @@ struct Memory {
     names: usize,
     /// Directories of which nothing is remembered.
     private: Vec<PathBuf>,
+    /// The values that readers made of directories, by absolute path.
+    memos: BTreeMap<OsString, DirectoryMemo>,
+    run: Arc<RunMemo>,
 }
 
 /// The answers that were given about a directory and the names in it.
@@ -47,22 +51,6 @@ struct Memory {
 struct KnownDirectory {
     listed: Option<Result<CachedListing, ErrorCode>>,
     kinds: BTreeMap<OsString, Result<FileKind, ErrorCode>>,
-}
-
-struct CachedListing {
-    entries: Arc<[DirEntry]>,
-    /// Indices of the entries, in the order of their names in lower case.
-    folded: Box<[u32]>,
-    /// A name that is not listed does not exist.
-    is_exhaustive: bool,
-    can_be_entered: bool,
-}
-
-/// An error of the system that can be made again; `io::Error` cannot be cloned.
-#[derive(Clone, Copy)]
-enum ErrorCode {
-    System(i32),
-    Kind(ErrorKind),
 }
 
 /// A path as its directory and its name, both without `.` and `..`.
@@ -132,6 +120,8 @@ impl<'a> CachedDisk<'a> {
     /// Forgets the names in the directory of a file that is written, or that another process may have written.
     fn forget_beside(&self, path: &Path) {
         let mut memory = self.memory();
+        // A module may depend on files of any directory.
+        memory.memos.clear();
         match memory.locate(&self.current, path) {
             Some(location) => {
                 if let Some(known) = memory.dirs.remove(location.dir.as_os_str()) {
@@ -144,6 +134,7 @@ impl<'a> CachedDisk<'a> {
             None => {
                 *memory = Memory {
                     private: std::mem::take(&mut memory.private),
+                    run: Arc::clone(&memory.run),
                     ..Memory::default()
                 };
             }
@@ -247,88 +238,6 @@ impl KnownDirectory {
     }
 }
 
-/// A name that a complete listing does not hold.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct AbsentName;
-
-impl CachedListing {
-    fn new(entries: Vec<DirEntry>, can_be_entered: bool) -> Self {
-        let mut folded: Vec<u32> = (0..).take(entries.len()).collect();
-        folded.sort_by(|a, b| {
-            let name = |index: &u32| &entries[*index as usize].name;
-            compare_folded(name(a), name(b))
-        });
-        // Windows also finds files by short names (`PROGRA~1`) and with dots or spaces at the end. Where
-        // case does not count, letters outside of ASCII may be equal in more ways than can be decided here.
-        let is_exhaustive = !cfg!(windows) && entries.iter().all(|entry| is_ascii(&entry.name));
-        Self {
-            entries: entries.into(),
-            folded: folded.into(),
-            is_exhaustive,
-            can_be_entered,
-        }
-    }
-
-    /// Returns the kind of a name, or that it is missing; nothing where only the system can say it.
-    fn find(&self, name: &OsStr) -> Option<Result<FileKind, AbsentName>> {
-        // Without the permission to enter a directory, the system refuses the names in it, missing ones too.
-        if !self.can_be_entered {
-            return None;
-        }
-        let entry = |index: &u32| &self.entries[*index as usize];
-        let start = self
-            .folded
-            .partition_point(|index| compare_folded(&entry(index).name, name).is_lt());
-        let mut alike = self.folded[start..]
-            .iter()
-            .map(entry)
-            .take_while(|entry| compare_folded(&entry.name, name).is_eq())
-            .peekable();
-        if alike.peek().is_none() {
-            return (self.is_exhaustive && is_ascii(name)).then_some(Err(AbsentName));
-        }
-        // A name in other letters may be this one: macOS does not tell them apart. The entry of a link does
-        // not say what it leads to.
-        alike
-            .find(|entry| entry.name == name && entry.kind != FileKind::Symlink)
-            .map(|entry| Ok(entry.kind))
-    }
-}
-
-impl ErrorCode {
-    /// Returns nothing for an error that holds more than a number.
-    fn of(error: &io::Error) -> Option<Self> {
-        match (error.raw_os_error(), error.get_ref()) {
-            (Some(code), _) => Some(Self::System(code)),
-            (None, None) => Some(Self::Kind(error.kind())),
-            (None, Some(_)) => None,
-        }
-    }
-
-    fn kind(self) -> ErrorKind {
-        io::Error::from(self).kind()
-    }
-}
-
-impl From<ErrorCode> for io::Error {
-    fn from(code: ErrorCode) -> Self {
-        match code {
-            ErrorCode::System(code) => Self::from_raw_os_error(code),
-            ErrorCode::Kind(kind) => kind.into(),
-        }
-    }
-}
-
-fn is_ascii(name: &OsStr) -> bool {
-    name.as_encoded_bytes().is_ascii()
-}
-
-fn compare_folded(a: &OsStr, b: &OsStr) -> Ordering {
-    let a = a.as_encoded_bytes().iter().map(u8::to_ascii_lowercase);
-    let b = b.as_encoded_bytes().iter().map(u8::to_ascii_lowercase);
-    a.cmp(b)
-}
-
 impl Files for CachedDisk<'_> {
     fn read(&self, path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         self.refuse_missing(path)?;
@@ -416,6 +325,29 @@ impl Files for CachedDisk<'_> {
 
     fn shown(&self, path: &Path) -> String {
         self.disk.shown(path)
+    }
+
+    fn memo(&self, dir: &Path) -> Option<DirectoryMemo> {
+        let location = self.memory().locate(&self.current, dir);
+        // Behind a link, or `..` in a directory that was not listed, the system knows which directory it is.
+        let path = match location {
+            Some(location) => location.dir.join(&location.name),
+            None => self.disk.resolve(dir).ok()?,
+        };
+        let mut memory = self.memory();
+        if memory
+            .private
+            .iter()
+            .any(|private| path.starts_with(private))
+        {
+            return None;
+        }
+        let path = path.into_os_string();
+        let Memory { memos, run, .. } = &mut *memory;
+        let memo = memos
+            .entry(path)
+            .or_insert_with_key(|path| DirectoryMemo::new(run, path.as_encoded_bytes()));
+        Some(memo.clone())
     }
 }
 

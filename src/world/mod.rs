@@ -10,7 +10,9 @@ use std::path::{Component, Path, PathBuf};
 
 mod cached;
 mod confined;
+mod listing;
 pub mod mem;
+mod memo;
 mod net;
 mod objects;
 mod run;
@@ -18,6 +20,7 @@ mod within;
 
 pub use cached::CachedDisk;
 pub use confined::{Confined, Outside, is_outside};
+pub use memo::DirectoryMemo;
 pub use net::{Clock, Credentials, Http, HttpError, HttpRequest, HttpResponse, Secret};
 pub use objects::{NotedObjects, ObjectSize, Objects, is_key_word};
 pub use run::{DirectoryRoom, Ended, Executable, Invocation, Run};
@@ -87,6 +90,12 @@ pub trait Files: Sync {
     /// Returns what messages call a path: where a file comes from, if that is another place.
     fn shown(&self, path: &Path) -> String {
         path.display().to_string()
+    }
+
+    /// Returns the memory for what is made of the files in a directory; `None` if every reader needs them anew.
+    fn memo(&self, dir: &Path) -> Option<DirectoryMemo> {
+        let _ = dir;
+        None
     }
 }
 
@@ -413,6 +422,23 @@ pub fn clean(path: &Path) -> PathBuf {
             Component::ParentDir => {
                 out.pop();
             }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Takes `.` and `..` out of a path by its text alone; a relative path may still begin with `..`.
+#[must_use]
+pub fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if out.file_name().is_some() => {
+                out.pop();
+            }
+            Component::ParentDir if out.has_root() => {}
             other => out.push(other),
         }
     }

@@ -21,7 +21,6 @@ use std::sync::Arc;
 
 use crate::cli::args::{Common, Configuration, RootArgs, job_count};
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
-use crate::config::BackendUse;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformArg};
@@ -154,7 +153,7 @@ pub(in crate::cli) fn run_with(
     let inputs = RunInputs {
         choice,
         options,
-        reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
+        reading: Some(modules.reading(configuration)),
         changed: request.changed,
         jobs: job_count(args.jobs),
         world,

@@ -76,7 +76,7 @@ pub(in crate::cli) fn sound(
         .iter()
         .filter(|diagnostic| !remarks::is_about_state(diagnostic));
     result.faults(about_configuration);
-    result.unset_variables.clone_from(&loaded.unset_variables);
+    result.missing_values.clone_from(&loaded.missing_values);
     let is_sound = !has_errors(lock_faults) && !has_errors(&loaded.diagnostics);
     Ok(is_sound.then_some(loaded))
 }

@@ -15,7 +15,7 @@ use crate::authenticate::Rules;
 use crate::cli::args::{Common, Configuration, RootArgs};
 use crate::cli::session::provider::naming;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
-use crate::config::{BackendUse, Loaded};
+use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::package::AgePolicy;
@@ -90,7 +90,7 @@ impl Command for OutdatedArgs {
         let inputs = RunInputs {
             choice,
             options,
-            reading: Some(modules.reading(configuration, BackendUse::LeftAlone)),
+            reading: Some(modules.reading(configuration)),
             changed: None,
             jobs: parallel::cores(),
             world,

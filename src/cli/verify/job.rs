@@ -19,8 +19,8 @@ use crate::git::Repository;
 use crate::package::PlatformsOrigin;
 use crate::platform;
 use crate::project::{self, ProjectPlace};
-use crate::report::{Failure, RootResult};
-use crate::requirement::Requirements;
+use crate::report::{Failure, NotSeen, RootResult};
+use crate::requirement::{MissingValues, Requirements};
 use crate::run::commands;
 use crate::run::facts::UserFacts;
 use crate::run::ignored::ignoring_line;
@@ -80,8 +80,10 @@ pub(super) struct VerifiedRoot {
     /// The repairs, if they were wanted.
     pub(super) fixed: Option<Fixed>,
     pub(super) verdict: RootVerdict,
-    /// The names of variables that have no value and that no provider depends on.
-    pub(super) unset_variables: Vec<String>,
+    /// The values that are not known and that no provider depends on.
+    pub(super) missing_values: MissingValues,
+    /// The parts of the configuration that were not seen.
+    pub(super) not_seen: NotSeen,
     /// The absolute paths of the directories of the local modules that it calls.
     pub(super) called: BTreeSet<PathBuf>,
     /// The reason why it was compared with no configuration, if that was wanted.
@@ -132,20 +134,28 @@ impl Job for Verification<'_> {
         let dir = self.absolute(&root.dir);
         let called = loaded.iter().flat_map(Loaded::local_modules);
         let called = called.map(|module| clean(&dir.join(module))).collect();
-        // A project file may turn the note off.
-        let notes_unset = verdict
+        let not_seen = loaded.as_ref().map(unseen::not_seen).unwrap_or_default();
+        let mut missing_values = loaded
+            .map(|loaded| loaded.missing_values)
+            .unwrap_or_default();
+        // A project file may turn the notes off.
+        let mut codes = verdict
             .findings
             .iter()
-            .any(|finding| finding.diagnostic.code == rules::VARIABLE_NOT_SET);
-        let unset_variables = loaded
-            .filter(|_| notes_unset)
-            .map_or_else(Default::default, |loaded| loaded.unset_variables);
+            .map(|finding| finding.diagnostic.code);
+        if !codes.clone().any(|code| code == rules::VARIABLE_NOT_SET) {
+            missing_values.variables.clear();
+        }
+        if !codes.any(|code| code == rules::VALUES_UNREADABLE) {
+            missing_values.files.clear();
+        }
         Ok(OpenResult::Ready(VerifiedRoot {
             root: Arc::clone(root),
             advice,
             fixed,
             verdict,
-            unset_variables,
+            missing_values,
+            not_seen,
             called,
             unseen,
             failures,

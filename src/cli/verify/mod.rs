@@ -19,7 +19,6 @@ use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look, Stderr, World};
-use crate::config::BackendUse;
 use crate::diag::counted;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
@@ -96,7 +95,7 @@ fn run(
     let inputs = RunInputs {
         choice,
         options,
-        reading: needs_configuration.then(|| modules.reading(configuration, BackendUse::SetUp)),
+        reading: needs_configuration.then(|| modules.reading(configuration)),
         changed: changed.as_ref(),
         jobs: job_count(args.jobs),
         world,

@@ -12,7 +12,7 @@ use crate::lockfile::ProviderLock;
 use crate::package::{PlatformsOrigin, WantedPlatforms};
 use crate::report::json::{CheckedProvider, Provider, RootStatus};
 use crate::report::{
-    CheckDetail, FindingDisplay, ResultEntry, RootDetail, RootResult, Sentence, Tone,
+    CheckDetail, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, Sentence, Tone,
 };
 use crate::run::root::LockText;
 use crate::verify::packages::PackageOrigin;
@@ -21,7 +21,7 @@ use crate::verify::{PackagesVerdict, RootVerdict, UncheckedPolicy};
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {
     let (root, verdict, failures) = (verified.root, verified.verdict, verified.failures);
-    result.unset_variables = verified.unset_variables;
+    result.missing_values = verified.missing_values;
     let fixed = verified.fixed.map(|fixed| fixed.report(result));
     // Where only a part of a file was understood, the part would look like the whole.
     let understood = root
@@ -41,7 +41,8 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     let policy_not_checked: Vec<String> = verdict.unchecked_policy.iter().map(unchecked).collect();
     let how = outcome(
         counts,
-        &looked_at(root.lock.as_ref(), &verdict),
+        &looked_at(root.lock.as_ref(), &verdict, verified.not_seen),
+        NotSeen::of_roots(&[verified.not_seen]).filter(|_| !verdict.is_unread),
         verdict.turned_off.len(),
         failed,
         verbose,
@@ -70,6 +71,7 @@ pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: b
     result.detail = RootDetail::Check(CheckDetail {
         turned_off: verdict.turned_off,
         proof,
+        not_seen: verified.not_seen,
         policy_not_checked,
         fixed,
         matrix: verdict.matrix.as_deref().map(table::json),
@@ -102,7 +104,14 @@ fn tone(counts: Counts, failed: bool) -> Tone {
 }
 
 /// Says how a root came out; `clean` is the verdict without errors and warnings.
-fn outcome(counts: Counts, clean: &str, turned_off: usize, failed: bool, verbose: bool) -> String {
+fn outcome(
+    counts: Counts,
+    clean: &str,
+    not_seen: Option<String>,
+    turned_off: usize,
+    failed: bool,
+    verbose: bool,
+) -> String {
     let mut parts = Vec::new();
     let wrong = counts.without_notes();
     if !wrong.is_empty() {
@@ -113,6 +122,7 @@ fn outcome(counts: Counts, clean: &str, turned_off: usize, failed: bool, verbose
     } else if parts.is_empty() {
         parts.push(clean.to_owned());
     }
+    parts.extend(not_seen);
     // Where all is well, notes are not worth a second look until they are shown.
     if counts.notes > 0 && (verbose || !wrong.is_empty()) {
         let hint = match counts.notes {
@@ -155,12 +165,18 @@ fn count(verdict: &RootVerdict, rule: &str) -> usize {
 }
 
 /// Says what a clean verdict is about.
-fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
+fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict, not_seen: NotSeen) -> String {
+    // What was not seen may require anything.
+    let ok = if not_seen == NotSeen::default() {
+        "ok"
+    } else {
+        "no problem found"
+    };
     let Some(lock) = lock else {
         if count(verdict, rules::LOCK_MISSING) > 0 {
-            return "ok; nothing is locked".to_owned();
+            return format!("{ok}; nothing is locked");
         }
-        return "ok; no provider is required, and nothing is locked".to_owned();
+        return format!("{ok}; no provider is required, and nothing is locked");
     };
     let providers = lock.document.lock.providers.len();
     // Nothing is ok that is only likely: counting does not show whose the hashes are (`coverage` rules 1.5).
@@ -169,7 +185,7 @@ fn looked_at(lock: Option<&LockText>, verdict: &RootVerdict) -> String {
         CoverageProof::None if count(verdict, rules::PLATFORMS_INCOMPLETE) > 0 => {
             "no problem found"
         }
-        CoverageProof::Proven | CoverageProof::None => "ok",
+        CoverageProof::Proven | CoverageProof::None => ok,
     };
     let mut parts = vec![format!("{word}; {}", counted(providers, "provider"))];
     if let (Some(wanted), true) = (&verdict.platforms, providers > 0) {

@@ -11,7 +11,8 @@ use crate::diag::{Severity, counted_as};
 use crate::report::json::RootStatus;
 use crate::report::reading::{self, Heading, Total};
 use crate::report::{
-    self, CommandResult, FindingDisplay, ResultEntry, RootResult, Sentence, TextBlock, Tone,
+    self, CommandResult, FindingDisplay, NotSeen, ResultEntry, RootResult, Sentence, TextBlock,
+    Tone,
 };
 
 /// Maximum number of roots that have a verdict line each. More are counted only, and a table of
@@ -94,6 +95,13 @@ fn total(result: &CommandResult, look: Look) -> Option<Sentence> {
     // Clean roots have no line of their own then, which would say so.
     if roots.len() > MAX_VERDICTS && counted > 0 {
         total.text += &format!("; complete by count: {counted}");
+    }
+    if roots.len() > MAX_VERDICTS {
+        let checks = roots.iter().filter_map(RootResult::check);
+        let not_seen: Vec<NotSeen> = checks.map(|check| check.not_seen).collect();
+        if let Some(not_seen) = NotSeen::of_roots(&not_seen) {
+            total.text += &format!("; {not_seen}");
+        }
     }
     let is_quiet = look.quiet && roots.len() > 1;
     (!is_quiet || total.tone != Tone::Good).then_some(total)

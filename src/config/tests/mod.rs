@@ -1,6 +1,7 @@
 //! Whole roots in memory.
 
 mod calls;
+mod kept;
 mod merge;
 mod overrides;
 mod packages;

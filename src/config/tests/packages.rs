@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::diag::Severity;
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, RemoteModules, RequestedSource,
 };
@@ -219,4 +220,107 @@ fn what_the_calls_of_a_module_ask_for_is_announced() {
     let mut announced = announced.into_inner().expect("no thread panics");
     announced.retain(|keys| !keys.is_empty());
     assert_eq!(announced, [vec!["b", "d"], vec!["a.f"], vec!["e.f"]]);
+}
+
+/// Checks calls into the packages of other calls; those of `a` are on the shelf, those of `gone` are not.
+#[track_caller]
+fn check_inside(root: &str, data_dir: &str, expected: &[&str]) {
+    let shelf = Shelf(vec![("git::https://h.test/a", NET)]);
+    let nested = "module \"q\" {\n  source = \"../.terraform/modules/a/inner\"\n}\n";
+    let files = MemFiles::with(&[("main.tf", root), ("nested/main.tf", nested)]);
+    let outside = ConfigSources {
+        files: &files,
+        modules: &shelf,
+    };
+    for flavor in Flavor::ALL {
+        let settings = Settings {
+            data_dir: data_dir.into(),
+            ..Settings::new(flavor)
+        };
+        let mut texts = Texts::default();
+        let loaded = load_with(outside, &mut texts, Path::new(""), &settings);
+        let mut outline: Vec<String> = loaded
+            .modules
+            .iter()
+            .map(|node| format!("{}: {}", node.path, node.unseen.unwrap_or("visible")))
+            .collect();
+        let errors = loaded
+            .diagnostics
+            .iter()
+            .filter(|found| found.severity == Severity::Error);
+        outline.extend(errors.map(|error| error.title.clone()));
+        assert_eq!(outline[1..], *expected, "{flavor}");
+    }
+}
+
+#[test]
+fn a_local_module_in_the_package_of_a_call_is_as_visible_as_that() {
+    let call =
+        |name: &str, source: &str| format!("module \"{name}\" {{\n  source = \"{source}\"\n}}\n");
+    let remote = |name: &str| call(name, &format!("git::https://h.test/{name}"));
+    let gone = "Failed to download module";
+    let inside = "Module is in another one that is not visible";
+    let there = "./.terraform/modules";
+    // Whichever comes first in the file: the package is fetched before anything is read from it.
+    for [first, second] in [["x", "a"], ["a", "x"]] {
+        let one = |name: &str| match name {
+            "x" => call("x", &format!("{there}/a/inner")),
+            name => remote(name),
+        };
+        let all = [
+            "module.a: visible",
+            "module.a.module.in: visible",
+            "module.x: visible",
+        ];
+        check_inside(&(one(first) + &one(second)), ".terraform", &all);
+    }
+    let own = call("x", &format!("{there}/gone/sub")) + &call("y", &format!("{there}/gone"));
+    check_inside(
+        &(own + &remote("gone")),
+        ".terraform",
+        &[
+            &format!("module.gone: {gone}"),
+            &format!("module.x: {inside}"),
+            &format!("module.y: {inside}"),
+        ],
+    );
+    // Another data directory, also where a source still names the usual one.
+    for source in ["./d/modules/gone/sub", "./.terraform/modules/gone/sub"] {
+        check_inside(
+            &(remote("gone") + &call("x", source)),
+            "d",
+            &[
+                &format!("module.gone: {gone}"),
+                &format!("module.x: {inside}"),
+            ],
+        );
+    }
+    // From a module below, which may come before the call.
+    let nested = call("m", "./nested") + &remote("a");
+    check_inside(
+        &nested,
+        ".terraform",
+        &[
+            "module.m: visible",
+            &format!("module.m.module.q: {inside}"),
+            "module.a: visible",
+            "module.a.module.in: visible",
+        ],
+    );
+    // What is no package of any call, or no directory of a visible one, is missing.
+    let unreadable = "Unreadable module directory";
+    check_inside(
+        &call("x", &format!("{there}/none/sub")),
+        ".terraform",
+        &[unreadable],
+    );
+    check_inside(
+        &(remote("a") + &call("x", &format!("{there}/a/none"))),
+        ".terraform",
+        &[
+            "module.a: visible",
+            "module.a.module.in: visible",
+            unreadable,
+        ],
+    );
 }

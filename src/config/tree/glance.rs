@@ -36,14 +36,12 @@ pub fn glance(files: &dyn Files, dir: &Path, flavor: Flavor) -> io::Result<Glanc
     let here = Path::new("");
     let chosen = reader.choose(here)?;
     let found = !chosen.primary.is_empty() || !chosen.overrides.is_empty();
-    let contents = reader.module(here, &chosen);
-    let local = contents
-        .calls
-        .into_iter()
-        .filter_map(|call| match call.source {
-            Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
-            _ => None,
-        });
+    let directory = reader.directory(here, &chosen);
+    let contents = &directory.contents;
+    let local = contents.calls.iter().filter_map(|call| match &call.source {
+        Some(Source::Local { module, .. }) => Some(PathBuf::from(&*module.path)),
+        _ => None,
+    });
     Ok(Glance {
         found,
         has_backend: contents.backend.is_some(),

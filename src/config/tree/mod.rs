@@ -1,6 +1,6 @@
 //! The modules of a root, from its files along the calls to their requirements.
 //!
-//! - `files` chooses the files of a directory, `reader` reads them, and `packages` lets fetched modules
+//! - `files` chooses the files of a directory, `reader` reads them, `kept` holds them for other roots, and `packages` lets fetched modules
 //!   appear among the files of the disk.
 //! - `walk` follows the calls (`way` is one of them), with the `manifest` of installed modules and the
 //!   `state` beside them; `unseen` collects calls that are not visible.
@@ -13,6 +13,7 @@
 pub(super) mod branches;
 pub(super) mod files;
 pub(super) mod glance;
+pub(super) mod kept;
 pub(super) mod manifest;
 pub(super) mod packages;
 pub(super) mod passing;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::remote_module::PackageFiles;
-use crate::world::{DirEntry, FileKind, Files, ReadSeek, clean};
+use crate::world::{DirEntry, DirectoryMemo, FileKind, Files, ReadSeek, clean};
 
 /// The files of a root, with packages among them.
 pub(in crate::config) struct Packages<'a> {
@@ -151,6 +151,14 @@ impl Files for Packages<'_> {
                 format!("{}//{inside}", package.shown)
             }
             None => self.disk.shown(path),
+        }
+    }
+
+    /// The files of a package are those of its call.
+    fn memo(&self, dir: &Path) -> Option<DirectoryMemo> {
+        match self.package(dir) {
+            Some(_) => None,
+            None => self.disk.memo(dir),
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::config::loaded::ModuleNode;
@@ -34,7 +34,7 @@ const NOT_PASSED: &str = "Missing required provider configuration";
 /// Checks all modules that were seen, each of which comes before those that it calls.
 pub(in crate::config) fn check(
     nodes: &[ModuleNode],
-    instances: &[Option<Rc<Module>>],
+    instances: &[Option<Arc<Module>>],
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {
@@ -48,7 +48,7 @@ pub(in crate::config) fn check(
         errors: 0,
     };
     let modules = checks.modules(instances);
-    let declared = |at: usize| modules.get(&Rc::as_ptr(instances.get(at)?.as_ref()?));
+    let declared = |at: usize| modules.get(&Arc::as_ptr(instances.get(at)?.as_ref()?));
     // What keeps each module, and those below, from configuring providers.
     let mut bans: Vec<Option<SourcePlace>> = Vec::with_capacity(nodes.len());
     let (mut met, mut compared) = (BTreeSet::new(), BTreeSet::new());
@@ -252,13 +252,13 @@ impl PassingChecks<'_> {
     /// Checks each module by itself, and returns what it declares.
     fn modules<'m>(
         &mut self,
-        instances: &'m [Option<Rc<Module>>],
+        instances: &'m [Option<Arc<Module>>],
     ) -> BTreeMap<*const Module, Declared<'m>> {
         // A module that many calls share is one value behind several `Rc`s; its address is its identity,
         // so that its own references are looked at once.
         let mut modules = BTreeMap::new();
         for module in instances.iter().flatten() {
-            modules.entry(Rc::as_ptr(module)).or_insert_with(|| {
+            modules.entry(Arc::as_ptr(module)).or_insert_with(|| {
                 let module = Declared::of(&module.contents);
                 self.references(&module);
                 module

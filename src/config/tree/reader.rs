@@ -1,14 +1,17 @@
 //! From the directories of a root to the contents of its modules, within limits.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_TOTAL_BYTES, MAX_TOTAL_ITEMS};
 use crate::config::tree::files::{self, Backups, ModuleFiles, SourceFile};
+use crate::config::tree::kept::{self, KeptDirectory, ReadDirectory, ReadingCost, SharedDirectory};
 use crate::config::tree::packages::{Mounted, Packages};
-use crate::diag::{Diagnostic, FileId, Span, Texts, rules};
+use crate::diag::{Diagnostic, FileId, Severity, Span, Texts, rules};
 use crate::flavor::Flavor;
 use crate::hcl::tree::{Body, Item};
 use crate::module_config::decode::contents::Contents;
@@ -19,7 +22,7 @@ use crate::module_config::merge::{self, overrides};
 use crate::module_config::syntax;
 use crate::remote_module::is_leaving;
 use crate::requirement::ValueErrors;
-use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside};
+use crate::world::{DirEntry, FileKind, Files, ReadSeek, is_outside, lexical};
 
 /// The title of a file that is not read.
 const UNREAD: &str = "Failed to read file";
@@ -39,6 +42,8 @@ pub(in crate::config) struct Reader<'a> {
     pub found: Vec<Diagnostic>,
     /// The errors about variables of the root without a value.
     pub value_errors: ValueErrors,
+    /// For directories behind `..`: no link is on the way, so that the path is shown without.
+    plain_dirs: BTreeMap<PathBuf, bool>,
 }
 
 /// One file, as it is written and as what it declares.
@@ -73,6 +78,7 @@ impl<'a> Reader<'a> {
             items_left: MAX_TOTAL_ITEMS,
             found: Vec::new(),
             value_errors: ValueErrors::default(),
+            plain_dirs: BTreeMap::new(),
         }
     }
 
@@ -108,6 +114,79 @@ impl<'a> Reader<'a> {
                 Vec::new()
             }
         }
+    }
+
+    /// Reads the files of a module, unless another root of the run did it by the same rules.
+    pub(in crate::config) fn directory(
+        &mut self,
+        dir: &Path,
+        chosen: &ModuleFiles,
+    ) -> Arc<ReadDirectory> {
+        if let Some(shared) = self.shared(dir, chosen)
+            && self.take(shared.cost)
+        {
+            let shown = PathBuf::from(self.shown(dir));
+            let names = (shown != shared.shown).then(|| {
+                let names = shared.texts.names();
+                names
+                    .map(|name| kept::renamed(name, &shared.shown, &shown))
+                    .collect()
+            });
+            self.texts.mount(&shared.texts, names);
+            self.found.extend(shared.directory.found.iter().cloned());
+            flood::relieve(&mut self.found);
+            return Arc::clone(&shared.directory);
+        }
+        let contents = self.module(dir, chosen);
+        Arc::new(ReadDirectory::new(contents, Vec::new()))
+    }
+
+    /// Returns what the run keeps of a directory; reads it for all roots, if none did.
+    fn shared(&mut self, dir: &Path, chosen: &ModuleFiles) -> Option<Arc<SharedDirectory>> {
+        let memo = self.files.memo(&self.path(dir))?;
+        let flavor = self.flavor;
+        let kept = memo.value(
+            |kept: &KeptDirectory| kept.flavor == flavor,
+            || KeptDirectory::new(flavor),
+        );
+        kept.get_or_read(|| {
+            let mut texts = Texts::to_share(memo.number());
+            let mut reader = Reader::new(self.files, &mut texts, &self.root, flavor);
+            let contents = reader.module(dir, chosen);
+            let mut found = mem::take(&mut reader.found);
+            flood::in_order(&mut found);
+            let shown = PathBuf::from(reader.shown(dir));
+            let (bytes, files, items) = (reader.bytes_left, reader.files_left, reader.items_left);
+            // Each root reports by itself what is too large.
+            let is_within = bytes > 0 && files > 0 && items > 0;
+            let cost = ReadingCost {
+                bytes: MAX_TOTAL_BYTES - bytes,
+                files: MAX_FILES - files,
+                items: MAX_TOTAL_ITEMS - items,
+            };
+            let is_kept = is_within && memo.reserve(cost.memory());
+            is_kept.then(|| SharedDirectory {
+                directory: Arc::new(ReadDirectory::new(contents, found)),
+                texts: texts.into_shared(),
+                shown,
+                cost,
+            })
+        })
+    }
+
+    /// Counts what another root read; returns false if it is more than this one may read.
+    fn take(&mut self, cost: ReadingCost) -> bool {
+        // A file with as many bytes as are left was still read.
+        if cost.bytes > self.bytes_left
+            || cost.files > self.files_left
+            || cost.items >= self.items_left
+        {
+            return false;
+        }
+        self.bytes_left -= cost.bytes;
+        self.files_left -= cost.files;
+        self.items_left -= cost.items;
+        true
     }
 
     /// Decodes the files of a module and applies its override files.
@@ -186,6 +265,17 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Makes warnings of the errors from a place in the list on, which concern the backend or the encryption:
+    /// `init` stops there, and no provider depends on either (rules 10.3).
+    pub(in crate::config) fn spare_lock(&mut self, start: usize) {
+        for fault in self.found.iter_mut().skip(start) {
+            if fault.severity == Severity::Error {
+                flood::push(&mut self.value_errors.errors, fault.clone());
+                fault.severity = Severity::Warning;
+            }
+        }
+    }
+
     /// Reads a file into the table of texts; what keeps it from that is reported.
     fn read(&mut self, path: &Path) -> Option<FileId> {
         // One budget for all modules: a tree of a thousand calls may name a thousand large files.
@@ -199,7 +289,7 @@ impl<'a> Reader<'a> {
             Ok(bytes) => {
                 self.files_left -= 1;
                 self.bytes_left = self.bytes_left.saturating_sub(bytes.len() as u64);
-                let name = self.files.shown(&self.path(path));
+                let name = self.shown(path);
                 Some(self.texts.add(name, bytes))
             }
             Err(error) => {
@@ -267,7 +357,7 @@ impl<'a> Reader<'a> {
 
     /// Gives a file that is not kept a place in the table of texts; the path is one from the root.
     pub(in crate::config) fn name_file(&mut self, path: &Path) -> FileId {
-        let name = self.files.shown(&self.path(path));
+        let name = self.shown(path);
         // The position is that of the file as a whole; its text may be large and secret, and is not
         // kept.
         self.texts.add(name, Vec::new())
@@ -283,6 +373,28 @@ impl<'a> Reader<'a> {
     pub(in crate::config) fn without_links(&self, dir: &Path) -> io::Result<PathBuf> {
         let root = self.path(Path::new(""));
         self.files.without_links(&root, dir, &self.path(dir))
+    }
+
+    /// Returns what messages call a file or directory; the path is one from the root. `live/dev/../../modules/m` is
+    /// shown as `modules/m`, unless links give the two another meaning.
+    fn shown(&mut self, path: &Path) -> String {
+        let path = self.path(path);
+        let short = lexical(&path);
+        if short == path || short.as_os_str().is_empty() {
+            return self.files.shown(&path);
+        }
+        let dir = path.parent().unwrap_or(&path);
+        let is_plain = match self.plain_dirs.get(dir) {
+            Some(is_plain) => *is_plain,
+            None => {
+                let real = self.files.resolve(&path);
+                let is_plain = real
+                    .is_ok_and(|real| self.files.resolve(&short).is_ok_and(|short| short == real));
+                self.plain_dirs.insert(dir.to_owned(), is_plain);
+                is_plain
+            }
+        };
+        self.files.shown(if is_plain { &short } else { &path })
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<DirEntry>> {

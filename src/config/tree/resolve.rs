@@ -30,7 +30,9 @@ pub(in crate::config) enum ModulePosition {
 pub(in crate::config) struct Module {
     pub needs: Needs,
     pub files: Arc<[ModuleFile]>,
-    pub contents: Contents,
+    pub contents: Arc<Contents>,
+    /// The faults in its names, which belong to the position.
+    pub found: Vec<Diagnostic>,
 }
 
 /// The requirements of one module, before they are attributed to a call.

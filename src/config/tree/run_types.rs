@@ -6,7 +6,7 @@
 //! another address; a run that calls a module never is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
 use crate::config::tree::resolve::Module;
@@ -20,7 +20,7 @@ use crate::module_config::file::SourcePlace;
 pub(in crate::config) fn check(
     file: &Contents,
     root: &Contents,
-    called: &BTreeMap<&str, Rc<Module>>,
+    called: &BTreeMap<&str, Arc<Module>>,
     flavor: Flavor,
     found: &mut Vec<Diagnostic>,
 ) {

@@ -14,6 +14,9 @@ pub(super) const NOT_CHECKED_OUT: &str = "Git submodule is not checked out";
 /// The title of a call whose source or version is computed.
 pub(super) const IS_COMPUTED: &str = "Module call is computed";
 
+/// The title of a local call into the package of a call that cannot be seen.
+pub(super) const IN_UNSEEN: &str = "Module is in another one that is not visible";
+
 /// The calls whose modules cannot be seen, each as it is written.
 #[derive(Default)]
 pub(super) struct UnseenModules {
@@ -82,10 +85,10 @@ impl UnseenModules {
         }
     }
 
-    /// Notes that the module of a call could not be fetched.
-    pub(super) fn fetch_failed(&mut self, call: &Call) {
+    /// States why the module of a call cannot be seen.
+    pub(super) fn set_reason(&mut self, call: &Call, reason: UnseenReason) {
         if let Some(at) = self.known.get(&call.place) {
-            self.calls[*at].reason = UnseenReason::FetchFailed;
+            self.calls[*at].reason = reason;
         }
     }
 }

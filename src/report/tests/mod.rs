@@ -16,6 +16,7 @@ fn root(path: &str, status: RootStatus) -> RootRow<'static> {
         proof: None,
         findings: Vec::new(),
         turned_off: Vec::new(),
+        not_seen: None,
         policy_not_checked: &[],
         fixed: None,
         failures: Vec::new(),

@@ -11,7 +11,6 @@ mod result;
 use std::sync::Arc;
 
 use crate::audit::AuditLevel;
-use crate::config::BackendUse;
 use crate::report::CommandResult;
 use crate::run::options::{ConfigurationOptions, RootChoice, RunOptions};
 use crate::run::user::config::{NetworkObserver, UserConfigs};
@@ -68,7 +67,7 @@ pub(crate) fn audit(
     };
     let modules = UserModules::new(user, configuration, AutoModules::Cached, cache.as_ref());
     let fixes = fixes::FixSearch {
-        reading: modules.reading(configuration, BackendUse::LeftAlone),
+        reading: modules.reading(configuration),
         for_all: commands::of_all(options, choice).update,
     };
     let mut job = AuditJob::new(audit, choice, world, options);

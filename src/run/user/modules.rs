@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::addr::module::RemoteModule;
-use crate::config::{BackendUse, ConfigSources, Unreached};
+use crate::config::{ConfigSources, Unreached};
 use crate::flavor::Flavor;
 use crate::modules::cache::ModuleCache;
 use crate::modules::git::GitWorld;
@@ -95,17 +95,12 @@ impl<'a> UserModules<'a> {
     }
 
     /// Returns the sources and options from which the configuration of every root of the run is read.
-    pub(crate) fn reading<'r>(
-        &'r self,
-        options: &'r ConfigurationOptions,
-        backend: BackendUse,
-    ) -> Reading<'r> {
+    pub(crate) fn reading<'r>(&'r self, options: &'r ConfigurationOptions) -> Reading<'r> {
         let sources = ConfigSources {
             files: self.world.disk,
             modules: self,
         };
         Reading {
-            backend,
             test_directory: options.test_directory.as_deref(),
             strict_modules: options.strict_modules,
             reads_state: options.reads_state,

@@ -241,7 +241,7 @@ fn changes_between_revisions_follow_from_their_configuration() {
         &outcome.stdout,
         str![[r#"
 live/.terraform.lock.hcl
-notice   hashicorp/null  3.2.1            added                                  live/../m/main.tf:1 requires it now
+notice   hashicorp/null  3.2.1            added                                  m/main.tf:1 requires it now
 routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
 1 provider added, 1 upgraded within constraints, nothing alarming
 
@@ -372,7 +372,7 @@ routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed 
         &outcome.stdout,
         str![[r#"
 live/.terraform.lock.hcl
-routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in live/../modules/net/main.tf:3 is ~> 3.2
+routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in modules/net/main.tf:3 is ~> 3.2
 1 provider upgraded within constraints, nothing alarming
 
 "#]]
@@ -390,7 +390,7 @@ routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed 
         &outcome.stdout,
         str![[r#"
 live/.terraform.lock.hcl
-routine  hashicorp/null  3.1.0 → 3.2.1  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in live/../modules/net/main.tf:3 is ~> 3.2
+routine  hashicorp/null  3.1.0 → 3.2.1  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in modules/net/main.tf:3 is ~> 3.2
 1 provider upgraded within constraints, nothing alarming
 
 "#]]

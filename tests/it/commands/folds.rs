@@ -355,7 +355,7 @@ fn a_fault_in_a_shared_module_is_shown_once() {
         outcome.stdout,
         str![[r#"
 error[unsupported-item]: Unsupported argument
- --> live/a/../../modules/m/main.tf:2:3
+ --> modules/m/main.tf:2:3
   |
 2 |   oops = 1  <- Terraform has no such argument here
   = note: in the roots live/a, live/b
@@ -405,8 +405,8 @@ error[module-not-visible]: Modules that are not visible: 3 places in 2 of 2 root
  --> live/a: 2 places
  --> live/b
 
-live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows it)
-live/b/.terraform.lock.hcl: 1 error; 1 note (-v shows it)
+live/a/.terraform.lock.hcl: 2 errors; 2 modules not seen (`--modules fetch`); 1 note (-v shows it)
+live/b/.terraform.lock.hcl: 1 error; 1 module not seen (`--modules fetch`); 1 note (-v shows it)
 2 roots: 2 with findings (3 errors)
 
 "#]]
@@ -422,7 +422,7 @@ error[module-not-visible]: Modules that are not visible: 2 places
 1 | module "m" {  <- what module.m requires is unknown
 4 | module "n" {  <- what module.n requires is unknown
 
-live/a/.terraform.lock.hcl: 2 errors; 1 note (-v shows it)
+live/a/.terraform.lock.hcl: 2 errors; 2 modules not seen (`--modules fetch`); 1 note (-v shows it)
 
 "#]]
     );

@@ -180,7 +180,7 @@ fn github_is_told_by_commands_and_nothing_else() {
 ::warning file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=27,title=platforms-incomplete::2 of 2 wanted platforms of example.com/t/x lack an h1: hash
 ::notice file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=29,title=file-not-canonical::The lock file is not in canonical form
 ::notice file=live/a/.terraform.lock.hcl,line=3,endLine=3,col=17,endColumn=25,title=constraints-stale::The recorded constraints of example.com/t/x differ from the configuration
-lockctl verify: 4 roots: 1 clean, 3 with findings; 11 errors, 2 warnings, 2 notes; 1 finding turned off
+lockctl verify: 4 roots: 1 clean, 3 with findings; 1 module of 1 root not seen (`--modules fetch`); 11 errors, 2 warnings, 2 notes; 1 finding turned off
 "#]]
     );
     assert_eq!(outcome.stderr, "", "the runner reads this stream as well");
@@ -233,7 +233,7 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
     assert_data_eq!(
         shown,
         str![[r#"
-**lockctl verify: 4 roots: 1 clean, 3 with findings; 11 errors, 2 warnings, 2 notes; 1 finding turned off**
+**lockctl verify: 4 roots: 1 clean, 3 with findings; 1 module of 1 root not seen (`--modules fetch`); 11 errors, 2 warnings, 2 notes; 1 finding turned off**
 | Severity | Rule | Roots | Providers | What | Command |
 |---|---|---|---|---|---|
 | **error** | `version-outside-constraint` | 1: `live/a` | `example.com/t/x` | example.com/t/x is locked at 2.0.0, which a constraint does not allow<br>`live/a/main.tf:6:17`<br>/~> 1.0 is required here | `lockctl update live/a example.com/t/x` |

@@ -257,7 +257,23 @@ fn verify_notes_an_unseen_module_and_judges_the_rest() {
     let verify = |more: &[&str]| {
         lab.run(&[&["verify", "--only", "file,configuration"], BOTH, more].concat())
     };
-    assert_exit(&verify(&[]), 0);
+    let outcome = verify(&[]);
+    assert_exit(&outcome, 0);
+    // What was not seen is part of the verdict, which is not "ok".
+    assert_data_eq!(
+        outcome.stdout,
+        str![[r#"
+.terraform.lock.hcl: no problem found; 2 providers; 1 module not seen (`--modules fetch`)
+
+"#]]
+    );
+    let markdown = verify(&["--format", "markdown"]);
+    let verdict = "no problem found; 1 module not seen (`--modules fetch`)";
+    assert!(markdown.stdout.contains(verdict), "{markdown:#?}");
+    let json = verify(&["--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let not_seen = serde_json::json!({"modules": 1, "state": false});
+    assert_eq!(json["roots"][0]["not_seen"], not_seen);
     let strict = verify(&["--strict-modules"]);
     assert_exit(&strict, 1);
     assert!(
@@ -400,7 +416,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls canno
   |
   = help: run `lockctl lock . --flavor opentofu@1.12`, which fetches modules, or install them with `tofu get`; without any provider there is no lock file to create
 
-.terraform.lock.hcl: 1 warning; 2 notes (-v shows them)
+.terraform.lock.hcl: 1 warning; 2 modules not seen (`--modules fetch`); 2 notes (-v shows them)
 
 "#]]
     );
@@ -479,4 +495,31 @@ fn fetching_is_advised_only_where_it_was_not_tried() {
     let title = "Module call is computed: 7 calls in all 7 roots";
     assert!(outcome.stderr.contains(title), "{}", outcome.stderr);
     assert!(!outcome.stderr.contains(advice), "{}", outcome.stderr);
+}
+
+#[test]
+fn the_sum_over_many_roots_says_what_was_not_seen() {
+    let lab = crate::lab::Lab::new();
+    for number in 0..12 {
+        lab.write(&format!("r{number:02}/{LOCK}"), "");
+        let source = if number < 3 { "acme/net/aws" } else { "../m" };
+        let call = format!("module \"m\" {{\n  source = \"{source}\"\n}}\n");
+        lab.write(&format!("r{number:02}/main.tf"), call);
+    }
+    lab.write("m/main.tf", "");
+    lab.write("r00/backend.tf", "terraform {\n  backend \"s3\" {}\n}\n");
+    let sum = "12 roots: 12 clean; 3 modules of 3 roots not seen (`--modules fetch`), state of 1 root not seen";
+    for format in ["human", "markdown"] {
+        let args = [
+            "verify",
+            "-r",
+            "--only",
+            "configuration",
+            "--format",
+            format,
+        ];
+        let outcome = lab.run(&args);
+        assert_exit(&outcome, 0);
+        assert!(outcome.stdout.contains(sum), "{outcome:#?}");
+    }
 }

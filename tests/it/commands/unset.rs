@@ -119,7 +119,7 @@ fn a_root_is_judged_as_any_other() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
+.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed; state not seen
 
 "#]]
     );
@@ -165,7 +165,7 @@ note[state-not-visible]: State not visible
 6 |   backend "gcs" {
   |   ^^^^^^^^^^^^^ the state is kept by the backend "gcs"; which providers only the state needs is unknown
 
-.terraform.lock.hcl: ok; 1 provider; 4 notes
+.terraform.lock.hcl: no problem found; 1 provider; state not seen; 4 notes
 
 "#]]
     );
@@ -196,6 +196,122 @@ note[state-not-visible]: State not visible
     assert_exit(&lab.run(&["show"]), 0);
     let convert = ["convert", "--no-cache", "--to", "opentofu", "--dry-run"];
     assert_exit(&lab.run(&convert), 0);
+}
+
+/// A file that git-crypt encrypted, as it is in a fork.
+const ENCRYPTED: &[u8] = b"\0GITCRYPT\0\x90\xa5\x0b\n\xff\xfe{";
+
+#[test]
+fn values_that_git_crypt_encrypted_are_one_note() {
+    for flavor in ["terraform@1.16", "opentofu@1.12"] {
+        let flavor = ["--flavor", flavor];
+        let lab = Lab::new();
+        let names = [
+            "a/terraform.tfvars",
+            "b/x.auto.tfvars",
+            "b/terraform.tfvars.json",
+        ];
+        for root in ["a", "b"] {
+            lab.write(&format!("{root}/{LOCK}"), "");
+            lab.write(
+                &format!("{root}/main.tf"),
+                "variable \"v\" {}\nlocals {\n  v = var.v\n}\nmodule \"m\" {\n  source = \"../m\"\n  v = var.v\n}\n",
+            );
+        }
+        lab.write("m/main.tf", "variable \"v\" {}\n");
+        for name in names {
+            lab.write(name, ENCRYPTED);
+        }
+        let note = "note: a/terraform.tfvars, b/terraform.tfvars.json, b/x.auto.tfvars are encrypted by git-crypt: \
+                    not needed for providers (`git-crypt unlock`)\n";
+        for command in [
+            &["verify", "-r", "--only", "configuration"][..],
+            &["tree", "-r"],
+            &["outdated", "-r", "--offline"],
+            &["lock", "-r", "--offline", "--no-cache"],
+            &["update", "-r", "--offline", "--no-cache", "--dry-run"],
+        ] {
+            let outcome = lab.run(&[command, &flavor].concat());
+            assert_exit(&outcome, 0);
+            assert_eq!(
+                outcome.stderr.matches(note).count(),
+                1,
+                "{command:?}: {outcome:#?}"
+            );
+        }
+        let off = "rule \"values-unreadable\" {\n  level  = \"off\"\n  reason = \"forks\"\n}\n";
+        lab.write(".lockctl.hcl", off);
+        let outcome =
+            lab.run(&[&["verify", "-r", "--only", "configuration"][..], &flavor].concat());
+        assert!(!outcome.stderr.contains("git-crypt"), "{outcome:#?}");
+        // A file that the user names must be readable.
+        let named = lab.run(
+            &[
+                &["tree", "a", "--var-file", "terraform.tfvars"][..],
+                &flavor,
+            ]
+            .concat(),
+        );
+        assert_exit(&named, 2);
+        assert!(
+            named.stderr.contains("File is encrypted by git-crypt"),
+            "{named:#?}"
+        );
+    }
+}
+
+#[test]
+fn values_that_cannot_be_read_are_an_error_where_a_module_depends_on_them() {
+    for flavor in ["terraform@1.16", "opentofu@1.12"] {
+        let lab = with_module(flavor);
+        let flavor = ["--flavor", flavor];
+        for (text, title) in [
+            (ENCRYPTED, "File is encrypted by git-crypt"),
+            (&b"a =\n"[..], "Invalid expression"),
+        ] {
+            lab.write("terraform.tfvars", text);
+            for command in [
+                &["tree"][..],
+                &["verify"],
+                &["lock", "--offline", "--no-cache"],
+            ] {
+                let outcome = lab.run(&[command, &flavor].concat());
+                assert_exit(&outcome, 2);
+                let all = outcome.stdout.clone() + &outcome.stderr;
+                assert!(all.contains(title), "{command:?}: {outcome:#?}");
+            }
+            // Values of the command line come after those of the file.
+            let values = ["--var", "a=x", "--var", "b=y"];
+            let outcome = lab.run(&[&["tree"][..], &flavor, &values].concat());
+            assert!(!outcome.stderr.contains(title), "{outcome:#?}");
+        }
+    }
+}
+
+/// `tofu init -backend=false` accepts such a backend, and `tofu init` does not.
+#[test]
+fn a_fault_of_the_backend_is_a_warning_in_every_command() {
+    let lab = Lab::new();
+    lab.write(LOCK, "");
+    let title = "Undefined variable";
+    lab.write(
+        "main.tf",
+        "terraform {\n  backend \"gcs\" {\n    bucket = var.undeclared\n  }\n}\n",
+    );
+    for (command, exit) in [
+        (&["verify", "--only", "configuration"][..], 1),
+        (&["tree"], 0),
+        (&["outdated", "--offline"], 0),
+        (&["lock", "--offline", "--no-cache"], 0),
+    ] {
+        let outcome = lab.run(&[command, OPENTOFU].concat());
+        assert_exit(&outcome, exit);
+        let all = outcome.stdout.clone() + &outcome.stderr;
+        assert!(
+            all.contains(&format!("warning[configuration-invalid]: {title}")),
+            "{command:?}: {all}"
+        );
+    }
 }
 
 #[test]
@@ -238,6 +354,23 @@ fn the_matrix_predicts_that_init_fails() {
     for row in matrix(&["--var", "bucket=b"]) {
         assert_ne!(row["title"], asks, "{row}");
     }
+    // A fault of the backend and a file that cannot be parsed stop it, too.
+    let undeclared = "terraform {\n  backend \"gcs\" {\n    bucket = var.nowhere\n  }\n}\n";
+    for (text, values, title) in [
+        (undeclared, "", "Undefined variable"),
+        ("", "a =\n", "Invalid expression"),
+    ] {
+        lab.write("early.tofu", text)
+            .write("terraform.tfvars", values);
+        let outcome = verify(&lab, &["--matrix", "--format", "json"]);
+        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        for row in json["roots"][0]["matrix"].as_array().unwrap() {
+            let is_stopped = row["route"] != "validate" || !values.is_empty();
+            let fails = row["outcome"] == "fails" && row["title"] == title;
+            assert_eq!(fails, is_stopped, "{row}");
+        }
+    }
+    lab.write("terraform.tfvars", "");
     // Without the value of a key, or of a constant, no command reads the configuration.
     lab.write("early.tofu", "variable \"c\" {\n  const = true\n}\n");
     for row in matrix(&[]) {
@@ -262,9 +395,9 @@ fn many_roots_are_one_note() {
     assert_data_eq!(
         outcome.stdout,
         str![[r#"
-a/.terraform.lock.hcl: ok; 0 providers
-b/.terraform.lock.hcl: ok; 0 providers
-c/.terraform.lock.hcl: ok; 0 providers
+a/.terraform.lock.hcl: no problem found; 0 providers; state not seen
+b/.terraform.lock.hcl: no problem found; 0 providers; state not seen
+c/.terraform.lock.hcl: no problem found; 0 providers; state not seen
 d/.terraform.lock.hcl: ok; 0 providers
 4 roots: 4 clean
 
@@ -363,7 +496,7 @@ note[module-not-visible]: Module call is computed
   |
   = help: give values with --var NAME=VALUE or --var-file FILE
 
-.terraform.lock.hcl: ok; 1 provider; 1 note
+.terraform.lock.hcl: no problem found; 1 provider; 1 module not seen; 1 note
 
 "#]]
             );

@@ -137,7 +137,7 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 1 module call cannot
   |
   = help: give the values that the source needs with --var, or install the module with `tofu get`; without any provider there is no lock file to create
 
-.terraform.lock.hcl: 1 warning; 1 note
+.terraform.lock.hcl: 1 warning; 1 module not seen; 1 note
 
 "#]]
     );

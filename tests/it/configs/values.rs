@@ -115,7 +115,9 @@ fn a_device_and_a_large_file_are_not_read() {
     );
     let large = format!("a = \"{}\"\n", "x".repeat(20 << 20));
     let files = [("main.tf", ""), ("terraform.tfvars", &*large)];
-    assert_eq!(errors(&load(&files)), ["Failed to read file"]);
+    let loaded = load(&files);
+    assert_eq!(errors(&loaded), [""; 0]);
+    assert_eq!(loaded.missing_values.files[0].path, "w/terraform.tfvars");
 }
 
 /// Returns the directories of the modules below the root.

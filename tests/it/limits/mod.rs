@@ -70,6 +70,7 @@ const NO_LIMITS_OF_INPUT: &[&str] = &[
     "store::text::MAX_LINE_BYTES",
     "terragrunt::limits::MAX_SHARED_BYTES",
     "workspace::kept_locks::MAX_KEPT_BYTES",
+    "world::memo::MAX_KEPT_BYTES",
 ];
 
 fn page() -> String {

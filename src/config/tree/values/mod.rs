@@ -6,6 +6,7 @@
 //! may use: OpenTofu refuses every name that is not known early; Terraform looks only at the source itself, and
 //! takes the rest for unknown.
 
+mod missing;
 mod names;
 mod settings;
 pub(in crate::config) mod trace;
@@ -13,16 +14,16 @@ mod variables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::given::ValueArgument;
 use crate::config::loaded::Settings;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
-use crate::config::tree::root_values::{self, RootValue};
+use crate::config::tree::root_values::{self, RootValues};
 use crate::config::tree::state;
-use crate::diag::{Diagnostic, Label, Span, rules};
+use crate::config::tree::values::missing::UnsetVariable;
+use crate::diag::{Diagnostic, Span, rules};
 use crate::expr::{
     self, Budget, Demand, DemandChain, EvalScope, FunctionSet, NameValue, NoValue, OnDemand,
     Surroundings, Typed, UsedNames,
@@ -74,7 +75,7 @@ pub(in crate::config) enum Entry {
 
 /// A module that is being read, with its values.
 struct ModuleValues {
-    module: Rc<Module>,
+    module: Arc<Module>,
     entry: Entry,
     /// The directory relative to the root.
     dir: PathBuf,
@@ -109,7 +110,7 @@ pub(in crate::config) struct Values {
     workspace: String,
     absolute_root: Option<PathBuf>,
     repository: Option<PathBuf>,
-    given: BTreeMap<String, RootValue>,
+    given: RootValues,
     /// The values of the command line by the names of their variables.
     arguments: Vec<(String, String)>,
     /// The modules from the root to the one that is being read, by their nodes.
@@ -122,16 +123,8 @@ pub(in crate::config) struct Values {
     unset: BTreeMap<SourcePlace, UnsetVariable>,
 }
 
-/// A variable of the root without a value.
-struct UnsetVariable {
-    name: String,
-    note: Diagnostic,
-    /// The source or the version of a module depends on it.
-    decides_module: bool,
-}
-
 impl Values {
-    fn new(workspace: String, settings: &Settings, given: BTreeMap<String, RootValue>) -> Self {
+    fn new(workspace: String, settings: &Settings, given: RootValues) -> Self {
         let arguments = settings
             .values
             .arguments
@@ -168,7 +161,7 @@ impl Values {
 
     /// Makes the values of a tree in which no variable is given.
     pub(in crate::config) fn none(settings: &Settings) -> Self {
-        Self::new(String::new(), settings, BTreeMap::new())
+        Self::new(String::new(), settings, RootValues::default())
     }
 
     /// Enters the module of a node. Constants and keys of providers are checked here: they must be known early
@@ -176,7 +169,7 @@ impl Values {
     pub(in crate::config) fn enter(
         &mut self,
         node: usize,
-        module: &Rc<Module>,
+        module: &Arc<Module>,
         entry: Entry,
         dir: &Path,
         reader: &mut Reader<'_>,
@@ -193,7 +186,7 @@ impl Values {
             self.undeclared(module, reader);
         }
         let values = ModuleValues {
-            module: Rc::clone(module),
+            module: Arc::clone(module),
             entry,
             dir: dir.to_owned(),
             is_in_run,
@@ -408,33 +401,6 @@ impl Values {
             }
             _ => {}
         }
-    }
-
-    /// Adds an error that the programs report because a variable of the root has no value.
-    fn predict(&self, error: Diagnostic, reader: &mut Reader<'_>) {
-        flood::push(&mut reader.value_errors.errors, error);
-        reader.value_errors.of_every_command |= !self.computes_settings;
-    }
-
-    /// Notes that the source or the version of a module depends on the variables that have no value.
-    fn note_deciding(&mut self, stop: &Stop) {
-        let Stop::Uncertain(reason) = stop else {
-            return;
-        };
-        for Label { file, span, .. } in reason.primary.iter().chain(&reason.related) {
-            let (file, span) = (*file, *span);
-            if let Some(variable) = self.unset.get_mut(&SourcePlace { file, span }) {
-                variable.decides_module = true;
-            }
-        }
-    }
-
-    /// Returns the variables of the root without a value that decide on no module, each with its note.
-    pub(in crate::config) fn into_unset(self) -> impl Iterator<Item = (String, Diagnostic)> {
-        self.unset
-            .into_values()
-            .filter(|variable| !variable.decides_module)
-            .map(|variable| (variable.name, variable.note))
     }
 
     fn local(&mut self, node: usize, local: &Local, reader: &mut Reader<'_>) -> Outcome {

@@ -1,7 +1,6 @@
 //! Names that an expression may use, and their values (rules 9.2, 9.3).
 
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::config::tree::reader::Reader;
@@ -118,10 +117,10 @@ impl Values {
         value
     }
 
-    fn declarations(&self, node: usize) -> Option<Rc<Module>> {
+    fn declarations(&self, node: usize) -> Option<Arc<Module>> {
         self.modules
             .get(&node)
-            .map(|module| Rc::clone(&module.module))
+            .map(|module| Arc::clone(&module.module))
     }
 
     /// Refuses a name that its module does not declare, under the title of OpenTofu or of Terraform.

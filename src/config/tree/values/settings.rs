@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::config::loaded::BackendUse;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::values::{ExprRole, Outcome, ROOT, Values, at, refuse};
-use crate::diag::Severity;
 use crate::expr::{Marks, Type, UsedNames, Value};
 use crate::module_config::decode::contents::{Backend, ComputedBackend, Contents, LocalBackend};
 use crate::module_config::decode::late::Late;
@@ -16,7 +14,6 @@ impl Values {
     pub(in crate::config) fn settings(
         &mut self,
         root: &Contents,
-        use_: BackendUse,
         reader: &mut Reader<'_>,
     ) -> Option<Backend> {
         self.computes_settings = true;
@@ -29,12 +26,7 @@ impl Values {
             constant => constant.clone(),
         };
         self.computes_settings = false;
-        // `providers lock` computes neither, so their errors do not stop it.
-        if use_ == BackendUse::LeftAlone {
-            for fault in reader.found.iter_mut().skip(before) {
-                fault.severity = fault.severity.min(Severity::Warning);
-            }
-        }
+        reader.spare_lock(before);
         backend
     }
 

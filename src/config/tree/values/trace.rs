@@ -12,7 +12,7 @@ use crate::config::computed::{
 use crate::config::loaded::ModuleNode;
 use crate::config::tree::root_values::RootValue;
 use crate::config::tree::values::{Entry, ModuleValues, Stop, ValueKey, Values};
-use crate::diag::{Label, Texts};
+use crate::diag::{Label, Span, Texts};
 use crate::expr::{self, Value};
 use crate::hcl::tree::Step;
 use crate::module_config::decode::contents::{CallVersion, Source};
@@ -295,8 +295,14 @@ impl Values {
                 Some(RootValue::Text(_) | RootValue::Hidden) => {
                     entry(ValueOrigin::Environment, None)
                 }
-                None if default.is_none() => entry(ValueOrigin::Unset, Some(variable.place)),
-                None => entry(ValueOrigin::Default, default_place),
+                None => match self.given.unread.last() {
+                    Some(unread) => {
+                        let (file, span) = (unread.file, Span::default());
+                        entry(ValueOrigin::ValuesFile, Some(SourcePlace { file, span }))
+                    }
+                    None if default.is_none() => entry(ValueOrigin::Unset, Some(variable.place)),
+                    None => entry(ValueOrigin::Default, default_place),
+                },
             },
             (_, None) => entry(ValueOrigin::Default, default_place),
         })

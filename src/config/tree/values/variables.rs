@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::Module;
 use crate::config::tree::root_values::RootValue;
+use crate::config::tree::values::missing::UnsetVariable;
 use crate::config::tree::values::{
-    Entry, ExprRole, NO_VALUE, Outcome, REFUSED, Refusal, Stop, UnsetVariable, ValueKey, Values,
-    refuse, stopped, uncertain,
+    Entry, ExprRole, NO_VALUE, Outcome, REFUSED, Refusal, Stop, ValueKey, Values, refuse, stopped,
+    uncertain,
 };
 use crate::diag::{Diagnostic, Severity, Span, rules};
 use crate::expr::{self, Demand, Marks, Misfit, NameValue, Typed, Value};
@@ -49,7 +50,7 @@ impl Values {
         let value = self.variable(node, variable, reader);
         // No source may need the variable: then an uncertain value is no error.
         if let Err(Stop::Uncertain(reason)) = &value
-            && reason.code != rules::VARIABLE_NOT_SET
+            && ![rules::VARIABLE_NOT_SET, rules::VALUES_UNREADABLE].contains(&reason.code)
         {
             let mut note = Diagnostic::clone(reason);
             note.severity = Severity::Note;
@@ -254,7 +255,17 @@ impl Values {
         reader: &mut Reader<'_>,
     ) -> Outcome<Option<(Typed, SourcePlace)>> {
         let text = match self.given.get(&variable.name) {
-            None => return Ok(None),
+            None => {
+                let Some(unread) = self.given.unread.last() else {
+                    return Ok(None);
+                };
+                let reason = unread.note().at(
+                    unread.file,
+                    Span::default(),
+                    format!("var.{} may have its value here", variable.name),
+                );
+                return Err(Stop::Uncertain(Arc::new(reason)));
+            }
             Some(RootValue::Hidden) => {
                 return Err(uncertain(
                     variable.place,

@@ -17,7 +17,7 @@ use crate::module_config::file::SourcePlace;
 use crate::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, PackageFiles, RequestedSource,
 };
-use crate::requirement::{ModulePath, PathStep};
+use crate::requirement::{ModulePath, PathStep, UnseenReason};
 use crate::world::{DirEntry, FileKind, Files, ReadSeek};
 
 /// The title of a local call that leads out of its package.
@@ -215,7 +215,7 @@ impl TreeWalk<'_> {
                 self.unseen.explain(way.call, Some(because));
                 self.unseen
                     .advise(way.call, failure.help.clone().map(Into::into));
-                self.unseen.fetch_failed(way.call);
+                self.unseen.set_reason(way.call, UnseenReason::FetchFailed);
                 return unseen;
             }
         };

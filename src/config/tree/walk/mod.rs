@@ -2,6 +2,7 @@
 
 mod computed;
 mod fetched;
+mod inside;
 
 use crate::config::tree::resolve::Module;
 use crate::config::tree::run_types;
@@ -10,24 +11,24 @@ use std::io::ErrorKind;
 use std::iter;
 use std::mem;
 use std::ops::ControlFlow;
-use std::path::{Component, Path, PathBuf};
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::ConfigSources;
 use crate::config::computed::ComputedCall;
 use crate::config::limits::{MAX_PATH_STEPS, MAX_STEPS};
-use crate::config::loaded::{BackendUse, FetchedModule, Loaded, ModuleNode, Settings};
+use crate::config::loaded::{FetchedModule, Loaded, ModuleNode, Settings};
 use crate::config::tree::files::ModuleFiles;
+use crate::config::tree::kept::ReadDirectory;
 use crate::config::tree::manifest::{self, ModuleManifest};
 use crate::config::tree::packages::Packages;
 use crate::config::tree::reader::Reader;
 use crate::config::tree::resolve::{self, ModulePosition, Needs};
-use crate::config::tree::unseen::{NOT_CHECKED_OUT, UnseenModules};
+use crate::config::tree::unseen::{IN_UNSEEN, NOT_CHECKED_OUT, UnseenModules};
 use crate::config::tree::values::{Entry, Stop, Values};
 use crate::config::tree::way::{CallSite, Sourcing};
 use crate::config::tree::{passing, state};
-use crate::diag::{self, Diagnostic, Severity, Texts, rules};
+use crate::diag::{self, Diagnostic, Label, Texts, rules};
 use crate::module_config::decode::contents::{Backend, Call, Contents, Source};
 use crate::module_config::decode::runs;
 use crate::module_config::file::SourcePlace;
@@ -37,6 +38,7 @@ use crate::requirement::CoreVersion;
 use crate::requirement::{
     ModulePath, PathStep, Requirement, RequirementOrigin, Requirements, StateSeen,
 };
+use crate::world::lexical;
 use fetched::MountedPackage;
 
 /// The directory beside the root's files that also holds test files, unless another one is named.
@@ -61,6 +63,7 @@ pub(in crate::config) fn load(
         modules: BTreeMap::new(),
         nodes: Vec::new(),
         instances: Vec::new(),
+        package_nodes: BTreeMap::new(),
         starts: BTreeSet::new(),
         steps_left: MAX_STEPS,
         path_steps_left: MAX_PATH_STEPS,
@@ -77,24 +80,23 @@ pub(in crate::config) fn load(
         settings.flavor,
         &mut tree.reader.found,
     );
-    let Reader {
-        found: mut diagnostics,
-        mut value_errors,
-        ..
-    } = tree.reader;
+    let mut diagnostics = mem::take(&mut tree.reader.found);
+    let mut value_errors = mem::take(&mut tree.reader.value_errors);
     let (unseen, mut requirements) = (tree.unseen, tree.requirements);
     diagnostics.extend(unseen.notes);
-    let (unset_variables, notes): (Vec<_>, Vec<_>) = tree.values.into_unset().unzip();
-    diagnostics.extend(notes);
-    flood::in_order(&mut diagnostics);
-    flood::in_order(&mut value_errors.errors);
+    let missing_values = tree
+        .values
+        .into_missing(&mut diagnostics, &mut value_errors);
+    let texts = tree.reader.texts();
+    flood::in_order_of(&mut diagnostics, |file| texts.order(file));
+    flood::in_order_of(&mut value_errors.errors, |file| texts.order(file));
     requirements.unseen_calls = unseen.calls;
     requirements.faulty = diag::has_errors(&diagnostics);
     Loaded {
         requirements,
         modules: tree.nodes,
         diagnostics,
-        unset_variables,
+        missing_values,
         value_errors,
         found,
         core_versions: tree.core_versions,
@@ -128,10 +130,12 @@ struct TreeWalk<'a> {
     manifest: ModuleManifest,
     /// The modules that were read, or the reasons why they could not be, by directory from the root on. Nothing in
     /// them depends on the call.
-    modules: BTreeMap<PathBuf, Result<Rc<Module>, String>>,
+    modules: BTreeMap<PathBuf, Result<Arc<Module>, String>>,
     nodes: Vec<ModuleNode>,
     /// The module of each node, where that is known.
-    instances: Vec<Option<Rc<Module>>>,
+    instances: Vec<Option<Arc<Module>>>,
+    /// The nodes of calls that are installed as packages, by the names of their directories.
+    package_nodes: BTreeMap<String, usize>,
     /// The nodes that what is above them does not lead back to without end: modules that a test
     /// run calls, and those of computed calls.
     starts: BTreeSet<usize>,
@@ -159,16 +163,13 @@ impl TreeWalk<'_> {
             }
         };
         self.manifest = manifest::read(&mut self.reader, &self.settings.data_dir);
-        let mut contents = self.reader.module(dir, &chosen);
-        if self.settings.backend == BackendUse::LeftAlone {
-            // `providers lock` does not set the backend up, so its faults do not stop the command.
-            for fault in &mut contents.backend_faults {
-                fault.severity = fault.severity.min(Severity::Warning);
-            }
-        }
-        self.reader.found.append(&mut contents.backend_faults);
+        let directory = self.reader.directory(dir, &chosen);
+        let before = self.reader.found.len();
+        let faults = &directory.contents.backend_faults;
+        self.reader.found.extend(faults.iter().cloned());
+        self.reader.spare_lock(before);
         // It is not kept among the modules: to a call it would be a child, to which other rules apply.
-        let module = Rc::new(self.put_together(contents, ModulePosition::Root));
+        let module = self.put_together(&directory, ModulePosition::Root);
         self.nodes.push(ModuleNode {
             path: ModulePath::default(),
             caller: None,
@@ -179,13 +180,11 @@ impl TreeWalk<'_> {
             unseen: None,
             files: Arc::clone(&module.files),
         });
-        self.instances.push(Some(Rc::clone(&module)));
+        self.instances.push(Some(Arc::clone(&module)));
         self.values = Values::of_root(self.settings, &mut self.reader);
         self.values
             .enter(0, &module, Entry::Root, dir, &mut self.reader);
-        let backend =
-            self.values
-                .settings(&module.contents, self.settings.backend, &mut self.reader);
+        let backend = self.values.settings(&module.contents, &mut self.reader);
         // Where the walk stopped, it has said so.
         let _ = self.visit(0, &module);
         let _ = self.tests(&chosen, &module.contents);
@@ -193,15 +192,13 @@ impl TreeWalk<'_> {
         chosen.are_configuration(self.reader.flavor)
     }
 
-    fn put_together(&mut self, mut contents: Contents, standing: ModulePosition) -> Module {
-        let Reader { flavor, found, .. } = &mut self.reader;
-        let needs = resolve::resolve(&contents, standing, *flavor, found);
-        self.core_versions.append(&mut contents.core_versions);
-        Module {
-            needs,
-            files: mem::take(&mut contents.files).into(),
-            contents,
-        }
+    fn put_together(&mut self, directory: &ReadDirectory, position: ModulePosition) -> Arc<Module> {
+        let module = directory.module(position, self.reader.flavor);
+        self.reader.found.extend(module.found.iter().cloned());
+        flood::relieve(&mut self.reader.found);
+        let core_versions = &directory.contents.core_versions;
+        self.core_versions.extend(core_versions.iter().cloned());
+        module
     }
 
     /// Walks over the test files of the root and of the test directory.
@@ -237,7 +234,7 @@ impl TreeWalk<'_> {
                     path: path.join(PathStep::Run(call.name.clone())),
                 })?;
                 if let Some(Some(module)) = self.instances.get(node) {
-                    called.insert(&*call.name, Rc::clone(module));
+                    called.insert(&*call.name, Arc::clone(module));
                 }
             }
             let Reader { flavor, found, .. } = &mut self.reader;
@@ -299,7 +296,12 @@ impl TreeWalk<'_> {
         let path = self.nodes[node].path.clone();
         self.require(&path, &module.needs)?;
         self.prepare(&path, &module.contents.calls);
-        for (at, call) in module.contents.calls.iter().enumerate() {
+        let calls = &module.contents.calls;
+        // A call may name a directory in the package of another one, which then comes first (rules 5.16).
+        let mut order: Vec<usize> = (0..calls.len()).collect();
+        order.sort_by_key(|at| self.is_in_package(node, &calls[*at]));
+        for at in order {
+            let call = &calls[at];
             self.step(call.place, path.steps().len() + 1)?;
             self.call(CallSite {
                 call,
@@ -353,7 +355,11 @@ impl TreeWalk<'_> {
                     })
                 }
                 Err(Stop::Refused(_)) => ControlFlow::Continue(()),
-                Err(Stop::Uncertain(reason)) => self.computed(way, written, place, Some(&reason)),
+                Err(Stop::Uncertain(reason)) => {
+                    let key = way.path.manifest_key();
+                    self.package_nodes.insert(key, self.nodes.len());
+                    self.computed(way, written, place, Some(&reason))
+                }
             };
         }
         // Once, whatever `count`, `for_each` or `enabled` say: what they are may be known at the plan only
@@ -362,6 +368,7 @@ impl TreeWalk<'_> {
             Some(Source::Local { written, module }) => self.local_call(&way, written, &module.path),
             Some(Source::Remote { written, .. }) => {
                 let key = way.path.manifest_key();
+                self.package_nodes.insert(key.clone(), self.nodes.len());
                 match self.manifest.find(&key, way.call, &self.reader) {
                     Ok(installed) => self.follow(&way, Reached::on_disk(written, installed.dir)),
                     Err(title) => self.fetch(&way, written, title),
@@ -394,6 +401,17 @@ impl TreeWalk<'_> {
         }
         if self.settings.submodules.hold(&dir) {
             return self.unseen(way, written, NOT_CHECKED_OUT, place);
+        }
+        if let Some((package, reason)) = self.unseen_package(&dir) {
+            let unseen = self.unseen(way, written, IN_UNSEEN, place);
+            let because = Label {
+                file: place.file,
+                span: place.span,
+                note: format!("it is in {package}, which is not visible"),
+            };
+            self.unseen.explain(way.call, Some(because));
+            self.unseen.set_reason(way.call, reason);
+            return unseen;
         }
         let resolved = if self.leaves_package(way.caller, &dir) {
             None
@@ -446,7 +464,7 @@ impl TreeWalk<'_> {
                 unseen: None,
                 files: Arc::clone(&module.files),
             });
-            self.instances.push(Some(Rc::clone(&module)));
+            self.instances.push(Some(Arc::clone(&module)));
             let node = self.nodes.len() - 1;
             let entry = match way.at {
                 Some(at) => Entry::Call {
@@ -497,7 +515,7 @@ impl TreeWalk<'_> {
     }
 
     /// Reads the module of a directory, unless that was tried for another call.
-    fn module(&mut self, call: &Call, dir: &Path) -> Option<Rc<Module>> {
+    fn module(&mut self, call: &Call, dir: &Path) -> Option<Arc<Module>> {
         if !self.modules.contains_key(dir) {
             let module = self.read(dir);
             self.modules.insert(dir.to_owned(), module);
@@ -511,7 +529,7 @@ impl TreeWalk<'_> {
         }
     }
 
-    fn read(&mut self, dir: &Path) -> Result<Rc<Module>, String> {
+    fn read(&mut self, dir: &Path) -> Result<Arc<Module>, String> {
         let chosen = self
             .reader
             .choose(dir)
@@ -521,8 +539,8 @@ impl TreeWalk<'_> {
                 _ => error.to_string(),
             })?;
         // Only what does not depend on the call is kept: many calls may share the directory.
-        let contents = self.reader.module(dir, &chosen);
-        Ok(Rc::new(self.put_together(contents, ModulePosition::Child)))
+        let directory = self.reader.directory(dir, &chosen);
+        Ok(self.put_together(&directory, ModulePosition::Child))
     }
 
     fn unreadable(&mut self, place: SourcePlace, title: &'static str, remark: &str) {
@@ -548,21 +566,7 @@ fn place_of(call: &Call, title: &str) -> SourcePlace {
 }
 
 /// Finds the directory of a local module, from the root on: by text alone. Links on the way are resolved after
-/// that (rules 5.13).
+/// that (rules 5.13). The directory of an installed module may be an absolute one.
 fn join(dir: &Path, source: &str) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in dir.join(source).components() {
-        match part {
-            Component::Normal(_) => out.push(part),
-            Component::ParentDir if out.file_name().is_some() => {
-                out.pop();
-            }
-            Component::ParentDir if out.has_root() => {}
-            Component::ParentDir => out.push(part),
-            // The directory of an installed module may be an absolute one.
-            Component::RootDir | Component::Prefix(_) => out.push(part),
-            Component::CurDir => {}
-        }
-    }
-    out
+    lexical(&dir.join(source))
 }
