@@ -258,7 +258,7 @@ const PUBLISHERS: [(&str, &str); 10] = [
 
 /// Returns the namespace that publishes a type in the public registries, where hashicorp, which is taken if there
 /// is no source, does not.
-fn published_by<'u>(unknown: &'u ProviderAddr, flavor: Flavor) -> Option<&'u str> {
+fn published_by(unknown: &ProviderAddr, flavor: Flavor) -> Option<&str> {
     if unknown.namespace() != "hashicorp" || unknown.hostname().ascii() != flavor.default_host() {
         return None;
     }

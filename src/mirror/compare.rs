@@ -39,14 +39,6 @@ pub(super) struct Comparison {
     pub(super) without_h1: Vec<Platform>,
 }
 
-/// The `h1:` of lock files that are more than the packages which could have them.
-#[derive(Default)]
-struct Surplus {
-    /// The largest number in a lock file.
-    count: usize,
-    roots: Vec<usize>,
-}
-
 /// Compares packages with the hashes that each lock file records for them; `offered` are the platforms of the release,
 /// none if they are not known.
 pub(super) fn compare(
@@ -64,25 +56,9 @@ pub(super) fn compare(
         0 if offered.is_empty() => usize::MAX,
         unseen => unseen,
     };
-    let is_unknown = |h1: &&Hash| {
-        attribution.platforms_of(h1).is_empty() && hashed.values().all(|package| package.h1 != **h1)
-    };
-    let mut surplus = Surplus::default();
-    for (root, entry) in &wanted.entries {
-        let unknown = entry.hashes.of(Scheme::H1).filter(is_unknown).count();
-        if unknown > unseen && entry.hashes.lists_release() {
-            surplus.count = surplus.count.max(unknown);
-            surplus.roots.push(*root);
-        }
-    }
-    if !surplus.roots.is_empty() {
-        comparison.errors.push(MirroringError::H1OfNoPackage {
-            release: Box::new(wanted.release.clone()),
-            count: surplus.count,
-            unseen,
-            roots: surplus.roots,
-        });
-    }
+    comparison
+        .errors
+        .extend(surplus(wanted, attribution, hashed, unseen));
     for (platform, package) in hashed {
         let is_of_another = |h1: &Hash| {
             // An entry has an `h1:` for each platform, but does not name the platforms. An `h1:` that is known to
@@ -150,4 +126,30 @@ pub(super) fn compare(
         }
     }
     comparison
+}
+
+/// Finds lock files with more `h1:` of no known package than there are packages that were not seen.
+fn surplus(
+    wanted: &WantedRelease<'_>,
+    attribution: &Attribution,
+    hashed: &BTreeMap<Platform, MirroredHashes>,
+    unseen: usize,
+) -> Option<MirroringError> {
+    let is_unknown = |h1: &&Hash| {
+        attribution.platforms_of(h1).is_empty() && hashed.values().all(|package| package.h1 != **h1)
+    };
+    let (mut most, mut roots) = (0, Vec::new());
+    for (root, entry) in &wanted.entries {
+        let unknown = entry.hashes.of(Scheme::H1).filter(is_unknown).count();
+        if unknown > unseen && entry.hashes.lists_release() {
+            most = most.max(unknown);
+            roots.push(*root);
+        }
+    }
+    (!roots.is_empty()).then(|| MirroringError::H1OfNoPackage {
+        release: Box::new(wanted.release.clone()),
+        count: most,
+        unseen,
+        roots,
+    })
 }

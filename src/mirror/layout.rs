@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::MirroredForm;
 use crate::addr::ProviderAddr;
 use crate::locker::Release;
 use crate::platform::Platform;
@@ -48,24 +47,6 @@ impl ReleaseDirs {
 pub(super) fn zip_name(provider: &ProviderAddr, version: &Version, platform: &Platform) -> String {
     let type_name = provider.type_name();
     format!("terraform-provider-{type_name}_{version}_{platform}.zip")
-}
-
-/// Returns the path of a package in the mirror.
-#[must_use]
-pub fn package_path(
-    dir: &Path,
-    release: &Release,
-    platform: &Platform,
-    form: MirroredForm,
-) -> PathBuf {
-    let dirs = ReleaseDirs::of(dir, release);
-    match form {
-        MirroredForm::Zip => {
-            let name = zip_name(&release.provider, &release.version, platform);
-            dirs.provider.join(name)
-        }
-        MirroredForm::Directory => dirs.version.join(platform.to_string()),
-    }
 }
 
 /// Returns the directory of the unpacked packages of a version.

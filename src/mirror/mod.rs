@@ -33,9 +33,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use self::error::{LeftPlace, MirroringError};
-pub use self::layout::package_path;
 pub use self::outcome::{
     ByteOrigin, MirrorOutcome, MirroredForm, MirroredPackage, MirroredRelease, PackageState,
+    package_path,
 };
 pub use self::request::{
     ExistingCheck, MirrorExtent, MirrorLayout, MirrorSettings, MirroredRoot, Place,

@@ -1,10 +1,11 @@
 //! The outcome of a run: each release with its packages, and what is too much.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::MirroringError;
 use super::compare::MirroredHashes;
+use super::layout::{ReleaseDirs, zip_name};
 use super::present::{HashedDirectory, HashedZip};
 use crate::hash::Hash;
 use crate::locker::Release;
@@ -108,6 +109,24 @@ impl PackageState {
             (Self::Placed, Some(Self::Wrong(reason))) => Self::Replaced(reason.clone()),
             (state, _) => state,
         }
+    }
+}
+
+/// Returns the path of a package in the mirror.
+#[must_use]
+pub fn package_path(
+    dir: &Path,
+    release: &Release,
+    platform: &Platform,
+    form: MirroredForm,
+) -> PathBuf {
+    let dirs = ReleaseDirs::of(dir, release);
+    match form {
+        MirroredForm::Zip => {
+            let name = zip_name(&release.provider, &release.version, platform);
+            dirs.provider.join(name)
+        }
+        MirroredForm::Directory => dirs.version.join(platform.to_string()),
     }
 }
 

@@ -132,7 +132,7 @@ pub(super) fn entries<'s>(
         (!change.kinds.is_empty()).then(|| risk(&change))
     };
     [
-        old.completed(new, |own, other| risk(own, other)),
+        old.completed(new, risk),
         new.completed(old, |own, other| risk(other, own)),
     ]
 }

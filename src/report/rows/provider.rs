@@ -283,12 +283,12 @@ pub struct ShownHash {
     /// The platforms whose package has it, as far as installed packages, facts and, with `--upstream`, signed lists
     /// show it.
     pub platforms: Vec<String>,
-    /// What else than a package it belongs to by the signed list; absent unless registries were asked.
+    /// The file of the signed list that it belongs to, if that is no package; absent unless registries were asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub beside: Option<BesidePackages>,
 }
 
-/// What a recorded hash belongs to, if to no package.
+/// The subject of a recorded hash that belongs to no package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -513,8 +513,11 @@ pub(super) const SCENES: &[Scene] = &[
 pub(super) const NEED_A_REGISTRY: [&str; 3] =
     ["key-not-compared", "mirror-lacks-version", "zh-missing"];
 
+/// Prepares a directory by hand.
+type Preparation = fn(&Lab);
+
 /// What the advice of a rule says to do by hand before its command.
-pub(super) const BY_HAND: &[(&str, fn(&Lab))] = &[
+pub(super) const BY_HAND: &[(&str, Preparation)] = &[
     ("hash-not-of-release", remove_hashes),
     ("hashes-contradicted", |lab| {
         lab.write(LOCK, lab.read(LOCK).replace("\"1.1.0\"", "\"1.0.0\""));

@@ -60,7 +60,7 @@ fn an_entry_with_hashes_of_the_version_before_is_an_error() {
     check(&history(&[old.clone(), edited.clone()]).unwrap(), &all);
     check(&history(&[old.clone(), both]).unwrap(), &all);
     // Before it is committed.
-    let repo = history(&[old.clone()]).unwrap();
+    let repo = history(std::slice::from_ref(&old)).unwrap();
     repo.write(LOCK, &edited);
     check(&repo, &all);
     assert_data_eq!(
@@ -100,7 +100,7 @@ error[hashes-of-other-version]: example.com/acme/demo 1.1.0 is locked with 5 has
 fn a_merge_that_mixes_two_versions_is_found_from_either_side() {
     let (old, new) = (entry("1.0.0", "abc"), entry("1.1.0", "de0"));
     for (branch, merged) in [("main", "side"), ("side", "main")] {
-        let Some(repo) = history(&[old.clone()]) else {
+        let Some(repo) = history(std::slice::from_ref(&old)) else {
             return;
         };
         repo.git(&["checkout", "--quiet", "-b", "side"]);
