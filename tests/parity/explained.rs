@@ -54,7 +54,7 @@ fn a_wrong_hash_is_explained_in_each_form_of_output() {
         assert_eq!(row["provider"], "registry.terraform.io/acme/demo");
         assert_eq!(row["version"], "1.0.0");
         assert_eq!(row["entry"], "locked");
-        assert_eq!(row["command"], "lockctl verify --upstream");
+        assert_eq!(row["command"], "lockctl -C root verify --upstream");
         let text = lab.run_in("root", &["explain", "-"]).stdout;
         assert!(
             text.starts_with(
@@ -85,5 +85,5 @@ fn a_package_that_is_not_installed_is_explained() {
     let row = &document["symptoms"][0];
     assert_eq!(row["symptom"], "package-not-installed", "{said}");
     assert_eq!(row["provider"], "registry.terraform.io/acme/demo");
-    assert_eq!(row["command"], "terraform init");
+    assert_eq!(row["command"], "terraform -chdir=root init");
 }
