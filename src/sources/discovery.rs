@@ -151,6 +151,7 @@ impl<'a> Discovery<'a> {
             url: url.clone(),
             status,
             sent: Sent::to(url, home, has_credentials),
+            stated: None,
             helper: (self.hosts.helper)(host),
         }
     }
@@ -165,10 +166,14 @@ impl<'a> Discovery<'a> {
             DiscoveryError::Fetch(FetchError::Status {
                 url,
                 status: status @ (401 | 403),
+                stated,
                 ..
             }) => {
                 let home = Url::discovery(host).map(|url| url.origin()).ok();
-                Some(self.unauthorized(host, url, *status, home.as_ref()))
+                Some(Unauthorized {
+                    stated: stated.clone(),
+                    ..self.unauthorized(host, url, *status, home.as_ref())
+                })
             }
             _ => None,
         }

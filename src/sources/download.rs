@@ -268,6 +268,8 @@ fn attempt<F: Scratch>(
                 attempts: 1,
                 status,
                 wait: after,
+                // The body of a package is not read.
+                stated: None,
             };
             return Err((error, after));
         }

@@ -6,6 +6,9 @@ use super::retry;
 use crate::addr::{Url, UrlError};
 use crate::world::HttpError;
 
+/// Maximum number of errors of an answer that are shown.
+const MAX_STATED: usize = 3;
+
 /// A document or a package that could not be fetched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -17,12 +20,20 @@ pub enum FetchError {
         #[source]
         cause: HttpError,
     },
-    #[error("{url} answered {}{}{}", said(*status), times(*attempts), asked_for(*wait))]
+    #[error(
+        "{url} answered {}{}{}{}",
+        said(*status),
+        times(*attempts),
+        asked_for(*wait),
+        quoted(stated.as_deref())
+    )]
     Status {
         url: Url,
         attempts: usize,
         status: u16,
         wait: Option<Duration>,
+        /// The reason that the server states, escaped and cut.
+        stated: Option<String>,
     },
     #[error("{url} was redirected more than {limit} times")]
     TooManyRedirects { url: Url, limit: usize },
@@ -120,6 +131,10 @@ impl FetchError {
         // Requests for several providers fail at several paths of one host; the message names one of them.
         let mut twin = other.clone();
         *twin.url_mut() = self.url().clone();
+        if let (Self::Status { stated, .. }, Self::Status { stated: other, .. }) = (self, &mut twin)
+        {
+            other.clone_from(stated);
+        }
         *self == twin
     }
 
@@ -195,10 +210,99 @@ fn asked_for(wait: Option<Duration>) -> String {
     })
 }
 
+/// Continues a message with the reason that a server states.
+pub(super) fn quoted(stated: Option<&str>) -> String {
+    stated.map_or_else(String::new, |stated| format!(": {stated}"))
+}
+
+/// The errors in the answer of a registry: texts, or objects with a text.
+#[derive(serde::Deserialize)]
+struct StatedErrors {
+    errors: Vec<StatedError>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(untagged)]
+enum StatedError {
+    Text(String),
+    Object {
+        detail: Option<String>,
+        message: Option<String>,
+        title: Option<String>,
+    },
+    Other(serde::de::IgnoredAny),
+}
+
+/// Returns the texts of `{"errors": […]}` in a body, escaped and cut; `None` if there are none.
+pub(super) fn stated_errors(body: &[u8]) -> Option<String> {
+    let stated: StatedErrors = super::read_json(body).ok()?;
+    let texts: Vec<String> = stated
+        .errors
+        .into_iter()
+        .take(MAX_STATED)
+        .filter_map(|error| match error {
+            StatedError::Text(text) => Some(text),
+            StatedError::Object {
+                detail,
+                message,
+                title,
+            } => detail.or(message).or(title),
+            StatedError::Other(_) => None,
+        })
+        .filter(|text| !text.trim().is_empty())
+        .collect();
+    let escaped: String = texts
+        .join("; ")
+        .chars()
+        .flat_map(|c| {
+            let is_escaped = c.is_control();
+            let plain = (!is_escaped).then_some(c);
+            plain
+                .into_iter()
+                .chain(c.escape_default().filter(move |_| is_escaped))
+        })
+        .collect();
+    (!texts.is_empty()).then(|| super::cut(&escaped))
+}
+
 fn times(attempts: usize) -> String {
     if attempts > 1 {
         format!(" after {attempts} attempts")
     } else {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server's own words are part of the message, on one line and not without end.
+    #[test]
+    fn reasons_that_a_server_states_are_shown() {
+        #[track_caller]
+        fn check(body: &str, shown: Option<&str>) {
+            assert_eq!(stated_errors(body.as_bytes()).as_deref(), shown, "{body}");
+        }
+        check(r#"{"errors":["token expired"]}"#, Some("token expired"));
+        check(r#"{"errors":["a","b","c","d"]}"#, Some("a; b; c"));
+        check(
+            r#"{"errors":[{"title":"t","detail":"d"},{"message":"m"}]}"#,
+            Some("d; m"),
+        );
+        check(r#"{"errors":["a\n\u001b[2Jb"]}"#, Some("a\\n\\u{1b}[2Jb"));
+        for other in [
+            "",
+            "<html>",
+            "[]",
+            "{}",
+            r#"{"errors":[]}"#,
+            r#"{"errors":[" ",1,null]}"#,
+        ] {
+            check(other, None);
+        }
+        let long = format!(r#"{{"errors":["{}"]}}"#, "x".repeat(100_000));
+        let shown = stated_errors(long.as_bytes()).expect("a text");
+        assert_eq!(shown.chars().count(), crate::sources::MAX_SHOWN_CHARS + 1);
     }
 }

@@ -8,6 +8,7 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::failure::stated_errors;
 use super::outages::Outages;
 use super::retry::{self, RetryPolicy};
 use super::{FetchError, cut};
@@ -150,6 +151,7 @@ impl Answer {
     /// Makes the error of an answer that is a refusal and was not worth a repetition.
     pub(super) fn refusal(self) -> FetchError {
         FetchError::Status {
+            stated: stated_errors(&self.body),
             url: self.url,
             attempts: 1,
             status: self.status,
@@ -226,6 +228,7 @@ impl Net<'_> {
         if retry::is_worth_it(answer.status) {
             // If this was the last attempt, its status is what the user should read.
             let error = FetchError::Status {
+                stated: stated_errors(&answer.body),
                 url: answer.url,
                 attempts,
                 status: answer.status,

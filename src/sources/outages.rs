@@ -120,6 +120,7 @@ mod tests {
             attempts: 2,
             status,
             wait: None,
+            stated: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::failure::quoted;
 use crate::addr::{Hostname, Origin, Url};
 
 /// The use that was made of credentials for a host.
@@ -38,7 +39,7 @@ impl fmt::Display for Sent {
 
 /// An answer that requires credentials, or rejects those that were sent.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{host} {sent}: {url} answered {status}")]
+#[error("{host} {sent}: {url} answered {status}{}", quoted(stated.as_deref()))]
 pub struct Unauthorized {
     /// The host that credentials are for: that of the provider's address, or of the mirror.
     pub host: Hostname,
@@ -46,6 +47,8 @@ pub struct Unauthorized {
     pub status: u16,
     /// The use that was made of credentials.
     pub sent: Sent,
+    /// The reason that the server states, escaped and cut.
+    pub stated: Option<String>,
     /// The failure of the credentials helper, if it was asked and gave no answer.
     pub helper: Option<String>,
 }

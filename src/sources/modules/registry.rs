@@ -11,8 +11,9 @@ use crate::addr::module::{RegistryModule, RemoteModule};
 use crate::flavor::Flavor;
 use crate::sources::discovery::{Discovery, Service};
 use crate::sources::download::{Check, Downloaded, PackageRequest, Transfer, download};
+use crate::sources::failure::stated_errors;
 use crate::sources::net::{Answer, Ask, Net, Redirects};
-use crate::sources::{FetchError, read_json};
+use crate::sources::{FetchError, Unauthorized, read_json};
 use crate::version::Version;
 use crate::world::Disk;
 
@@ -224,10 +225,12 @@ impl<'a> ModuleRegistries<'a> {
         let answer = self.net.document(&ask, self.net.policy.documents())?;
         match answer.status {
             200 | 204 | 404 => Ok((url, answer)),
-            status @ (401 | 403) => Err(ModuleRegistryError::Unauthorized(
-                self.discovery
-                    .unauthorized(host, &answer.url, status, Some(&base.origin())),
-            )),
+            status @ (401 | 403) => Err(ModuleRegistryError::Unauthorized(Unauthorized {
+                stated: stated_errors(&answer.body),
+                ..self
+                    .discovery
+                    .unauthorized(host, &answer.url, status, Some(&base.origin()))
+            })),
             _ => Err(ModuleRegistryError::Fetch(answer.refusal())),
         }
     }

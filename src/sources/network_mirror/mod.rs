@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use self::documents::{Archive, Archives, Index};
 use super::discovery::{HostCredentials, HostHelper};
+use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
 use super::{Offer, Sent, Source, SourceError, Unauthorized, cut, read_json};
 use crate::addr::{ProviderAddr, Url};
@@ -119,6 +120,7 @@ impl<'a> NetworkMirror<'a> {
             status @ (401 | 403) => Err(Arc::new(MirrorError::Unauthorized(Unauthorized {
                 host: mirror.host().clone(),
                 sent: Sent::to(&answer.url, Some(&url.origin()), credentials.is_some()),
+                stated: stated_errors(&answer.body),
                 url: answer.url,
                 status,
                 helper: (self.access.helper)(mirror.host()),

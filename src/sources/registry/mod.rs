@@ -17,9 +17,10 @@ use serde_json::Value;
 use self::documents::{LegacyProvider, PackageDocument, VersionList};
 use self::listing::{ProviderListing, listing, supported};
 use self::published::PublishedDates;
-use super::FetchError;
 use super::discovery::{Discovery, Service};
+use super::failure::stated_errors;
 use super::net::{Answer, Ask, Net, Redirects};
+use super::{FetchError, Unauthorized};
 use super::{Offer, Source, SourceError, cut, read_json};
 use crate::addr::{Hostname, ProviderAddr, Url};
 use crate::flavor::Flavor;
@@ -141,9 +142,12 @@ impl<'a> Registry<'a> {
             // The host requires credentials, or rejects those that were sent (rules 2.6).
             status @ (401 | 403) => {
                 let home = base.origin();
-                let error = self
-                    .discovery
-                    .unauthorized(host, &answer.url, status, Some(&home));
+                let error = Unauthorized {
+                    stated: stated_errors(&answer.body),
+                    ..self
+                        .discovery
+                        .unauthorized(host, &answer.url, status, Some(&home))
+                };
                 Err(Arc::new(RegistryError::Unauthorized(error)))
             }
             _ => Err(Arc::new(RegistryError::Fetch(answer.refusal()))),

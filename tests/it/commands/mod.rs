@@ -80,6 +80,7 @@ mod packages_mirrors;
 mod project;
 mod proxy;
 mod registry;
+mod registry_faults;
 mod registry_trust;
 mod repair;
 mod retries;

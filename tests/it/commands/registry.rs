@@ -239,7 +239,7 @@ fn a_registry_that_fails_is_named_with_what_it_said() {
         failing(DEMO, &rule("versions", "503")),
         str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
-  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts
+  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts: as told
   help: try again later
 
 "#]]
@@ -257,7 +257,7 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 coul
         failing(DEMO, &rule("versions", "401")),
         str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
-  cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401
+  cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401: as told
   help: give a token for registry.terraform.io: in TF_TOKEN_registry_terraform_io, or by `terraform login registry.terraform.io`
 
 "#]]
@@ -266,7 +266,7 @@ error: the versions of registry.terraform.io/acme/demo could not be fetched
         failing(DEMO, &rule("shasums", "404")),
         str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
-  cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS answered 404 Not Found
+  cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS answered 404 Not Found: as told
   help: report it to the operator of the registry
 
 "#]]
@@ -579,7 +579,7 @@ fn roots_that_fail_alike_are_reported_once() {
         steady(&registry, &outcome.stderr),
         str![[r#"
 error: a, b: the versions of registry.terraform.io/acme/demo could not be fetched
-  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts
+  cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts: as told
   help: try again later
 
 "#]]
