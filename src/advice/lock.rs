@@ -13,6 +13,7 @@ use crate::report::json::RootStatus;
 use crate::report::{Failure, FindingDisplay, ResultEntry, RootResult};
 use crate::resolve::SelectError;
 use crate::verify::Advice;
+use crate::version::Constraints;
 
 impl Required<'_> {
     /// Returns the demand of the project file that an error is about, in words and with its place.
@@ -70,6 +71,24 @@ impl Required<'_> {
         Some(format!(
             "{}; in {file}, write `provider {short:?} {{ platforms = {kept:?} }}`",
             advice::network::offered(offered)
+        ))
+    }
+}
+
+impl Required<'_> {
+    /// Returns the constraint that leads to an older release, where a newly selected one is broken.
+    fn older(&self, error: &LockError, flavor: Flavor) -> Option<String> {
+        let (provider, version) = error.broken_release()?;
+        // A locked version would be excluded, too, and is not newly selected.
+        if self.locked.as_ref()?.get(provider) == Some(version) {
+            return None;
+        }
+        let below = Constraints::parse_config(&format!("< {version}")).ok()?;
+        let stated = self.requirements.constraints(provider);
+        stated.union(below).example()?;
+        Some(format!(
+            "if an older release will do, add `!= {version}` to the constraint of {}",
+            provider.short(flavor)
         ))
     }
 }
@@ -171,6 +190,9 @@ pub(crate) fn grouped<'e>(
             failure.help = meant_instead(error, &errors, required, flavor)
                 .or_else(|| required.narrowed(error, &errors, flavor))
                 .or_else(|| advice(error, flavor, &required.commands));
+            let help = failure.help.take().into_iter();
+            let parts: Vec<String> = help.chain(required.older(error, flavor)).collect();
+            failure.help = (!parts.is_empty()).then(|| parts.join("; "));
         }
         if let Some((demand, place)) = required.demand(error, flavor) {
             let line = required.texts.position(place.file, place.span.start).line;

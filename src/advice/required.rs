@@ -1,10 +1,13 @@
 //! The places that require a provider, as advice names them.
 
+use std::collections::BTreeMap;
+
 use crate::addr::ProviderAddr;
 use crate::diag::Texts;
 use crate::project::Project;
 use crate::requirement::{Requirement, Requirements};
 use crate::verify::Advice;
+use crate::version::Version;
 
 /// Maximum number of places in one sentence.
 const MAX_PLACES: usize = 5;
@@ -18,6 +21,8 @@ pub(crate) struct Required<'a> {
     pub(crate) commands: Advice,
     /// The root has a lock file.
     pub(crate) has_lock: bool,
+    /// The locked versions, if the run may select others.
+    pub(crate) locked: Option<BTreeMap<ProviderAddr, Version>>,
     /// The name of the project file, where the wanted platforms are those that it states.
     pub(crate) platforms_from: Option<String>,
 }

@@ -408,6 +408,51 @@ impl LockError {
         }
     }
 
+    /// Returns the release whose packages, or whose evidence, are at fault, whoever asks for them.
+    #[must_use]
+    pub fn broken_release(&self) -> Option<(&ProviderAddr, &Version)> {
+        match self {
+            Self::Package { id, .. }
+            | Self::NoExecutable { id, .. }
+            | Self::Unproven { id, .. }
+            | Self::Checksum { id, .. }
+            | Self::StatedSize { id, .. } => Some((&id.provider, &id.version)),
+            // An outage is no fault of a release, but a missing file is.
+            Self::Download {
+                id,
+                cause:
+                    FetchError::Status {
+                        status: 404 | 410, ..
+                    },
+            } => Some((&id.provider, &id.version)),
+            Self::Asking {
+                package: Some(id),
+                cause: SourceError::Registry(cause),
+                ..
+            } => {
+                let is_missing = matches!(
+                    **cause,
+                    RegistryError::Fetch(FetchError::Status {
+                        status: 404 | 410,
+                        ..
+                    })
+                );
+                is_missing.then_some((&id.provider, &id.version))
+            }
+            Self::NoPlatform {
+                provider, version, ..
+            }
+            | Self::ListsDiffer {
+                provider, version, ..
+            } => Some((provider, version)),
+            Self::Source(SourceError::Registry(cause)) => match &**cause {
+                RegistryError::NoSuchPackage { id, .. } => Some((&id.provider, &id.version)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Makes the error of a package whose evidence does not hold.
     pub(super) fn unproven(meta: &PackageMeta, cause: AuthError) -> Self {
         Self::Unproven {

@@ -53,6 +53,14 @@ impl LockJob<'_> {
                 .advice
                 .taking_from(&self.sources.typed_options()),
             has_lock: opened.root.lock.is_some(),
+            locked: Some(
+                opened
+                    .start_lock()
+                    .providers
+                    .iter()
+                    .map(|(provider, entry)| (provider.clone(), entry.version.clone()))
+                    .collect(),
+            ),
             platforms_from: opened
                 .platforms
                 .are_usual

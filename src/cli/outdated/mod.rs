@@ -299,6 +299,7 @@ impl OutdatedRun<'_> {
                 texts,
                 commands: root.advice.clone(),
                 has_lock: root.lock.is_some(),
+                locked: None,
                 platforms_from: None,
             },
             now: self.world.clock.now(),

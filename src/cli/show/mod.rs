@@ -129,6 +129,7 @@ fn required<'a>(root: &'a Root, texts: &'a Texts) -> Required<'a> {
         texts,
         commands: root.advice.clone(),
         has_lock: true,
+        locked: None,
         platforms_from: None,
     }
 }

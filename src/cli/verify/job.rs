@@ -382,6 +382,7 @@ fn failures(
             texts,
             commands: root.advice.clone(),
             has_lock: root.lock.is_some(),
+            locked: None,
             platforms_from: None,
         },
     )

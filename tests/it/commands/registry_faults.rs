@@ -1,9 +1,9 @@
-//! Registries that refuse: the reason that they state is shown.
+//! Registries that refuse, and releases that are broken: what is shown, and what leads on.
 
 use serde_json::json;
 use snapbox::{assert_data_eq, str};
 
-use super::registry::{DEMO, failing};
+use super::registry::{DEMO, failing, rule};
 
 #[test]
 fn the_reason_that_a_registry_states_is_shown() {
@@ -49,4 +49,26 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 coul
 
 "#]]
     );
+}
+
+/// A release that nobody can install keeps a root from being locked, while an older one may do.
+#[test]
+fn a_newest_release_that_is_broken_may_be_excluded() {
+    let loose = DEMO.replace("~> 1.0.0", ">= 0.1");
+    let help = "if an older release will do, add `!= 1.2.0` to the constraint of acme/demo";
+    for (kind, action) in [
+        ("shasums", "404"),
+        ("signature", "garbage_signature"),
+        ("package", "404"),
+        ("package", "flip"),
+    ] {
+        let said = failing(&loose, &rule(kind, action));
+        assert!(said.contains(help), "{kind} {action}: {said}");
+        // No older release meets the constraint.
+        let said = failing(DEMO, &rule(kind, action));
+        assert!(!said.contains("!= 1."), "{kind} {action}: {said}");
+    }
+    // An outage is no fault of the release.
+    let said = failing(&loose, &rule("shasums", "503"));
+    assert!(!said.contains("!= 1."), "{said}");
 }
