@@ -8,13 +8,12 @@ use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, RankedProvider, look_alikes};
 use crate::diag::{Diagnostic, Finding, Help, RootCommand, rules};
 use crate::flavor::Flavor;
-use crate::lockfile::LockFile;
 use crate::project::Project;
 use crate::requirement::Requirements;
 
 /// Reports providers in the lock file with such a name.
 pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
-    warnings(&subject.document.lock)
+    warnings(subject.document.lock.providers.keys())
         .into_iter()
         .map(|(addr, diagnostic)| {
             let header = subject.header(addr);
@@ -26,18 +25,21 @@ pub(super) fn check(subject: CheckedLock<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// Reports providers with such a name that `new` locks and `old` does not.
+/// Reports providers with such a name that are about to be locked for the first time; `locked` are the others.
+///
+/// Each has the level that the project file states for the rule.
 #[must_use]
-pub fn newly_locked(
-    old: &LockFile,
-    new: &LockFile,
+pub fn newly_locked<'p>(
+    new: &BTreeSet<&'p ProviderAddr>,
+    locked: impl Iterator<Item = &'p ProviderAddr>,
     requirements: &Requirements,
     project: &Project,
     flavor: Flavor,
 ) -> Vec<Finding> {
+    let all: BTreeSet<&ProviderAddr> = locked.chain(new.iter().copied()).collect();
     let mut findings = Vec::new();
-    for (addr, mut diagnostic) in warnings(new) {
-        if old.providers.contains_key(addr) {
+    for (addr, mut diagnostic) in warnings(all.iter().copied()) {
+        if !new.contains(addr) {
             continue;
         }
         let required = requirements.providers.get(addr);
@@ -60,11 +62,12 @@ fn help(why: &RootCommand) -> Help {
 }
 
 /// Warns of providers whose namespace is one typing error away from that of a known publisher, or of
-/// another provider in the lock file.
-fn warnings(lock: &LockFile) -> Vec<(&ProviderAddr, Diagnostic)> {
-    let providers = &lock.providers;
+/// another one of them.
+fn warnings<'p>(
+    providers: impl Iterator<Item = &'p ProviderAddr> + Clone,
+) -> Vec<(&'p ProviderAddr, Diagnostic)> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for addr in providers.keys() {
+    for addr in providers.clone() {
         *counts.entry(addr.namespace()).or_default() += 1;
     }
     // Of two namespaces that resemble each other the one with fewer providers is reported, or else the second.
@@ -78,14 +81,14 @@ fn warnings(lock: &LockFile) -> Vec<(&ProviderAddr, Diagnostic)> {
         .map(|(rank, (_, namespace))| (*namespace, rank))
         .collect();
     let ranked: Vec<RankedProvider<'_>> = providers
-        .keys()
+        .clone()
         .map(|addr| RankedProvider {
             addr,
             rank: ranks[addr.namespace()],
         })
         .collect();
     let mut warnings = Vec::new();
-    for (addr, look_alike) in providers.keys().zip(look_alikes(&ranked, &ranked)) {
+    for (addr, look_alike) in providers.zip(look_alikes(&ranked, &ranked)) {
         let Some(look_alike) = look_alike else {
             continue;
         };

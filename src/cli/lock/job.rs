@@ -151,21 +151,31 @@ impl<'a> LockJob<'a> {
             return Ok(OpenResult::Finished);
         }
         // Before any request: a provider that the project file forbids is not even asked about.
-        let not_allowed = policy::not_lockable(
+        let mut refusable = policy::not_lockable(
             root.project(),
             &root.project_name(),
             needed.iter().copied().filter(|addr| needs_package(addr)),
             requirements,
             root.flavor,
         );
-        let is_refused = not_allowed
+        // Trust in a provider begins with its entry, and `init` checks no name.
+        let is_new =
+            |addr: &&ProviderAddr| needs_package(addr) && !lock.providers.contains_key(*addr);
+        refusable.extend(look_alike::newly_locked(
+            &needed.iter().copied().filter(is_new).collect(),
+            lock.providers.keys(),
+            requirements,
+            root.project(),
+            root.flavor,
+        ));
+        let is_refused = refusable
             .iter()
             .any(|finding| finding.diagnostic.severity == Severity::Error);
         if is_refused {
-            result.refuse(not_allowed);
+            result.refuse(refusable);
             return Ok(OpenResult::Finished);
         }
-        result.found_beside(not_allowed);
+        result.found_beside(refusable);
         // With `--offline`, recorded hashes and facts alone complete the entries; no source is needed for that.
         let asks = needs_packages && !self.sources.are_closed(&root);
         let Some(source) = self.sources.of_root(&root, asks, texts, result)? else {
@@ -340,14 +350,6 @@ impl LockJob<'_> {
         }
         let old = root.lock.as_ref().map(|lock| &*lock.bytes);
         let changed = line_ends::differs(self.user.world, root, &text);
-        // Trust in a provider begins with its entry, and `init` checks no name.
-        result.found_beside(look_alike::newly_locked(
-            &root.document().lock,
-            &locked.lock,
-            &opened.loaded.requirements,
-            root.project(),
-            root.flavor,
-        ));
         // Said before anything is written: whoever cannot commit the file has locked nothing for others.
         if changed && let Some(line) = ignoring_line(self.user.world, root) {
             result.warn(line.warning());

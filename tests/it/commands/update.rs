@@ -186,6 +186,22 @@ fn a_look_alike_is_reported_before_it_is_trusted() {
     // From then on it is the concern of `verify`.
     let outcome = lock(&[]);
     assert!(!is_reported(&outcome), "{outcome:#?}");
+    // It is reported before packages are asked for, which fails here, and a project file may forbid to lock it.
+    std::fs::remove_file(lab.path(LOCK)).unwrap();
+    std::fs::remove_dir_all(lab.path("mirror/registry.terraform.io")).unwrap();
+    let outcome = lock(&[]);
+    assert_exit(&outcome, 2);
+    assert!(is_reported(&outcome), "{outcome:#?}");
+    lab.write(
+        ".lockctl.hcl",
+        "rule \"look-alike-provider\" { level = \"error\" }\n",
+    );
+    let outcome = lock(&[]);
+    assert_exit(&outcome, 1);
+    assert!(
+        outcome.stderr.contains("error[look-alike-provider]: "),
+        "{outcome:#?}"
+    );
 }
 
 #[test]
