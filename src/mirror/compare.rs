@@ -6,7 +6,7 @@ use super::MirroringError;
 use super::present::HashedZip;
 use super::union::WantedRelease;
 use crate::coverage::Attribution;
-use crate::hash::{Hash, Scheme};
+use crate::hash::{Hash, Hashes, Scheme};
 use crate::package::Fact;
 use crate::platform::Platform;
 
@@ -39,14 +39,36 @@ pub(super) struct Comparison {
     pub(super) without_h1: Vec<Platform>,
 }
 
-/// Compares packages with the hashes that each lock file records for them; `offered` are the platforms of the release,
-/// none if they are not known.
+/// A release, as far as it is known beside its packages.
+pub(super) struct KnownRelease<'a> {
+    pub(super) attribution: &'a Attribution,
+    /// Its platforms; none if they are not known.
+    pub(super) offered: &'a BTreeSet<Platform>,
+    /// The hashes of its signed list, if that is known.
+    pub(super) signed: Option<Hashes>,
+}
+
+impl KnownRelease<'_> {
+    /// Returns true if an entry records the `zh:` of another release: a list without the package, or no `zh:` of the
+    /// signed list.
+    fn is_contradicted(&self, recorded: &Hashes, zh: &Hash) -> bool {
+        let mut zips = recorded.of(Scheme::Zh).peekable();
+        // As many `h1:` as `zh:` are no list of a release by their number, so the signed list decides.
+        let is_of_none = self
+            .signed
+            .as_ref()
+            .is_some_and(|signed| zips.peek().is_some() && zips.all(|zh| !signed.contains(zh)));
+        !recorded.contains(zh) && (recorded.lists_release() || is_of_none)
+    }
+}
+
+/// Compares packages with the hashes that each lock file records for them.
 pub(super) fn compare(
     wanted: &WantedRelease<'_>,
-    attribution: &Attribution,
+    release: &KnownRelease<'_>,
     hashed: &BTreeMap<Platform, MirroredHashes>,
-    offered: &BTreeSet<Platform>,
 ) -> Comparison {
+    let (attribution, offered) = (release.attribution, release.offered);
     let mut comparison = Comparison::default();
     let is_unseen = |platform: &&Platform| {
         !hashed.contains_key(*platform) && attribution.package(platform).is_none()
@@ -75,8 +97,7 @@ pub(super) fn compare(
             let hashes = &entry.hashes;
             // The entry holds a list, but not that of this release, even if the `h1:` is right.
             if let Some(zh) = &package.zh
-                && hashes.lists_release()
-                && !hashes.contains(zh)
+                && release.is_contradicted(hashes, zh)
             {
                 other_zip.push(*root);
                 continue;

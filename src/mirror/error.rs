@@ -214,6 +214,9 @@ impl MirroringError {
             Self::NoPlace { places, .. } if places.iter().any(|place| place.reason.starts_with(LEFT_OUT)) => Some(
                 "mirror the earlier bundle into the same directory first, or name it with --from as well".to_owned(),
             ),
+            Self::NoPlace { places, .. } if places.is_empty() => Some(
+                "without --offline its registry is asked; --from DIR names a directory that has the package".to_owned(),
+            ),
             Self::NoPlace { .. } => Some(
                 "run the same command again to go on; --from DIR names a directory that has the package".to_owned(),
             ),

@@ -45,6 +45,19 @@ pub(super) struct SoughtPackage<'a> {
     pub(super) may_lack: bool,
 }
 
+impl Place<'_> {
+    /// Returns true if the place has a package of that name, or may have it.
+    pub(super) fn may_have(&self, id: &PackageId, zips: &Hashes, h1s: &Hashes) -> bool {
+        match self {
+            Self::Directory(_, mirror) => mirror
+                .of(&id.provider, &id.version)
+                .any(|(other, _)| other.platform == id.platform),
+            Self::Bundle(bundle) => !bundle.candidates(id, zips, h1s).is_empty(),
+            Self::Source(..) => true,
+        }
+    }
+}
+
 /// A package that has arrived, in a file or a directory that has no name yet.
 pub(super) enum ArrivedPackage<'d> {
     Zip(Box<dyn DraftFile + 'd>, HashedZip),

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use super::compare::{MirroredHashes, compare};
+use super::compare::{KnownRelease, MirroredHashes, compare};
 use super::layout::{ReleaseDirs, zip_name};
 use super::missing::{MissingPackage, ReadyAnswer, ReadyForms, ReadyPackage, leave, sorted, taken};
 use super::outcome::row;
@@ -19,7 +19,7 @@ use super::unpacked::{self, UnpackedPackage};
 use super::vouching::Vouching;
 use super::{
     ByteOrigin, MirrorExtent, MirrorSettings, MirroredForm, MirroredRelease, MirroredRoot,
-    MirroringError, PackageState,
+    MirroringError, PackageState, Place,
 };
 use crate::archive::{Limits, UnpackError, dir};
 use crate::coverage::Attribution;
@@ -57,16 +57,17 @@ impl<'a> ReleaseRun<'a> {
             errors: Vec::new(),
         };
         let dirs = ReleaseDirs::of(self.dir, &wanted.release);
-        let attribution = wanted.attribution(self.roots, self.facts);
-        let mut present = self.present(&dirs, wanted, &attribution);
-        let vouching = match self.vouching(wanted, &attribution, &present) {
+        let evidence = self.known_evidence(wanted);
+        let attribution = &evidence.attribution;
+        let mut present = self.present(&dirs, wanted, attribution);
+        let vouching = match self.vouching(wanted, &evidence, &present) {
             Ok(vouching) => vouching,
             Err(errors) => {
                 outcome.errors.extend(errors);
                 return outcome;
             }
         };
-        let targets = self.targets(wanted, &attribution, &vouching, &mut outcome);
+        let targets = self.targets(wanted, &evidence, &vouching, &mut outcome);
         outcome.errors.extend(self.unmet_demand(wanted, &vouching));
         let offered = match &vouching {
             Vouching::List(list) => list
@@ -75,6 +76,11 @@ impl<'a> ReleaseRun<'a> {
                 .map(|(platform, _)| platform.clone())
                 .collect(),
             Vouching::LockFiles(_) | Vouching::NotNeeded => attribution.offered().clone(),
+        };
+        let release = KnownRelease {
+            signed: evidence.signed(&vouching),
+            attribution,
+            offered: &offered,
         };
         if let Vouching::LockFiles(reason) = vouching {
             outcome.without_list = Some(reason);
@@ -85,13 +91,16 @@ impl<'a> ReleaseRun<'a> {
         let fetched = if places_any && !missing.is_empty() {
             self.fetch(&dirs, wanted, missing, &offered, &mut outcome)
         } else {
+            let is_alone = outcome.packages.is_empty();
+            let without_place = self.without_place(wanted, &missing, is_alone);
+            outcome.errors.extend(without_place);
             leave(missing, &mut outcome);
             Vec::new()
         };
         for package in &fetched {
             hashed.insert(package.missing.platform.clone(), package.hashes.clone());
         }
-        let comparison = compare(wanted, &attribution, &hashed, &offered);
+        let comparison = compare(wanted, &release, &hashed);
         if comparison.errors.is_empty() {
             outcome.without_h1 = comparison.without_h1;
         }
@@ -101,6 +110,42 @@ impl<'a> ReleaseRun<'a> {
             .packages
             .sort_by(|a, b| (&a.platform, a.form).cmp(&(&b.platform, b.form)));
         outcome
+    }
+
+    /// Returns the errors of packages that a run which writes would find in no place; `is_alone` says that the mirror
+    /// has no other package of the release.
+    fn without_place(
+        &self,
+        wanted: &WantedRelease<'_>,
+        missing: &[MissingPackage<'_>],
+        is_alone: bool,
+    ) -> Vec<MirroringError> {
+        let root = &self.roots[wanted.root()];
+        if self.settings.extent != MirrorExtent::DryRun || !root.is_closed {
+            return Vec::new();
+        }
+        let (mut errors, mut lacking) = (Vec::new(), Vec::new());
+        for package in missing {
+            let (id, target) = (wanted.id(package.platform), package.target);
+            let may_have = |place: &Place<'_>| place.may_have(&id, &target.zips, &target.h1s);
+            if root.places.iter().any(may_have) {
+                continue;
+            }
+            let error = MirroringError::NoPlace {
+                id: Box::new(id),
+                places: Vec::new(),
+            };
+            if target.may_lack {
+                lacking.push(error);
+            } else {
+                errors.push(error);
+            }
+        }
+        // Every release has a package for some platform.
+        if is_alone && errors.is_empty() && lacking.len() == missing.len() {
+            errors.extend(lacking.into_iter().next());
+        }
+        errors
     }
 
     /// Hashes what is there in the places of packages that may be wanted.

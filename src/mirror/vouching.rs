@@ -10,7 +10,7 @@ use crate::authenticate::Rules;
 use crate::coverage::Attribution;
 use crate::diag::counted_as;
 use crate::hash::{Hash, Hashes, Scheme};
-use crate::locker::{self, LockError, ReleaseList};
+use crate::locker::{self, LockError, Release, ReleaseList};
 use crate::lockfile::ProviderLock;
 use crate::platform::Platform;
 
@@ -61,17 +61,52 @@ impl Target {
     }
 }
 
+/// The evidence that earlier runs kept about a release.
+pub(super) struct KnownEvidence {
+    pub(super) attribution: Attribution,
+    /// The hashes of its signed list.
+    kept_list: Option<Hashes>,
+}
+
+impl KnownEvidence {
+    /// Returns the hashes of the signed list of the release: as it was fetched, else as it was kept.
+    pub(super) fn signed(&self, vouching: &Vouching) -> Option<Hashes> {
+        match vouching {
+            Vouching::List(list) if list.signers.is_empty() => None,
+            Vouching::List(list) => Some(list.hashes.clone()),
+            Vouching::LockFiles(_) | Vouching::NotNeeded => self.kept_list.clone(),
+        }
+    }
+}
+
 impl<'a> ReleaseRun<'a> {
+    /// Reads what earlier runs kept about a release.
+    pub(super) fn known_evidence(&self, wanted: &WantedRelease<'_>) -> KnownEvidence {
+        let trusted = self.roots[wanted.root()].trusted;
+        let Release { provider, version } = &wanted.release;
+        // Some registries have a list for each platform, which says nothing of the others.
+        let kept = trusted
+            .release(self.facts, provider, version)
+            .filter(|kept| kept.release.lists_release);
+        KnownEvidence {
+            attribution: wanted.attribution(self.roots, self.facts),
+            kept_list: kept.map(|kept| {
+                let list = &kept.release;
+                list.packages.keys().chain(&list.others).cloned().collect()
+            }),
+        }
+    }
+
     /// Finds the evidence for packages; makes no request if lock files record the present packages and none is missing.
     pub(super) fn vouching(
         &self,
         wanted: &WantedRelease<'_>,
-        attribution: &Attribution,
+        evidence: &KnownEvidence,
         present: &BTreeMap<Platform, PresentPackage>,
     ) -> Result<Vouching, Vec<MirroringError>> {
-        let layout = self.settings.layout;
+        let (layout, attribution) = (self.settings.layout, &evidence.attribution);
         let is_settled = |(platform, package): (&Platform, &PresentPackage)| {
-            let locked = self.locked_target(wanted, platform, attribution, true);
+            let locked = self.locked_target(wanted, platform, evidence, true);
             let lacks = attribution.lacks(platform) && !wanted.platforms.named.contains(platform);
             let zip = match &package.zip {
                 Present::Hashed(zip) => locked.accepts(zip),
@@ -126,11 +161,11 @@ impl<'a> ReleaseRun<'a> {
     pub(super) fn targets(
         &self,
         wanted: &WantedRelease<'_>,
-        attribution: &Attribution,
+        evidence: &KnownEvidence,
         vouching: &Vouching,
         outcome: &mut MirroredRelease,
     ) -> BTreeMap<Platform, Target> {
-        let platforms = &wanted.platforms;
+        let (platforms, attribution) = (&wanted.platforms, &evidence.attribution);
         let mut targets: BTreeMap<Platform, Target> = BTreeMap::new();
         let Vouching::List(list) = vouching else {
             let mut all: BTreeSet<Platform> = platforms.known().into_iter().collect();
@@ -143,7 +178,7 @@ impl<'a> ReleaseRun<'a> {
                     outcome.skipped.push(platform);
                     continue;
                 }
-                let target = self.locked_target(wanted, &platform, attribution, may_lack);
+                let target = self.locked_target(wanted, &platform, evidence, may_lack);
                 targets.insert(platform, target);
             }
             return targets;
@@ -182,14 +217,16 @@ impl<'a> ReleaseRun<'a> {
         targets
     }
 
-    /// Returns the target by lock files alone: the recorded zips, except those known to be for another platform.
+    /// Returns the target by lock files alone: the recorded zips, except those known to be for another platform, and
+    /// those that a signed list of an earlier run does not have.
     fn locked_target(
         &self,
         wanted: &WantedRelease<'_>,
         platform: &Platform,
-        attribution: &Attribution,
+        evidence: &KnownEvidence,
         may_lack: bool,
     ) -> Target {
+        let attribution = &evidence.attribution;
         let may_be_its = |zh: &&Hash| {
             let platforms = attribution.platforms_of(zh);
             platforms.is_empty() || platforms.contains(platform) || attribution.may_share_zips()
@@ -204,7 +241,15 @@ impl<'a> ReleaseRun<'a> {
             .flat_map(|entry| entry.hashes.of(Scheme::H1))
             .cloned()
             .collect();
-        let zips: Hashes = wanted.zips().iter().filter(may_be_its).cloned().collect();
+        let kept_list = evidence.kept_list.as_ref();
+        let may_be_signed = |zh: &&Hash| kept_list.is_none_or(|kept| kept.contains(zh));
+        let zips: Hashes = wanted
+            .zips()
+            .iter()
+            .filter(may_be_its)
+            .filter(may_be_signed)
+            .cloned()
+            .collect();
         Target {
             directories: self.directories(wanted, platform, attribution, &zips),
             zips,

@@ -37,6 +37,12 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         return Vec::new();
     }
     let mut blocks = Vec::new();
+    // A run that fails would not place what is missing.
+    let extent = if result.exit > 1 && extent == MirrorExtent::DryRun {
+        MirrorExtent::Check
+    } else {
+        extent
+    };
     let verdict = TextBlock::Verdict(Tone::of_exit(result.exit), sentence(&rows, extent));
     if look.quiet && roots.len() > 1 && !look.markdown {
         return if result.exit == 0 {

@@ -67,6 +67,8 @@ pub(super) struct OpenMirrorRoot {
     sources: Vec<RootSource>,
     /// The number of its registries; `None` if no request may be made.
     registry: Option<usize>,
+    /// No source but the directories and bundles of the command line has packages.
+    is_closed: bool,
 }
 
 impl<'a> MirrorJob<'a> {
@@ -201,7 +203,7 @@ impl<'a> MirrorJob<'a> {
         for dir in &self.options.from {
             // By flavor, since an address without a host means another one in each; roots of one flavor share a scan.
             let key = (flavor, dir.clone());
-            if self.directories.contains_key(&key) || self.options.extent != MirrorExtent::Place {
+            if self.directories.contains_key(&key) || self.options.extent == MirrorExtent::Check {
                 continue;
             }
             match disk.kind(dir) {
@@ -305,6 +307,9 @@ impl Job for MirrorJob<'_> {
         }
         Ok(OpenResult::Ready(OpenMirrorRoot {
             demands: policy::demands(root.project(), root.flavor),
+            is_closed: self.user.options.offline
+                && self.options.sources.is_empty()
+                && PackageChoice::of_project(&root).is_none(),
             platforms,
             sources,
             registry,
@@ -370,6 +375,7 @@ impl Job for MirrorJob<'_> {
                 demands: &opened.demands,
                 registry: opened.registry.map(|number| &registries[number]),
                 places,
+                is_closed: opened.is_closed,
             })
             .collect();
         let disk = self.user.world.disk;

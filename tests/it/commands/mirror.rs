@@ -210,6 +210,52 @@ warning: m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_a
     assert_eq!(zips_requested(&registry), 1);
 }
 
+/// Without requests only the named directories have packages.
+#[test]
+fn a_dry_run_without_a_place_fails_as_the_run_would() {
+    let (registry, lab) = locked();
+    assert_exit(&mirror(&lab, TWO), 0);
+    std::fs::rename(lab.path("m"), lab.path("other")).unwrap();
+    let offline = [TWO, &["--offline"]].concat();
+    let dry = [&offline[..], &["--dry-run"]].concat();
+    for more in [&offline, &dry] {
+        let outcome = mirror(&lab, more);
+        assert_exit(&outcome, 2);
+        assert_data_eq!(
+            steady(&registry, &outcome.stdout),
+            str![[r#"
+PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM
+acme/demo  1.0.0    2         -     missing  -
+2 packages missing
+
+"#]]
+        );
+        assert_data_eq!(
+            steady(&registry, &outcome.stderr),
+            str![[r#"
+error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 could not be fetched
+  help: without --offline its registry is asked; --from DIR names a directory that has the package
+error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
+  help: without --offline its registry is asked; --from DIR names a directory that has the package
+note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
+
+"#]]
+        );
+    }
+    let outcome = mirror(&lab, &[&dry[..], &["--from", "other"]].concat());
+    assert_exit(&outcome, 0);
+    assert_data_eq!(
+        steady(&registry, &outcome.stdout),
+        str![[r#"
+PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM
+acme/demo  1.0.0    2         -     missing  -
+would place 2 packages (missing)
+
+"#]]
+    );
+    assert!(!lab.path("m").exists());
+}
+
 #[test]
 fn check_and_dry_run_write_nothing() {
     let (registry, lab) = locked();

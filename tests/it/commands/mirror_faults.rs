@@ -106,6 +106,64 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 has 
     assert!(!lab.path("m").exists());
 }
 
+/// With an `h1:` for each `zh:` the number of hashes is that of no list, but the signed list shows that each `zh:` is wrong.
+#[test]
+fn zips_of_another_release_beside_the_right_h1_are_an_alarm() {
+    let (registry, lab) = with_registry(DEMO);
+    let locked = ["lock", "--flavor", "terraform@1.11", "--platform", "all"];
+    assert_exit(&lab.run(&locked), 0);
+    rewrite_lock(&lab, |line| {
+        Some(falsified(line, "zh", "0000").unwrap_or_else(|| line.to_owned()))
+    });
+    let falsified = lab.read(LOCK);
+    assert_eq!(
+        falsified.matches("\"zh:").count(),
+        falsified.matches("\"h1:").count()
+    );
+    // The list is fetched, or known from the run that locked.
+    for more in [&["--no-cache"][..], &[]] {
+        let outcome = mirror(&lab, &[ONE, more].concat());
+        assert_exit(&outcome, 1);
+        assert!(
+            outcome
+                .stderr
+                .contains("which the lock file does not have among the hashes of the release"),
+            "{outcome:#?}"
+        );
+        assert!(!lab.path("m").exists());
+    }
+    assert_eq!(lab.read(LOCK), falsified);
+    drop(registry);
+}
+
+/// What the signed list of an earlier run does not have is not placed, even if the lock file records it.
+#[test]
+fn a_kept_list_counts_where_no_request_may_be_made() {
+    let (_registry, lab) = with_registry(DEMO);
+    let locked = [&["lock", "--flavor", "terraform@1.11"], TWO].concat();
+    assert_exit(&lab.run(&locked), 0);
+    assert_exit(&mirror(&lab, ONE), 0);
+    let zip = "registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
+    let mut altered = std::fs::read(lab.path(&format!("m/{zip}"))).unwrap();
+    altered.push(0);
+    lab.write(&format!("from/{zip}"), &altered);
+    std::fs::remove_dir_all(lab.path("m")).unwrap();
+    let hashed = lab.run(&["hash", &format!("from/{zip}")]).stdout;
+    let zh = &hashed[hashed.find("zh:").unwrap()..][..67];
+    let right = "zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5";
+    lab.write(LOCK, lab.read(LOCK).replace(right, zh));
+    let offline = [ONE, &["--offline", "--from", "from"]].concat();
+    let outcome = mirror(&lab, &offline);
+    assert_exit(&outcome, 2);
+    assert!(
+        outcome.stderr.contains("is not that of the release"),
+        "{outcome:#?}"
+    );
+    assert!(!lab.path("m").exists());
+    // Without that list the lock file vouches.
+    assert_exit(&mirror(&lab, &[&offline[..], &["--no-cache"]].concat()), 0);
+}
+
 /// A zip that its registry does not sign is never placed, wherever it comes from.
 #[test]
 fn other_bytes_are_never_placed() {
