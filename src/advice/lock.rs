@@ -265,16 +265,14 @@ fn meant_instead(
 }
 
 /// Namespaces of types that are often required without a source, where the namespace differs from the type.
-const PUBLISHERS: [(&str, &str); 10] = [
+const PUBLISHERS: [(&str, &str); 8] = [
     ("argocd", "argoproj-labs"),
     ("azapi", "azure"),
     ("datadog", "DataDog"),
     ("docker", "kreuzwerker"),
     ("flux", "fluxcd"),
     ("github", "integrations"),
-    ("kubectl", "gavinbunney"),
     ("mongodbatlas", "mongodb"),
-    ("proxmox", "telmate"),
     ("sops", "carlpett"),
 ];
 

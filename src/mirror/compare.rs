@@ -7,7 +7,6 @@ use super::present::HashedZip;
 use super::union::WantedRelease;
 use crate::coverage::Attribution;
 use crate::hash::{Hash, Hashes, Scheme};
-use crate::package::Fact;
 use crate::platform::Platform;
 
 /// The hashes of a package in either form.
@@ -49,6 +48,24 @@ pub(super) struct KnownRelease<'a> {
 }
 
 impl KnownRelease<'_> {
+    /// Returns true if an entry records the zip of an unpacked package, which a fact names.
+    fn knows_zip_in(&self, recorded: &Hashes, platform: &Platform, h1: &Hash) -> bool {
+        let fact = self.attribution.package(platform);
+        fact.is_some_and(|fact| fact.h1 == *h1 && recorded.contains(&fact.zh))
+    }
+
+    /// Counts the packages that were neither hashed nor are known from a fact; as many as there can be if the platforms
+    /// of the release are not known.
+    fn unseen(&self, hashed: &BTreeMap<Platform, MirroredHashes>) -> usize {
+        if self.offered.is_empty() {
+            return usize::MAX;
+        }
+        let is_unseen = |platform: &&Platform| {
+            !hashed.contains_key(*platform) && self.attribution.package(platform).is_none()
+        };
+        self.offered.iter().filter(is_unseen).count()
+    }
+
     /// Returns true if an entry records the `zh:` of another release: a list without the package, or no `zh:` of the
     /// signed list.
     fn is_contradicted(&self, recorded: &Hashes, zh: &Hash) -> bool {
@@ -68,19 +85,9 @@ pub(super) fn compare(
     release: &KnownRelease<'_>,
     hashed: &BTreeMap<Platform, MirroredHashes>,
 ) -> Comparison {
-    let (attribution, offered) = (release.attribution, release.offered);
+    let attribution = release.attribution;
     let mut comparison = Comparison::default();
-    let is_unseen = |platform: &&Platform| {
-        !hashed.contains_key(*platform) && attribution.package(platform).is_none()
-    };
-    // The packages that an `h1:` of no known package may belong to.
-    let unseen = match offered.iter().filter(is_unseen).count() {
-        0 if offered.is_empty() => usize::MAX,
-        unseen => unseen,
-    };
-    comparison
-        .errors
-        .extend(surplus(wanted, attribution, hashed, unseen));
+    comparison.errors.extend(surplus(wanted, release, hashed));
     for (platform, package) in hashed {
         let is_of_another = |h1: &Hash| {
             // An entry has an `h1:` for each platform, but does not name the platforms. An `h1:` that is known to
@@ -95,31 +102,29 @@ pub(super) fn compare(
         let mut covered_by_zip = false;
         for (root, entry) in &wanted.entries {
             let hashes = &entry.hashes;
-            // The entry holds a list, but not that of this release, even if the `h1:` is right.
-            if let Some(zh) = &package.zh
-                && release.is_contradicted(hashes, zh)
-            {
-                other_zip.push(*root);
-                continue;
-            }
+            let is_covered = match &package.zh {
+                // The entry holds a list, but not that of this release, even if the `h1:` is right.
+                Some(zh) if release.is_contradicted(hashes, zh) => {
+                    other_zip.push(*root);
+                    continue;
+                }
+                Some(zh) => hashes.contains(zh),
+                None => release.knows_zip_in(hashes, platform, &package.h1),
+            };
             // One hash is enough: OpenTofu and Terraform accept a package by any hash that matches.
             if hashes.contains(&package.h1) {
+                continue;
+            }
+            // An `h1:` of unknown origin is usually that of the machine on which the file was written.
+            if is_covered {
+                covered_by_zip |= hashes.of(Scheme::H1).next().is_some();
                 continue;
             }
             let left = hashes
                 .of(Scheme::H1)
                 .filter(|h1| !is_of_another(h1))
                 .count();
-            // The zip of an unpacked package is known from a fact.
-            let covers = |fact: &Fact| fact.h1 == package.h1 && hashes.contains(&fact.zh);
-            let is_covered = match &package.zh {
-                Some(zh) => hashes.contains(zh),
-                None => attribution.package(platform).is_some_and(covers),
-            };
-            // An `h1:` of unknown origin is usually that of the machine on which the file was written.
-            if is_covered {
-                covered_by_zip |= hashes.of(Scheme::H1).next().is_some();
-            } else if left > 0 {
+            if left > 0 {
                 recorded = recorded.max(left);
                 other_h1.push(*root);
             }
@@ -152,12 +157,13 @@ pub(super) fn compare(
 /// Finds lock files with more `h1:` of no known package than there are packages that were not seen.
 fn surplus(
     wanted: &WantedRelease<'_>,
-    attribution: &Attribution,
+    release: &KnownRelease<'_>,
     hashed: &BTreeMap<Platform, MirroredHashes>,
-    unseen: usize,
 ) -> Option<MirroringError> {
+    let unseen = release.unseen(hashed);
     let is_unknown = |h1: &&Hash| {
-        attribution.platforms_of(h1).is_empty() && hashed.values().all(|package| package.h1 != **h1)
+        release.attribution.platforms_of(h1).is_empty()
+            && hashed.values().all(|package| package.h1 != **h1)
     };
     let (mut most, mut roots) = (0, Vec::new());
     for (root, entry) in &wanted.entries {

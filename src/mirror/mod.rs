@@ -72,11 +72,7 @@ pub fn run(
             .collect(),
         ..MirrorOutcome::default()
     };
-    let is_missing = |path: &&Path| {
-        let kind = disk.kind(path);
-        kind.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
-    };
-    let new_dirs: Vec<&Path> = settings.dir.ancestors().take_while(is_missing).collect();
+    let new_dirs = missing_directories(disk, settings.dir);
     let (dir, written) = match opened(disk, settings.dir, settings) {
         Ok(opened) => opened,
         Err(error) => {
@@ -100,22 +96,16 @@ pub fn run(
     outcome.releases = parallel::map(settings.downloads, &wanted, |wanted| run.mirror(wanted));
     fold_write_errors(&mut outcome.releases);
     if settings.extent == MirrorExtent::Place {
-        for wanted in &wanted {
-            let dirs = ReleaseDirs::of(&dir, &wanted.release);
-            let above = dirs.provider.ancestors().take_while(|path| *path != dir);
-            remove_empty(written, std::iter::once(&*dirs.version).chain(above));
+        remove_empty(written, &dir, &wanted);
+        for made in new_dirs {
+            drop(disk.remove_empty(made));
         }
-        remove_empty(disk, new_dirs.into_iter());
     }
     // Documents list only zips; the documents of another layout are not changed.
     if !settings.layout.has_zips() {
         return outcome;
     }
-    let mut by_provider: BTreeMap<&ProviderAddr, Vec<&MirroredRelease>> = BTreeMap::new();
-    for release in &outcome.releases {
-        let provider = &release.release.provider;
-        by_provider.entry(provider).or_default().push(release);
-    }
+    let by_provider = by_provider(&outcome.releases);
     let documents = document_run(disk, written, facts, settings, &dir);
     for (provider, releases) in &by_provider {
         match documents.write(provider, releases) {
@@ -127,6 +117,15 @@ pub fn run(
     outcome.oci_files = files;
     outcome.errors.extend(errors);
     outcome
+}
+
+fn by_provider(releases: &[MirroredRelease]) -> BTreeMap<&ProviderAddr, Vec<&MirroredRelease>> {
+    let mut by_provider: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for release in releases {
+        let provider = &release.release.provider;
+        by_provider.entry(provider).or_default().push(release);
+    }
+    by_provider
 }
 
 /// Removes the packages that no lock file of a run needs, and adds them to its outcome.
@@ -183,12 +182,22 @@ pub fn prune(
     }
 }
 
-/// Removes directories that a failed run made and left empty, from the innermost to the outermost.
-fn remove_empty<'p>(disk: &dyn Disk, dirs: impl Iterator<Item = &'p Path>) {
-    for dir in dirs {
-        if disk.list(dir).is_ok_and(|entries| entries.is_empty()) {
-            // An empty directory does no harm, so a failure is not reported.
-            drop(disk.delete(dir));
+/// Returns the directories that have to be made for a path, the innermost first.
+fn missing_directories<'p>(disk: &dyn Disk, path: &'p Path) -> Vec<&'p Path> {
+    let is_missing = |path: &&Path| {
+        let kind = disk.kind(path);
+        kind.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    path.ancestors().take_while(is_missing).collect()
+}
+
+/// Removes the directories of releases that hold nothing, as those of a failed download.
+fn remove_empty(disk: &dyn Disk, dir: &Path, wanted: &[WantedRelease<'_>]) {
+    for wanted in wanted {
+        let version = ReleaseDirs::of(dir, &wanted.release).version;
+        for path in version.ancestors().take_while(|path| *path != dir) {
+            // One that holds something, or that another run writes to, stays.
+            drop(disk.remove_empty(path));
         }
     }
 }

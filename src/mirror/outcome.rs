@@ -102,14 +102,6 @@ impl PackageState {
     pub fn is_right(&self) -> bool {
         matches!(self, Self::Kept | Self::Placed | Self::Replaced(_))
     }
-
-    /// Adds what was in the place of a package that was placed.
-    pub(super) fn replacing(self, before: Option<&Self>) -> Self {
-        match (self, before) {
-            (Self::Placed, Some(Self::Wrong(reason))) => Self::Replaced(reason.clone()),
-            (state, _) => state,
-        }
-    }
 }
 
 /// Returns the path of a package in the mirror.

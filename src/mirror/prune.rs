@@ -118,9 +118,8 @@ impl Pruning<'_> {
         let above = dir.ancestors().take_while(|path| *path != self.dir);
         // From below, so that a directory is empty once those in it are gone.
         for path in below.iter().map(PathBuf::as_path).chain(above) {
-            if self.disk.list(path).is_ok_and(|entries| entries.is_empty()) {
-                self.delete(path.to_owned())?;
-            }
+            // One that another run writes to stays.
+            let _ = self.disk.remove_empty(path);
         }
         Ok(())
     }

@@ -69,14 +69,7 @@ impl<'a> ReleaseRun<'a> {
         };
         let targets = self.targets(wanted, &evidence, &vouching, &mut outcome);
         outcome.errors.extend(self.unmet_demand(wanted, &vouching));
-        let offered = match &vouching {
-            Vouching::List(list) => list
-                .zips
-                .iter()
-                .map(|(platform, _)| platform.clone())
-                .collect(),
-            Vouching::LockFiles(_) | Vouching::NotNeeded => attribution.offered().clone(),
-        };
+        let offered = vouching.offered(attribution);
         let release = KnownRelease {
             signed: evidence.signed(&vouching),
             attribution,
@@ -383,8 +376,8 @@ impl<'a> ReleaseRun<'a> {
                 let placed = draft
                     .place(OsStr::new(&name))
                     .map_err(|cause| (dirs.provider.join(name), cause));
-                let state = self.placed(placed, outcome);
-                let state = state.replacing(missing.states.get(&MirroredForm::Zip));
+                let before = missing.states.get(&MirroredForm::Zip);
+                let state = self.placed(placed, before, outcome);
                 // The origin is stated once, because the directory is made from the same bytes.
                 let row = row(platform, MirroredForm::Zip, state).with_zip(&zip);
                 outcome.packages.push(row.from(origin.take()));
@@ -397,8 +390,8 @@ impl<'a> ReleaseRun<'a> {
                             bytes: directory.bytes,
                         };
                         let placed = self.place_directory(dirs, platform, directory);
-                        let state = self.placed(placed, outcome);
-                        let state = state.replacing(missing.states.get(&MirroredForm::Directory));
+                        let before = missing.states.get(&MirroredForm::Directory);
+                        let state = self.placed(placed, before, outcome);
                         row(platform, MirroredForm::Directory, state).with_directory(&hashed)
                     }
                     (None, there) => {
@@ -433,14 +426,18 @@ impl<'a> ReleaseRun<'a> {
         directory.draft.place(OsStr::new(&name)).map_err(at_path)
     }
 
-    /// Returns the state of a package after the attempt to give it its name.
+    /// Returns the state of a package after the attempt to give it its name; `before` is that of its place.
     fn placed(
         &self,
         placed: Result<(), (PathBuf, io::Error)>,
+        before: Option<&PackageState>,
         outcome: &mut MirroredRelease,
     ) -> PackageState {
         match placed {
-            Ok(()) => PackageState::Placed,
+            Ok(()) => match before {
+                Some(PackageState::Wrong(reason)) => PackageState::Replaced(reason.clone()),
+                _ => PackageState::Placed,
+            },
             Err((path, cause)) => {
                 let error = MirroringError::io(self.files, &path, "written", cause);
                 outcome.add_error(error);

@@ -22,6 +22,20 @@ pub(super) enum Vouching {
     NotNeeded,
 }
 
+impl Vouching {
+    /// Returns the platforms of the release; none if neither the list nor a fact states them.
+    pub(super) fn offered(&self, attribution: &Attribution) -> BTreeSet<Platform> {
+        match self {
+            Self::List(list) => list
+                .zips
+                .iter()
+                .map(|(platform, _)| platform.clone())
+                .collect(),
+            Self::LockFiles(_) | Self::NotNeeded => attribution.offered().clone(),
+        }
+    }
+}
+
 /// The hashes that vouch for a package.
 pub(super) struct Target {
     /// The `zh:` that the package may have.

@@ -291,6 +291,11 @@ impl Disk for LinkFreeDisk {
         delete_at(&target.dir, target.name)
     }
 
+    fn remove_empty(&self, path: &Path) -> io::Result<()> {
+        let target = OpenedParent::find(path)?;
+        Ok(fs::unlinkat(&target.dir, target.name, AtFlags::REMOVEDIR)?)
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         RealDisk.objects(dir)
     }

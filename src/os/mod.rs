@@ -305,6 +305,10 @@ impl Disk for RealDisk {
         }
     }
 
+    fn remove_empty(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir(path)
+    }
+
     fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
         private::make().map(|made| Box::new(made) as Box<dyn PrivateDirectory>)
     }

@@ -432,6 +432,12 @@ impl Disk for CachedDisk<'_> {
         deleted
     }
 
+    fn remove_empty(&self, path: &Path) -> io::Result<()> {
+        let removed = self.disk.remove_empty(path);
+        self.forget_beside(path);
+        removed
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         // Objects are put and removed without this disk's knowledge.
         let mut memory = self.memory();

@@ -285,6 +285,13 @@ impl Disk for Confined<'_> {
         }
     }
 
+    fn remove_empty(&self, path: &Path) -> io::Result<()> {
+        match self.inside_itself(path)? {
+            Some(path) => self.disk.without_links().remove_empty(&path),
+            None => Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+
     /// The directory for objects is that of the user, whatever is confined.
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         self.disk.objects(dir)

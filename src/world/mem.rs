@@ -244,6 +244,12 @@ impl Disk for MemFiles {
         Ok(())
     }
 
+    /// There are no empty directories in memory.
+    fn remove_empty(&self, path: &Path) -> io::Result<()> {
+        self.kind(path)?;
+        Err(io::ErrorKind::DirectoryNotEmpty.into())
+    }
+
     fn objects(&self, dir: &Path) -> Box<dyn Objects + '_> {
         Box::new(MemObjects {
             files: self,

@@ -323,6 +323,12 @@ pub trait Disk: Files {
     /// What the system says; a part of a directory may have been removed.
     fn delete(&self, path: &Path) -> io::Result<()>;
 
+    /// Removes a directory that holds nothing; a link is none.
+    ///
+    /// # Errors
+    /// What the system says; then the directory is as it was.
+    fn remove_empty(&self, path: &Path) -> io::Result<()>;
+
     /// Keeps objects in a directory, which is made when the first one is put.
     ///
     /// Where files have owners, nothing is read or written unless the directory belongs to this user

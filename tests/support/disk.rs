@@ -142,6 +142,10 @@ impl<T: Changes> Disk for Changed<T> {
         RealDisk.delete(path)
     }
 
+    fn remove_empty(&self, path: &Path) -> io::Result<()> {
+        RealDisk.remove_empty(path)
+    }
+
     fn private_directory(&self) -> io::Result<Box<dyn PrivateDirectory>> {
         RealDisk.private_directory()
     }

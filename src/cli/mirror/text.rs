@@ -61,20 +61,10 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
     let hidden = rows.len().saturating_sub(most);
     // As in other commands: the short name, unless two registries are in play.
     let name = provider::naming(roots);
-    let cells = rows.iter().take(most).map(|row| {
-        vec![
-            name(&row.provider),
-            row.version.to_string(),
-            platforms(row.packages.iter()).to_string(),
-            // The size of what is not there yet is not known.
-            match bytes(row.packages.iter()) {
-                0 => "-".to_owned(),
-                bytes => progress::size(bytes),
-            },
-            states(row),
-            places(row.packages.iter()),
-        ]
-    });
+    let cells = rows
+        .iter()
+        .take(most)
+        .map(|row| cells(row, name(&row.provider)));
     if !rows.is_empty() {
         let head = TITLES.map(str::to_owned).to_vec();
         blocks.push(TextBlock::Table(
@@ -90,6 +80,17 @@ pub(super) fn of_all(result: &CommandResult, extent: MirrorExtent, look: Look) -
         blocks.push(TextBlock::Lines(vec![bundled(bundle)]));
     }
     blocks
+}
+
+fn cells(row: &MirroredProvider, name: String) -> Vec<String> {
+    vec![
+        name,
+        row.version.to_string(),
+        platforms(row.packages.iter()).to_string(),
+        size(row.packages.iter()),
+        states(row),
+        places(row.packages.iter()),
+    ]
 }
 
 /// Describes a bundle: its packages, and those left to an earlier one.
@@ -196,6 +197,14 @@ fn places<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String 
         .filter_map(|package| package.from.as_deref())
         .collect();
     or_dash(places.into_iter().collect::<Vec<_>>().join(", "))
+}
+
+/// Shows the size of packages; that of packages which are not there yet is not known.
+fn size<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> String {
+    match bytes(packages) {
+        0 => "-".to_owned(),
+        bytes => progress::size(bytes),
+    }
 }
 
 fn bytes<'r>(packages: impl Iterator<Item = &'r MirroredPackageRow>) -> u64 {

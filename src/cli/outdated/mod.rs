@@ -133,7 +133,7 @@ impl Command for OutdatedArgs {
 }
 
 impl OutdatedArgs {
-    /// Tells providers and roots apart: what is no directory, and can be an address, is a provider.
+    /// Separates providers from roots: an argument that is no directory, and can be an address, is a provider.
     fn targets(&self, options: &RunOptions, world: World<'_>) -> (Vec<TypedAddr>, RootArgs) {
         let provider = |path: &Path| {
             let text = path.to_str().filter(|text| !is_path(text))?;

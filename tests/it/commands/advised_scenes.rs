@@ -6,7 +6,7 @@ use super::builds::CLEAN;
 use super::claims::lies;
 use super::registry::{DEMO, TWO, with_registry};
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, builds, simple};
-use crate::lab::Lab;
+use crate::lab::{Lab, zip_of};
 use crate::registry::{Dates, Registry, TestKey};
 use crate::repo::Repo;
 use crate::zips::{Entry, Zip};
@@ -280,8 +280,7 @@ pub(super) const SCENES: &[Scene] = &[
     }),
     ("newer-patch", || {
         let (registry, lab) = locked(&json!({}));
-        registry.add_zip("acme/demo", "1.0.7", "linux_amd64", b"newer");
-        registry.add_zip("acme/demo", "1.0.7", "darwin_arm64", b"newer");
+        add_newer(&registry);
         Some(asking(
             (registry, lab),
             &[
@@ -500,14 +499,21 @@ pub(super) const SCENES: &[Scene] = &[
         let list =
             json!({"versions": [{"version": "1.0.7", "protocols": ["5.0"], "platforms": []}]});
         let (registry, lab) = locked(&json!({}));
-        registry.add_zip("acme/demo", "1.0.7", "linux_amd64", b"newer");
-        registry.add_zip("acme/demo", "1.0.7", "darwin_arm64", b"newer");
+        add_newer(&registry);
         registry.reset(&json!({"rules": [
             {"kind": "versions", "action": "answer", "text": list.to_string(), "times": -1},
         ]}));
         Some(asking((registry, lab), UPSTREAM))
     }),
 ];
+
+/// Publishes a newer patch for two platforms.
+fn add_newer(registry: &Registry) {
+    for platform in ["linux_amd64", "darwin_arm64"] {
+        let zip = zip_of(&[("terraform-provider-demo_v1.0.7", platform)]);
+        registry.add_zip("acme/demo", "1.0.7", platform, &zip);
+    }
+}
 
 /// The rules with a scene of their own, since the command that the example on their page names needs a registry.
 pub(super) const NEED_A_REGISTRY: [&str; 3] =
@@ -542,6 +548,10 @@ pub(super) const BY_HAND: &[(&str, Preparation)] = &[
 
 /// The rules whose findings remain, whatever is done here, with the reason.
 pub(super) const LASTING: &[(&str, &str)] = &[
+    (
+        "release-too-young",
+        "the release has to grow older, or the user chooses an older version",
+    ),
     (
         "package-unverifiable",
         "the installed package of the example is not that of the release",
