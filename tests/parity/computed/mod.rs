@@ -61,6 +61,8 @@ struct Answer {
     errors: Vec<String>,
     /// What could not be computed.
     uncertain: Option<String>,
+    /// A variable has no value, and no provider depends on it: the program stops there, and lockctl does not.
+    lacks_value: bool,
 }
 
 #[test]
@@ -203,6 +205,9 @@ fn compare(program: &Terraform, tree: &Tree) -> Result<End, Difference> {
         (_, false, false) if ours.shares_first(&theirs) => Ok(End::RefusedFurther),
         (_, false, false) => different(format!("errors are {mine:?}, not {other:?}")),
         (Some(reason), true, _) => Ok(End::Uncertain(reason.clone())),
+        (None, true, false) if ours.lacks_value && theirs.is_about_values() => Ok(End::Uncertain(
+            "a variable that no provider needs".to_owned(),
+        )),
         (None, true, false) => different(format!("the program alone refuses it: {other:?}")),
         (None, true, true) if ours.modules == theirs.modules => Ok(End::Required),
         (None, true, true) => different("other requirements".to_owned()),
@@ -210,6 +215,14 @@ fn compare(program: &Terraform, tree: &Tree) -> Result<End, Difference> {
 }
 
 impl Answer {
+    /// Returns whether all errors are about values that were not given.
+    fn is_about_values(&self) -> bool {
+        self.errors.iter().all(|title| {
+            title == "Unable to compute static value"
+                || title.starts_with("Failed to request input")
+        })
+    }
+
     /// Returns whether the first error of one is among those of the other: the program stops at some
     /// before it comes to the others.
     fn shares_first(&self, other: &Self) -> bool {
@@ -271,6 +284,7 @@ fn ours(program: &Terraform, lab: &Lab, tree: &Tree) -> Answer {
             .next();
         answer.uncertain = Some(reason.unwrap_or_else(|| call.source.clone()));
     }
+    answer.lacks_value = !loaded.missing_values.variables.is_empty();
     answer.modules = by_module(&loaded.requirements);
     answer
 }
