@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const ACTION: &str = include_str!("../../.github/actions/verify/action.yml");
 const SCRIPT: &str = concat!(
@@ -97,19 +98,19 @@ fn the_base_revision_decides_how_strict_the_action_is() {
     let asked = run(&[("LOCKCTL_BASE", &base)]);
     assert_eq!(asked.code, Some(1), "{}", asked.said);
     let annotation = "::warning file=live/.terraform.lock.hcl,line=4,";
-    assert!(asked.said.contains(annotation), "{}", asked.said);
+    asked.said.has(annotation);
     let summary = std::fs::read_to_string(temp.path().join("summary")).unwrap();
-    assert!(summary.contains("platforms-incomplete"), "{summary}");
+    summary.has("platforms-incomplete");
     let note = format!(
         "project files are those of {}, not those on disk, which differ",
         &base[..7]
     );
-    assert!(asked.said.contains(&note), "{}", asked.said);
-    assert!(!pushed.said.contains("project files"), "{}", pushed.said);
+    asked.said.has(&note);
+    pushed.said.lacks("project files");
     let unknown = run(&[("LOCKCTL_BASE", &"0".repeat(40))]);
     assert_eq!(unknown.code, Some(2), "{}", unknown.said);
     let annotation = "::error title=lockctl::the base revision 000";
-    assert!(unknown.said.contains(annotation), "{}", unknown.said);
+    unknown.said.has(annotation);
     // A base without a project file does not let that of the branch in.
     let without = run(&[("LOCKCTL_BASE", &base), ("LOCKCTL_PROJECT_FILE", "no.hcl")]);
     assert_eq!(without.code, Some(1), "{}", without.said);
@@ -140,7 +141,7 @@ fn findings_for_code_scanning_are_written_beside_the_annotations() {
     let run = run(&repo, temp.path(), &vars);
     assert_eq!(run.code, Some(1), "{}", run.said);
     let annotation = "::warning file=live/.terraform.lock.hcl,line=4,";
-    assert!(run.said.contains(annotation), "{}", run.said);
+    run.said.has(annotation);
     let sarif = std::fs::read_to_string(file).unwrap();
     let sarif: serde_json::Value = serde_json::from_str(&sarif).unwrap();
     let result = &sarif["runs"][0]["results"][0];
@@ -203,10 +204,10 @@ fn project_files_of_subdirectories_count_in_the_action() {
         let ran = run(base);
         assert_eq!(ran.code, Some(1), "{}", ran.said);
         for part in ["run `lockctl lock live`", "(stated in live/.lockctl.hcl)"] {
-            assert!(ran.said.contains(part), "{}", ran.said);
+            ran.said.has(part);
         }
-        assert!(!ran.said.contains("--config"), "{}", ran.said);
-        assert!(!ran.said.contains("/tmp"), "{}", ran.said);
+        ran.said.lacks("--config");
+        ran.said.lacks("/tmp");
     };
     check("");
     check(&base);
@@ -247,12 +248,8 @@ fn submodules_are_governed_by_the_base_revision_in_the_action() {
     let asked = run(&base);
     assert_eq!(asked.code, Some(1), "{}", asked.said);
     let annotation = "::warning file=vendor/infra/.terraform.lock.hcl,line=4,";
-    assert!(asked.said.contains(annotation), "{}", asked.said);
-    assert!(
-        asked.said.contains("(stated in .lockctl.hcl"),
-        "{}",
-        asked.said
-    );
+    asked.said.has(annotation);
+    asked.said.has("(stated in .lockctl.hcl");
 }
 
 #[test]
@@ -277,8 +274,8 @@ fn the_action_shows_nothing_from_outside() {
         for file in ["results", "summary"] {
             said += &std::fs::read_to_string(temp.path().join(file)).unwrap_or_default();
         }
-        assert!(!said.contains(SECRET), "{said}");
-        assert!(said.contains("other.tf"), "{said}");
+        said.lacks(SECRET);
+        said.has("other.tf");
     }
     assert!(!temp.path().join("stolen").exists());
 }
@@ -315,7 +312,7 @@ fn the_action_hands_its_inputs_to_the_script() {
         .lines()
         .filter(|line| line.trim().starts_with("run:"));
     for command in commands {
-        assert!(!command.contains("${{"), "{command}");
+        command.lacks("${{");
     }
 }
 

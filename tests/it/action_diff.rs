@@ -7,6 +7,7 @@ use std::process::Command;
 
 use crate::github_api::{BOT, Comment, GitHubApi, State, TOKEN};
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const ACTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions");
 const MARKER: &str = "<!-- lockctl diff -->";
@@ -99,7 +100,7 @@ impl PullRequest {
             output: String::from_utf8(output).unwrap(),
             summary: std::fs::read_to_string(summary).unwrap_or_default(),
         };
-        assert!(!run.output.contains(TOKEN), "{}", run.output);
+        run.output.lacks(TOKEN);
         run
     }
 
@@ -140,7 +141,7 @@ fn one_comment_is_kept_up_to_date() {
     };
     let run = pull.diff(0, &[]);
     assert_eq!(run.output, "Created comment 501\n");
-    assert!(run.summary.contains("hashes-replaced"), "{}", run.summary);
+    run.summary.has("hashes-replaced");
     assert_eq!(
         pull.requests(),
         [HEAD, LIST, "POST issues/7/comments", LIST]
@@ -183,7 +184,7 @@ fn a_risk_fails_the_action_and_the_comment_is_written_all_the_same() {
     // What could not be compared has no old comment beside it.
     pull.diff(2, &[("LOCKCTL_FAIL_ON", "sometimes")]);
     let [body] = &pull.bodies()[..] else { panic!() };
-    assert!(body.contains("`lockctl diff` failed"), "{body}");
+    body.has("`lockctl diff` failed");
     pull.requests();
     pull.diff(0, &[("LOCKCTL_COMMENT", "false")]);
     assert_eq!(pull.requests().len(), 0);
@@ -211,11 +212,7 @@ fn a_marker_in_the_comment_of_somebody_else_is_not_taken() {
     let named = [("LOCKCTL_COMMENT_NAME", "prod")];
     assert_eq!(pull.diff(0, &named).output, "Updated comment 5\n");
     let run = pull.diff(2, &[("LOCKCTL_COMMENT_NAME", "a -->")]);
-    assert!(
-        run.output.contains("`comment-name` has letters"),
-        "{}",
-        run.output
-    );
+    run.output.has("`comment-name` has letters");
 }
 
 #[test]
@@ -238,7 +235,7 @@ fn the_comment_is_found_on_a_later_page() {
     let many = (251..=5100).map(|id| Comment::new(id, BOT, "talk"));
     pull.api.state().comments.extend(many);
     let run = pull.diff(0, &[]);
-    assert!(run.output.contains("more than 50 pages"), "{}", run.output);
+    run.output.has("more than 50 pages");
     assert_eq!(pull.bodies().len(), 5100);
 }
 
@@ -252,7 +249,7 @@ fn a_fork_has_the_summary_only() {
         let line = "::notice title=lockctl diff::no comment was written: the pull request comes from a fork, \
             whose runs may not write; the summary of the step has the text\n";
         assert_eq!(run.output, line);
-        assert!(run.summary.contains("hashes-replaced"), "{}", run.summary);
+        run.summary.has("hashes-replaced");
     }
     assert_eq!(pull.requests().len(), 0);
 }
@@ -267,10 +264,10 @@ fn a_missing_permission_is_named_and_fails_nothing() {
     let line = "::warning title=lockctl diff::no comment was written: the token of the job lacks the permission \
         `pull-requests: write` (HTTP 403); the summary of the step has the text\n";
     assert_eq!(run.output, line);
-    assert!(run.summary.contains("hashes-replaced"), "{}", run.summary);
+    run.summary.has("hashes-replaced");
     pull.diff(1, &[("LOCKCTL_FAIL_ON", "danger")]);
     let run = pull.diff(0, &[("LOCKCTL_TOKEN", "wrong")]);
-    assert!(run.output.contains("(HTTP 401)"), "{}", run.output);
+    run.output.has("(HTTP 401)");
     pull.api.state().refuse_writing = Some(500);
     assert!(pull.diff(0, &[]).output.contains("written: HTTP 500;"));
     let nobody = [("GITHUB_API_URL", "http://127.0.0.1:9")];
@@ -291,7 +288,7 @@ fn two_runs_at_once_leave_one_comment() {
          Deleted comment 401, which was one too many (HTTP 204)\n"
     );
     let [body] = &pull.bodies()[..] else { panic!() };
-    assert!(body.contains("hashes-replaced"), "{body}");
+    body.has("hashes-replaced");
 
     // Whatever the order of their requests.
     for _ in 0..3 {
@@ -302,14 +299,14 @@ fn two_runs_at_once_leave_one_comment() {
             }
         });
         let [body] = &pull.bodies()[..] else { panic!() };
-        assert!(body.contains("hashes-replaced"), "{body}");
+        body.has("hashes-replaced");
     }
 
     // A run that is slower than the next push takes nothing back.
     pull.api.state().head = "f".repeat(40);
     pull.api.state().comments[0].body = format!("{MARKER}\nnewer");
     let run = pull.diff(0, &[]);
-    assert!(run.output.contains("has newer commits"), "{}", run.output);
+    run.output.has("has newer commits");
     assert_eq!(pull.bodies(), [format!("{MARKER}\nnewer")]);
 }
 
@@ -333,7 +330,7 @@ fn changes_of_many_providers_fit_into_a_comment() {
     assert_eq!(pull.diff(0, &[]).output, "Created comment 501\n");
     let [body] = &pull.bodies()[..] else { panic!() };
     assert!((40_000..=65_536).contains(&body.len()), "{}", body.len());
-    assert!(body.contains(" more would not fit here"), "{body}");
+    body.has(" more would not fit here");
 }
 
 #[test]
@@ -352,7 +349,7 @@ fn a_text_that_is_too_long_replaces_the_comment_with_a_link() {
     let [body] = &pull.bodies()[..] else { panic!() };
     let link = "The changes do not fit into a comment: the summary of \
         [this run](https://github.test/owner/repo/actions/runs/42) has them.\n";
-    assert!(body.contains(link), "{body}");
+    body.has(link);
     assert!(run.summary.len() > 65_536);
 }
 
@@ -381,7 +378,7 @@ fn a_push_has_a_summary_and_no_comment() {
         ("1".repeat(40), "could not be fetched"),
     ] {
         let run = pushed(&before);
-        assert!(run.output.contains(said), "{}", run.output);
+        run.output.has(said);
     }
     assert_eq!(pull.requests().len(), 0);
     let unknown = "1".repeat(40);
@@ -403,10 +400,10 @@ fn changes_of_the_base_branch_are_not_those_of_the_pull_request() {
     let merge = pull.repo.git(&["rev-parse", "HEAD"]);
     let merge = merge.trim();
     let run = pull.diff(0, &[("GITHUB_SHA", merge)]);
-    assert!(run.summary.contains("nothing changed"), "{}", run.summary);
+    run.summary.has("nothing changed");
     // A merge that somebody else made may claim any parent.
     let run = pull.diff(0, &[]);
-    assert!(run.summary.contains("hashes-replaced"), "{}", run.summary);
+    run.summary.has("hashes-replaced");
 }
 
 #[test]
@@ -429,7 +426,7 @@ fn findings_are_uploaded_to_code_scanning() {
     assert!(sent["sarif"].as_str().unwrap().starts_with("H4sI"));
     pull.requests();
     let fork = upload(&[("LOCKCTL_HEAD_REPOSITORY", "stranger/repo")]);
-    assert!(fork.contains("comes from a fork"), "{fork}");
+    fork.has("comes from a fork");
     assert_eq!(pull.requests().len(), 0);
     pull.api.state().refuse_writing = Some(403);
     assert!(upload(&[]).contains("permission `security-events: write` (HTTP 403)"));
@@ -446,10 +443,7 @@ fn a_snapshot_of_what_is_locked_is_uploaded() {
         run.output
     };
     let output = snapshot(&[]);
-    assert!(
-        output.contains("Uploaded a snapshot to the dependency graph\n"),
-        "{output}"
-    );
+    output.has("Uploaded a snapshot to the dependency graph\n");
     let sent = pull.api.state().snapshots.remove(0);
     assert_eq!(sent["sha"], *pull.head);
     assert_eq!(sent["ref"], "refs/pull/7/merge");
@@ -458,30 +452,24 @@ fn a_snapshot_of_what_is_locked_is_uploaded() {
     assert!(!resolved.as_object().unwrap().is_empty(), "{sent}");
     pull.requests();
     let fork = snapshot(&[("LOCKCTL_HEAD_REPOSITORY", "stranger/repo")]);
-    assert!(fork.contains("comes from a fork"), "{fork}");
+    fork.has("comes from a fork");
     let missing = snapshot(&[("LOCKCTL", "/nonexistent/lockctl")]);
-    assert!(missing.contains("lockctl is not installed"), "{missing}");
+    missing.has("lockctl is not installed");
     assert_eq!(pull.requests().len(), 0);
     pull.api.state().refuse_writing = Some(403);
     let refused = snapshot(&[]);
-    assert!(
-        refused.contains("permission `contents: write` (HTTP 403)"),
-        "{refused}"
-    );
+    refused.has("permission `contents: write` (HTTP 403)");
     pull.requests();
     // A root that cannot be read would vanish from the graph.
     pull.repo.write("live/.terraform.lock.hcl", "provider {");
     let broken = snapshot(&[]);
-    assert!(broken.contains("lockctl could not make it"), "{broken}");
+    broken.has("lockctl could not make it");
     std::fs::remove_file(pull.repo.path().join("live/.terraform.lock.hcl")).unwrap();
     std::os::unix::fs::symlink("../note", pull.repo.path().join("live/.terraform.lock.hcl"))
         .unwrap();
     pull.repo.commit("a link");
     let link = snapshot(&[]);
-    assert!(
-        link.contains("live/.terraform.lock.hcl is a link"),
-        "{link}"
-    );
+    link.has("live/.terraform.lock.hcl is a link");
     assert_eq!(pull.requests().len(), 0);
 }
 
@@ -523,9 +511,5 @@ fn an_audit_is_asked_about_the_roots_of_the_action() {
     pull.repo.commit("links");
     let link = audit(&[]);
     assert_eq!(link.code, Some(2), "{}", link.output);
-    assert!(
-        link.output.contains(".terraform.lock.hcl is a link"),
-        "{}",
-        link.output
-    );
+    link.output.has(".terraform.lock.hcl is a link");
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::registry::sha256_hex;
+use crate::texts::Text as _;
 
 const ACTION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions/verify");
 
@@ -168,8 +169,8 @@ fn the_action_refuses_an_archive_with_another_digest() {
     let ended = runner.install("Linux", "X64");
     assert_eq!(ended.code, Some(2), "{}", ended.output);
     let wanted = format!("has the SHA-256 {digest}, but this revision of the Action pins {pinned}");
-    assert!(ended.output.contains(&wanted), "{}", ended.output);
-    assert!(!ended.output.contains("cargo"), "{}", ended.output);
+    ended.output.has(&wanted);
+    ended.output.lacks("cargo");
     assert_eq!(ended.program, None);
     // Nothing of the archive is left for a later step.
     assert_eq!(left(&runner.path("runner/lockctl")), ["bin"]);
@@ -184,7 +185,7 @@ fn the_action_builds_nothing_in_place_of_a_failed_download() {
     let ended = runner.install("Linux", "X64");
     assert_eq!(ended.code, Some(2), "{}", ended.output);
     let wanted = format!("::error title=lockctl verify::{url} could not be downloaded\n");
-    assert!(ended.output.contains(&wanted), "{}", ended.output);
+    ended.output.has(&wanted);
     assert_eq!(ended.program, None);
 }
 

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::github_api::{GitHubApi, State, TOKEN};
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions/lock/push.sh");
 const LOCK: &str = ".terraform.lock.hcl";
@@ -77,7 +78,7 @@ impl Checkout {
             .unwrap();
         let output = [ended.stdout, ended.stderr].concat();
         let output = String::from_utf8(output).unwrap();
-        assert!(!output.contains(TOKEN), "{output}");
+        output.lacks(TOKEN);
         Run {
             code: ended.status.code(),
             output,
@@ -96,7 +97,7 @@ impl Checkout {
     fn refused(&self, vars: &[(&str, &str)], code: i32, text: &str) {
         let run = self.push(vars);
         assert_eq!(run.code, Some(code), "{}", run.output);
-        assert!(run.output.contains(text), "{}", run.output);
+        run.output.has(text);
         let refs = self.remote(&["for-each-ref", "--format=%(objectname) %(refname)"]);
         assert_eq!(refs, format!("{} refs/heads/main\n", self.head));
     }
@@ -209,11 +210,7 @@ fn a_branch_that_has_moved_on_is_left_alone() {
         .git(&["push", "--quiet", remote.to_str().unwrap(), &to_main]);
     let run = checkout.push(&[]);
     assert_eq!(run.code, Some(0), "{}", run.output);
-    assert!(
-        run.output.contains("main has newer commits"),
-        "{}",
-        run.output
-    );
+    run.output.has("main has newer commits");
     assert_eq!(checkout.remote(&["rev-parse", "main"]), newer);
 }
 

@@ -1,5 +1,6 @@
 //! The hooks of pre-commit: the files that start them, what they run, and the wheel that they install.
 
+use crate::texts::Text as _;
 use regex::Regex;
 
 const HOOKS: &str = include_str!("../../.pre-commit-hooks.yaml");
@@ -67,7 +68,7 @@ fn every_hook_installs_a_wheel_or_is_built_from_source() {
         "\ndependencies = [\"lockctl=={}\"]\n",
         env!("CARGO_PKG_VERSION")
     );
-    assert!(PACKAGE.contains(&required), "{PACKAGE}");
+    PACKAGE.has(&required);
 }
 
 #[test]

@@ -44,6 +44,7 @@ mod review;
 mod routes;
 mod selections;
 mod terragrunt;
+mod texts;
 mod threats;
 mod torture;
 mod versions;

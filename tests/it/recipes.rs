@@ -11,6 +11,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const LOCK: &str = ".terraform.lock.hcl";
 
@@ -199,7 +200,7 @@ fn every_system_has_a_recipe_whose_commands_run() {
     let script = job.unwrap().script().join("\n");
     let (code, output) = checkout.run(&format!("set -e\n{script}"));
     assert_eq!(code, Some(1), "{output}");
-    assert!(output.contains("upgraded (major)"), "{output}");
+    output.has("upgraded (major)");
     checkout.succeeds("lockctl lock -r");
     checkout.succeeds(&format!("set -e\n{script}"));
 }
@@ -242,7 +243,7 @@ fn lock_completes_the_update_of_a_bot() {
         .git(&["checkout", "--quiet", &checkout.base, "--", LOCK]);
     let (code, output) = checkout.run(command);
     assert_eq!(code, Some(2), "{output}");
-    assert!(output.contains("run `lockctl update "), "{output}");
+    output.has("run `lockctl update ");
 }
 
 /// The workflow below `Dependabot`: the scripts of the Action, with the inputs that stand there.
@@ -345,13 +346,13 @@ fn the_policy_reads_fields_that_verify_prints() {
     let piped = format!("{json} | {conftest}");
     let (code, output) = checkout.run(&piped);
     assert_eq!(code, Some(1), "{output}");
-    assert!(output.contains("(platforms-incomplete)"), "{output}");
+    output.has("(platforms-incomplete)");
     checkout.succeeds("lockctl lock -r");
     checkout.succeeds(&piped);
     let (_, output) = checkout.run(
         "lockctl verify missing --format json | conftest test --parser json --policy policy -",
     );
-    assert!(output.contains("could not check everything"), "{output}");
+    output.has("could not check everything");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Names of released files: what one file makes, others download, unpack or install.
 
+use crate::texts::Text as _;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -160,8 +161,8 @@ fn the_actions_and_the_images_take_released_archives() {
 #[test]
 fn the_wheel_is_that_of_the_crate() {
     let project = read("scripts/wheel/pyproject.toml");
-    assert!(project.contains("\nname = \"lockctl\"\n"), "{project}");
-    assert!(project.contains("dynamic = [\"version\", "), "{project}");
+    project.has("\nname = \"lockctl\"\n");
+    project.has("dynamic = [\"version\", ");
     let manifest = only(&project, "manifest-path = \"", "\"");
     assert_eq!(manifest, "../../Cargo.toml");
     // Every job packs with the same version.

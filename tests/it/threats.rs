@@ -5,6 +5,7 @@ use std::process::Command;
 
 use crate::lab::Lab;
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 /// Appends the sources of all tests below a directory.
 fn collect(dir: &Path, sources: &mut String) {
@@ -172,7 +173,7 @@ fn no_branch_chooses_by_which_rules_it_is_checked() {
     let now = repo.commit("stated");
     let outcome = repo.run(&["verify", "-r", "--config-at", &now]);
     assert_eq!(outcome.code, 0, "{outcome:#?}");
-    assert!(!outcome.stderr.contains("as before"), "{outcome:#?}");
+    outcome.stderr_lacks("as before");
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn a_package_that_is_committed_proves_nothing() {
         let outcome = repo.run(&["verify", "live/b"]);
         assert_eq!(outcome.code, 0, "{outcome:#?}");
         let verified = "1 installed package verified";
-        assert!(outcome.stdout.contains(verified), "{outcome:#?}");
+        outcome.stdout_has(verified);
         repo.commit("evil");
         for args in [
             &["verify", "live/b"][..],
@@ -243,7 +244,7 @@ fn a_package_that_is_committed_proves_nothing() {
             let outcome = repo.run(args);
             assert_eq!(outcome.code, 1, "{outcome:#?}");
             let title = format!("[package-tracked]: git tracks installed packages in {dir}");
-            assert!(outcome.stdout.contains(&title), "{outcome:#?}");
+            outcome.stdout_has(&title);
         }
     }
 }
@@ -268,7 +269,7 @@ fn no_link_hides_a_change_of_a_lock_file() {
             outcome.stdout.starts_with(&format!("{path}\n")),
             "{outcome:#?}"
         );
-        assert!(outcome.stdout.contains("hashicorp/null"), "{outcome:#?}");
+        outcome.stdout_has("hashicorp/null");
     }
     // Nothing outside of the repository is compared.
     let outside = tempfile::tempdir().unwrap();
@@ -281,7 +282,7 @@ fn no_link_hides_a_change_of_a_lock_file() {
     for args in [&["diff"][..], &["diff", "HEAD~...HEAD"]] {
         let outcome = repo.run(args);
         let said = format!("{}{}", outcome.stdout, outcome.stderr);
-        assert!(!said.contains("hunter2"), "{said}");
+        said.lacks("hunter2");
     }
 }
 
@@ -306,9 +307,9 @@ fn a_submodule_that_moved_is_named() {
     let outcome = repo.run(&["diff", "HEAD~...HEAD"]);
     let warning =
         "warning: lock files of submodules that are at another commit were not compared: infra";
-    assert!(outcome.stderr.contains(warning), "{outcome:#?}");
+    outcome.stderr_has(warning);
     let outcome = repo.run(&["diff", "HEAD...HEAD"]);
-    assert!(!outcome.stderr.contains("submodules"), "{outcome:#?}");
+    outcome.stderr_lacks("submodules");
 }
 
 #[test]
@@ -323,7 +324,7 @@ fn no_directory_takes_the_place_of_a_revision() {
     let outcome = repo.run(&["diff", "main", "feature"]);
     assert_eq!(outcome.code, 2, "{outcome:#?}");
     let title = "error: main and feature are paths as well as revisions";
-    assert!(outcome.stderr.contains(title), "{outcome:#?}");
+    outcome.stderr_has(title);
     for args in [["diff", "./main", "./feature"], ["diff", "main", "live/a"]] {
         let outcome = repo.run(&args);
         assert_eq!(outcome.code, 0, "{outcome:#?}");
@@ -354,7 +355,7 @@ fn no_name_of_a_file_is_an_option() {
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {said}");
-        assert!(said.contains("would be read as an option"), "{said}");
+        said.has("would be read as an option");
     }
 }
 

@@ -8,6 +8,7 @@ use super::facts::downloads;
 use super::registry::{DEMO, with_registry};
 use super::{LOCK, cache_import::TRUSTING};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 const ACTION: &str = include_str!("../../../.github/actions/lock/action.yml");
 const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/.github/actions/lock");
@@ -181,7 +182,7 @@ fn facts_of_the_repository_and_of_the_cache_replace_downloads() {
     lab.write("cached.txt", super::cache_import::falsified(&facts));
     let ended = lock(&lab, &vars);
     assert_eq!(ended.code, Some(1), "{}", ended.output);
-    assert!(ended.output.contains("contradicts"), "{}", ended.output);
+    ended.output.has("contradicts");
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn a_pull_request_can_neither_state_facts_nor_trust_them() {
     let before = downloads(&registry);
     let ended = lock(&lab, &vars);
     assert_eq!(ended.code, Some(1), "{}", ended.output);
-    assert!(ended.output.contains("would"), "{}", ended.output);
+    ended.output.has("would");
     assert_eq!(
         downloads(&registry),
         before,
@@ -278,7 +279,7 @@ fn project_files_of_subdirectories_count_in_the_action() {
         assert_eq!(check("").code, Some(0));
         let ended = check(&base);
         assert_eq!(ended.code, Some(1), "{}", ended.output);
-        assert!(ended.output.contains("1 hash to add"), "{}", ended.output);
+        ended.output.has("1 hash to add");
     }
 }
 
@@ -321,7 +322,7 @@ fn the_action_hands_its_inputs_to_the_scripts() {
     let lines = || ACTION.lines().map(str::trim);
     // What an event holds is never part of a command line.
     for command in lines().filter(|line| line.starts_with("run:")) {
-        assert!(!command.contains("${{"), "{command}");
+        command.lacks("${{");
     }
     for used in lines().filter_map(|line| line.strip_prefix("uses: ")) {
         let (_, pin) = used.split_once('@').unwrap();

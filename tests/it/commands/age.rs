@@ -11,6 +11,7 @@ use super::registry::{DEMO, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Dates, Origin, Registry};
+use crate::texts::Text as _;
 
 const DAY: i64 = 24;
 const WEEK: &str = "policy {\n  min_age = \"7d\"\n}\n";
@@ -81,31 +82,24 @@ fn undated(text: &str, hours: &[i64]) -> String {
 #[test]
 fn a_release_that_is_too_young_is_passed_over() {
     let (registry, lab) = three_releases(WEEK);
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        undated(&outcome.stderr, &[3 * DAY]),
-        str![[r#"
+    let outcome = lock(&lab, &[]).exits(0);
+    undated(&outcome.stderr, &[3 * DAY]).reads(str![[r#"
 note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) was passed over: a release must be at least 7 days old
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.1.0
 
-"#]]
-    );
+"#]]);
     assert_eq!(locked(&lab), "1.1.0");
     // The newest release is asked about, then the next one, whose package is downloaded.
     let asked = registry.requests().into_iter();
     let documents =
         asked.filter(|line| line.contains("/download/") || line.contains("SHA256SUMS "));
-    assert_data_eq!(
-        documents.collect::<Vec<_>>().join("\n"),
-        str![[r#"
+    documents.collect::<Vec<_>>().join("\n").reads(str![[r#"
 GET /v1/providers/acme/demo/1.2.0/download/darwin/arm64 200
 GET files:/acme/demo/1.2.0/terraform-provider-demo_1.2.0_SHA256SUMS 200
 GET /v1/providers/acme/demo/1.1.0/download/darwin/arm64 200
 GET files:/acme/demo/1.1.0/terraform-provider-demo_1.1.0_SHA256SUMS 200
 GET /v1/providers/acme/demo/1.1.0/download/linux/amd64 200
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -118,8 +112,7 @@ fn programs_read_every_date_with_its_source() {
         ..signed(3 * DAY)
     };
     registry.set_dates("acme/demo", "1.2.0", dates);
-    let outcome = lock(&lab, &["--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &["--format", "json"]).exits(0);
     let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let provider = &said["roots"][0]["providers"][0];
     assert_eq!(provider["version"], "1.1.0");
@@ -216,15 +209,12 @@ fn without_a_release_that_is_old_enough_nothing_is_locked() {
     let (registry, lab) = three_releases(WEEK);
     registry.set_dates("acme/demo", "1.1.0", signed(5 * DAY));
     registry.set_dates("acme/demo", "1.0.0", signed(6 * DAY));
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &[]).exits(2);
     let days = [3 * DAY, 5 * DAY, 6 * DAY];
     let text = undated(&outcome.stderr, &days);
-    assert_data_eq!(
-        text.replace(&day(hours_ago(-DAY)), "TOMORROW")
+    text.replace(&day(hours_ago(-DAY)), "TOMORROW")
             .replace(&day(hours_ago(-2 * DAY)), "IN-2-DAYS")
-            .replace(&day(hours_ago(-4 * DAY)), "IN-4-DAYS"),
-        str![[r#"
+            .replace(&day(hours_ago(-4 * DAY)), "IN-4-DAYS").reads(str![[r#"
 error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
   cause: 1.2.0: signed DAY-A, 3 days ago; old enough on IN-4-DAYS
   cause: 1.1.0: signed DAY-B, 5 days ago; old enough on IN-2-DAYS
@@ -232,8 +222,7 @@ error: no version of registry.terraform.io/acme/demo that may be selected is at 
   cause: required in main.tf:5 ("~> 1.0")
   help: wait until TOMORROW, when 1.0.0 is old enough, or state a shorter least age; `lockctl update acme/demo@1.2.0 --min-age 0d` accepts any age
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
     lab.write(".lockctl.hcl", "policy {\n  min_age = \"5d\"\n}\n");
     assert_exit(&lock(&lab, &[]), 0);
@@ -269,16 +258,13 @@ fn update_moves_to_what_is_old_enough() {
     lab.write(LOCK, &start);
     let outcome = update(&lab, &["acme/demo@1.2.0"]);
     let text = undated(&outcome.stderr, &[3 * DAY, -4 * DAY]);
-    assert_data_eq!(
-        text,
-        str![[r#"
+    text.reads(str![[r#"
 error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
   cause: 1.2.0: signed DAY-A, 3 days ago; old enough on DAY-B
   cause: required in main.tf:5 ("~> 1.0")
   help: wait until DAY-B, when 1.2.0 is old enough, or state a shorter least age; `lockctl update acme/demo@1.2.0 --min-age 0d` accepts any age
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -313,8 +299,7 @@ fn a_release_that_cannot_be_asked_about_is_not_taken_for_an_old_one() {
         json!({"kind": "download", "action": "no_keys", "path": "1.2.0", "times": -1}),
     ] {
         registry.reset(&json!({ "rules": [rule] }));
-        let outcome = lock(&lab, &[]);
-        assert_exit(&outcome, 2);
+        lock(&lab, &[]).exits(2);
         assert!(!lab.path(LOCK).exists(), "{rule}");
     }
 }
@@ -338,11 +323,7 @@ fn a_release_of_unknown_date_passes_unless_it_is_refused() {
     assert_exit(&lock_from_mirror(&registry, &lab), 0);
     assert_eq!(locked(&lab), "1.2.0");
     lab.write(".lockctl.hcl", REFUSE);
-    let outcome = lock_from_mirror(&registry, &lab);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock_from_mirror(&registry, &lab).exits(2).stderr_eq(str![[r#"
 error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
   cause: 1.2.0: of unknown date
   cause: 1.1.0: of unknown date
@@ -350,8 +331,7 @@ error: no version of registry.terraform.io/acme/demo that may be selected is at 
   cause: required in main.tf:5 ("~> 1.0")
   help: nothing states a date of these releases: to accept them, leave out `undated = "refuse"` in the policy of the project file
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -364,14 +344,9 @@ fn the_date_of_the_registry_alone_is_enough() {
         };
         registry.set_dates("acme/demo", version, dates);
     }
-    let outcome = lock_from_mirror(&registry, &lab);
-    assert_exit(&outcome, 0);
+    let outcome = lock_from_mirror(&registry, &lab).exits(0);
     assert_eq!(locked(&lab), "1.1.0");
-    assert!(
-        outcome.stderr.contains("1.2.0 (published "),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("1.2.0 (published ");
 }
 
 #[test]
@@ -384,14 +359,9 @@ fn the_date_of_a_package_of_a_mirror_counts() {
         };
         registry.set_dates("acme/demo", version, dates);
     }
-    let outcome = lock_from_mirror(&registry, &lab);
-    assert_exit(&outcome, 0);
+    let outcome = lock_from_mirror(&registry, &lab).exits(0);
     assert_eq!(locked(&lab), "1.1.0");
-    assert!(
-        outcome.stderr.contains("1.2.0 (package changed "),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("1.2.0 (package changed ");
 }
 
 #[test]
@@ -406,8 +376,7 @@ fn a_mirror_on_this_machine_states_no_date() {
     for (policy, exit) in [(WEEK, 0), (REFUSE, 2)] {
         lab.write(".lockctl.hcl", policy);
         std::fs::remove_file(lab.path(LOCK)).ok();
-        let outcome = lock(&lab, &["--fs-mirror", "mirror", "--offline"]);
-        assert_exit(&outcome, exit);
+        lock(&lab, &["--fs-mirror", "mirror", "--offline"]).exits(exit);
     }
 }
 
@@ -417,12 +386,9 @@ fn verify_finds_what_is_locked_and_too_young() {
     assert_exit(&lock(&lab, &[]), 0);
     assert_exit(&verify(&lab, &[]), 0);
     lab.write(".lockctl.hcl", WEEK);
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &[]).exits(1);
     let text = undated(&outcome.stdout, &[3 * DAY, -4 * DAY]);
-    assert_data_eq!(
-        text,
-        str![[r#"
+    text.reads(str![[r#"
 error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 7 days, the least age that .lockctl.hcl allows
  --> .terraform.lock.hcl:5:17
   |
@@ -433,8 +399,7 @@ error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
     // A false date does not help.
     let dates = Dates {
         sums_changed: Some(http_date(4000 * DAY)),
@@ -473,57 +438,44 @@ fn show_lists_dates() {
     let (registry, lab) = three_releases("");
     assert_exit(&lock(&lab, &[]), 0);
     registry.reset(&json!({}));
-    let outcome = lab.run(&["show"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["show"]).exits(0);
     assert!(registry.entries().is_empty());
-    assert!(!outcome.stdout.contains("DATE"), "{}", outcome.stdout);
+    outcome.stdout_lacks("DATE");
     let dates = Dates {
         sums_changed: Some(http_date(2 * DAY)),
         ..signed(3 * DAY)
     };
     registry.set_dates("acme/demo", "1.2.0", dates);
-    let outcome = lab.run(&["show", "--upstream", "-v"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["show", "--upstream", "-v"]).exits(0);
     let text = undated(&outcome.stdout, &[3 * DAY, 2 * DAY]);
     let lines = text.lines().take(5).collect::<Vec<_>>().join("\n");
-    assert_data_eq!(
-        lines,
-        str![[r#"
+    lines.reads(str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
 acme/demo  1.2.0    ~> 1.0       1   4   0      linux_amd64      checksum list changed DAY-B, 2 days ago
 acme/demo 1.2.0
   signed DAY-A, 3 days ago
   checksum list changed DAY-B, 2 days ago
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["show", "--upstream", "--format", "json"]);
     let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let dates = &said["roots"][0]["providers"][0]["dates"];
     let sources = [&dates[0]["source"], &dates[1]["source"]];
     assert_eq!(sources, ["signature", "checksum-list"]);
-    let outcome = lab.run(&["show", "--upstream", "--offline"]);
-    assert_exit(&outcome, 2);
+    lab.run(&["show", "--upstream", "--offline"]).exits(2);
     registry.reset(&json!({"rules": [
         {"kind": "versions", "action": "404", "times": -1},
     ]}));
-    let outcome = lab.run(&["show", "--upstream"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = lab.run(&["show", "--upstream"]).exits(2);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
 acme/demo  1.2.0    ~> 1.0       1   4   0      linux_amd64      -
 
-"#]]
-    );
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+"#]]);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/demo
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -536,37 +488,27 @@ fn outdated_shows_dates_and_what_is_too_young() {
         let args = ["outdated", "--flavor", "terraform@1.11"];
         lab.run(&[&args, more].concat())
     };
-    let outcome = outdated(&[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = outdated(&[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED                      NEWEST                     STATE           EXCLUDED BY
 acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can be updated  ">= 1.0.0, < 1.2.0" at main.tf:5
 .terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
 
-"#]]
-    );
+"#]]);
     assert_data_eq!(outcome.stderr, "");
     // An allowed release that is too young is named, beside the older one that `update` takes.
     lab.write("main.tf", DEMO.replace("~> 1.0.0", "~> 1.0"));
     let outcome = outdated(&[]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED                      NEWEST                     STATE
 acme/demo  1.0.0   1.1.0 (minor, 2 months ago)  1.2.0 (minor, 3 days ago)  can be updated
 .terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
 
-"#]]
-    );
-    assert_data_eq!(
-        undated(&outcome.stderr, &[3 * DAY]),
-        str![[r#"
+"#]]);
+    undated(&outcome.stderr, &[3 * DAY]).reads(str![[r#"
 note: acme/demo 1.2.0 (signed DAY-A, 3 days ago) is younger than 7 days, so `update` passes over it and takes 1.1.0
 
-"#]]
-    );
+"#]]);
     let object: Value = serde_json::from_str(&outdated(&["--format", "json"]).stdout).unwrap();
     let row = &object["roots"][0]["providers"][0];
     assert_eq!(

@@ -1,7 +1,7 @@
 //! `audit`: advisories against lock files, ignores, formats, and databases that are not in order.
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
@@ -54,11 +54,7 @@ fn roots_fold_to_one_advisory() {
             ]),
         );
     }
-    let outcome = audit(&lab, &["-r"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    audit(&lab, &["-r"]).exits(1).stdout_eq(str![[r#"
 GO-1999-0003 CVE-1999-0003: Custom range below an open main range
   acme/custom 5.3.0, 5.4.0 in 2 roots: a, b
     fixed in 5.5.0: `lockctl update -r . --flavor terraform@1.11 acme/custom@5.5.0`
@@ -67,8 +63,7 @@ GO-1999-0003 CVE-1999-0003: Custom range below an open main range
 
 1 advisory about providers concerns 2 of 4 provider versions
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -80,8 +75,7 @@ fn the_configuration_decides_before_the_recorded_constraints() {
         "terraform {\n  required_providers {\n    custom = {\n      source  = \"acme/custom\"\n      \
          version = \"< 5.5.0\"\n    }\n  }\n}\n",
     );
-    let outcome = audit(&lab, &["--format", "json"]);
-    assert_exit(&outcome, 1);
+    let outcome = audit(&lab, &["--format", "json"]).exits(1);
     let advisory = &json(&outcome)["roots"][0]["providers"][0]["advisories"][0];
     assert_eq!(
         advisory["excluded_by"], "the constraint < 5.5.0 (main.tf:5)",
@@ -107,11 +101,10 @@ fn roots_with_one_constraint_fold_wherever_it_is() {
              version = \"< 5.5.0\"\n    }\n  }\n}\n";
         lab.write(&format!("{root}/main.tf"), format!("{above}{required}"));
     }
-    let outcome = audit(&lab, &["-r"]);
-    assert_exit(&outcome, 1);
+    let outcome = audit(&lab, &["-r"]).exits(1);
     let folded = "  acme/custom 5.4.0 in 2 roots: a, b\n    \
                   fixed in 5.5.0, which the constraint < 5.5.0 excludes\n";
-    assert!(outcome.stdout.contains(folded), "{}", outcome.stdout);
+    outcome.stdout_has(folded);
 }
 
 /// `--fail-on` decides the exit code; the text calls no version safe, and reports unknown contents.
@@ -128,47 +121,31 @@ fn what_counts_can_be_chosen() {
         assert_exit(&audit(&lab, &["--fail-on", level]), code);
     }
     lab.write(LOCK, lock_of(&[("acme/quiet", "1.0.0", "")]));
-    let outcome = audit(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    let outcome = audit(&lab, &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 no advisory is known to concern 1 provider version
 
-"#]]
-    );
+"#]]);
     let unknown = "the contents of 1 provider version of 1 are unknown, so their Go version and modules were \
                    not compared; `lockctl show --build --contents .` reads them";
-    assert!(outcome.stderr.contains(unknown), "{}", outcome.stderr);
+    outcome.stderr_has(unknown);
     assert!(!format!("{outcome:?}").contains("safe"));
     // A version is one, whatever hashes other roots record of it.
     lab.write(&format!("other/{LOCK}"), lab.read(LOCK).replace("A=", "E="));
-    let outcome = audit(&lab, &["-r"]);
-    assert!(
-        outcome
-            .stderr
-            .contains("the contents of 1 provider version of 1 are unknown"),
-        "{}",
-        outcome.stderr
-    );
+    audit(&lab, &["-r"]).stderr_has("the contents of 1 provider version of 1 are unknown");
 }
 
 #[test]
 fn an_unknown_verdict_is_mentioned_and_does_not_count() {
     let lab = Lab::new();
     lab.write(LOCK, lock_of(&[("acme/pseudo", "7.14.0", "")]));
-    let outcome = audit(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    audit(&lab, &[]).exits(0).stdout_eq(str![[r#"
 GO-1999-0004: Pseudo-version as the limit
   acme/pseudo 7.14.0: unknown, because its version cannot be compared
 
 no advisory is known to concern 1 provider version; 1 advisory unknown
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -184,23 +161,15 @@ fn exceptions_are_those_of_the_project_file() {
     };
     // Any identifier of the advisory is accepted, regardless of case.
     for id in ["GO-1999-0003", "cve-1999-0003"] {
-        let outcome = ignore(id, "    until = \"2099-01-01\"\n");
-        assert_exit(&outcome, 0);
-        assert!(
-            outcome
-                .stdout
-                .contains("1 advisory ignored by the project file"),
-            "{outcome:?}"
-        );
+        let outcome = ignore(id, "    until = \"2099-01-01\"\n").exits(0);
+        outcome.stdout_has("1 advisory ignored by the project file");
     }
-    let ended = ignore("GO-1999-0003", "    until = \"2020-01-01\"\n");
-    assert_exit(&ended, 1);
+    let ended = ignore("GO-1999-0003", "    until = \"2020-01-01\"\n").exits(1);
     let text = ".lockctl.hcl ignored GO-1999-0003 until 2020-01-01 (UTC); the exception has ended";
-    assert!(ended.stderr.contains(text), "{}", ended.stderr);
-    let other = ignore("GO-1999-0099", "");
-    assert_exit(&other, 1);
+    ended.stderr_has(text);
+    let other = ignore("GO-1999-0099", "").exits(1);
     let text = ".lockctl.hcl ignores GO-1999-0099, which concerns no locked version here";
-    assert!(other.stderr.contains(text), "{}", other.stderr);
+    other.stderr_has(text);
     for (text, error) in [
         ("audit {\n  ignores \"X\" {}\n}\n", "did you mean ignore?"),
         (
@@ -221,8 +190,7 @@ fn exceptions_are_those_of_the_project_file() {
         ),
     ] {
         lab.write(".lockctl.hcl", text);
-        let outcome = audit(&lab, &[]);
-        assert_exit(&outcome, 2);
+        let outcome = audit(&lab, &[]).exits(2);
         let output = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(output.contains(error), "{text}: {output}");
     }
@@ -235,8 +203,7 @@ fn sarif_has_each_advisory_as_a_rule() {
         LOCK,
         lock_of(&[("acme/custom", "5.4.0", ""), ("acme/all", "1.0.0", "")]),
     );
-    let outcome = audit(&lab, &["--format", "sarif"]);
-    assert_exit(&outcome, 1);
+    let outcome = audit(&lab, &["--format", "sarif"]).exits(1);
     let log = json(&outcome);
     let run = &log["runs"][0];
     let rules: Vec<&Value> = run["tool"]["driver"]["rules"]
@@ -268,18 +235,11 @@ fn sarif_has_each_advisory_as_a_rule() {
 fn formats_of_ci_have_each_finding() {
     let lab = Lab::new();
     lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
-    let outcome = audit(&lab, &["--format", "github"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome
-            .stdout
-            .contains("::error file=.terraform.lock.hcl,line=2"),
-        "{outcome:?}"
-    );
+    let outcome = audit(&lab, &["--format", "github"]).exits(1);
+    outcome.stdout_has("::error file=.terraform.lock.hcl,line=2");
     for format in ["markdown", "junit"] {
-        let outcome = audit(&lab, &["--format", format]);
-        assert_exit(&outcome, 1);
-        assert!(outcome.stdout.contains("GO-1999-0003"), "{outcome:?}");
+        let outcome = audit(&lab, &["--format", format]).exits(1);
+        outcome.stdout_has("GO-1999-0003");
     }
 }
 
@@ -288,23 +248,14 @@ fn a_database_that_is_not_in_order_is_no_clean_answer() {
     let lab = Lab::new();
     lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
     let run = |db: &str| lab.run(&["audit", "--db", db]);
-    let missing = run("nothing");
-    assert_exit(&missing, 2);
+    run("nothing").exits(2);
     lab.write("empty/x.txt", "");
-    let empty = run("empty");
-    assert_exit(&empty, 2);
-    assert!(
-        empty.stderr.contains("empty has no advisories"),
-        "{empty:?}"
-    );
+    let empty = run("empty").exits(2);
+    empty.stderr_has("empty has no advisories");
     let broken = "broken/GO-1.json";
     lab.write(broken, "{");
-    let outcome = run("broken");
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("1 advisory could not be read"),
-        "{outcome:?}"
-    );
+    let outcome = run("broken").exits(2);
+    outcome.stderr_has("1 advisory could not be read");
     // An index may name an advisory that is missing, has another identifier, or is outside of the directory.
     let path = "github.com/acme/terraform-provider-custom";
     for (id, text) in [
@@ -317,8 +268,7 @@ fn a_database_that_is_not_in_order_is_no_clean_answer() {
             format!("[{{\"path\": \"{path}\", \"vulns\": [{{\"id\": \"{id}\"}}]}}]"),
         );
         lab.write("db/ID/GO-3.json", "{\"id\": \"GO-4\"}");
-        let outcome = run("db");
-        assert_exit(&outcome, 2);
+        let outcome = run("db").exits(2);
         assert!(outcome.stderr.contains(text), "{id}: {outcome:?}");
     }
     lab.write("db/index/modules.json", "{}");

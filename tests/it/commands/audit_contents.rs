@@ -1,7 +1,7 @@
 //! `audit` where the contents of packages are known: the module that was built, the standard library, and modules.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::assert_exit;
 use super::builds::{CLEAN, locked};
@@ -37,11 +37,8 @@ fn each_level_is_judged_by_what_was_built() {
     advise(&lab, "GO-5", "b.example/b", "2.0.0");
     // Not in the program.
     advise(&lab, "GO-6", "c.example/c", "9.0.0");
-    let outcome = audit(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = audit(&lab, &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 LEVEL       MODULE       VERSION   FIXED   ADVISORIES  IN
 stdlib      stdlib       go1.22.3  1.22.4  GO-1        acme/lab 1.0.0
 dependency  a.example/a  1.2.3     1.2.4   GO-3        acme/lab 1.0.0
@@ -49,13 +46,8 @@ dependency  b.example/b  (devel)   -       GO-5        acme/lab 1.0.0
 
 1 advisory about the standard library concerns 1 of 1 provider version; 1 advisory about modules concerns 1 of 1 provider version; 1 advisory unknown
 
-"#]]
-    );
-    assert!(
-        !outcome.stderr.contains("are unknown"),
-        "{}",
-        outcome.stderr
-    );
+"#]]);
+    outcome.stderr_lacks("are unknown");
     for (level, code) in [
         ("provider", 0),
         ("stdlib", 1),
@@ -115,30 +107,21 @@ fn a_fork_is_judged_as_the_module_that_it_is() {
         "github.com/acme/terraform-provider-lab",
         "2.0.0",
     );
-    let outcome = audit(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    audit(&lab, &[]).exits(0).stdout_eq(str![[r#"
 GO-1: About github.com/acme/terraform-provider-lab
   acme/lab 1.0.0: unknown, because the program is built from another module
     fixed in 2.0.0
 
 no advisory is known to concern 1 provider version; 1 advisory unknown
 
-"#]]
-    );
+"#]]);
     advise(
         &lab,
         "GO-2",
         "github.com/other/terraform-provider-lab",
         "2.0.0",
     );
-    let outcome = audit(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    audit(&lab, &[]).exits(1).stdout_eq(str![[r#"
 GO-2: About github.com/other/terraform-provider-lab
   acme/lab 1.0.0
     fixed in 2.0.0, which the constraint 1.0.0 (main.tf:3) excludes
@@ -149,6 +132,5 @@ GO-1: About github.com/acme/terraform-provider-lab
 
 1 advisory about providers concerns 1 of 1 provider version; 1 advisory unknown
 
-"#]]
-    );
+"#]]);
 }

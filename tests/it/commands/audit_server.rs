@@ -145,17 +145,10 @@ fn only_what_is_needed_is_asked_and_kept() {
     assert_exit(&audit(&lab, &server.url, &[]), 1);
     assert_eq!(server.take_asked(), ["/index/modules.json 304"]);
     // Kept documents give the same result without a request, with their age.
-    let offline = audit(&lab, &server.url, &["--offline"]);
-    assert_exit(&offline, 1);
+    let offline = audit(&lab, &server.url, &["--offline"]).exits(1);
     assert!(server.take_asked().is_empty());
-    assert!(
-        offline.stderr.contains("changed on 2026-08-21"),
-        "{offline:?}"
-    );
-    assert!(
-        offline.stderr.contains("kept copy, last compared"),
-        "{offline:?}"
-    );
+    offline.stderr_has("changed on 2026-08-21");
+    offline.stderr_has("kept copy, last compared");
     server.publish("2026-08-22T00:00:00Z");
     assert_exit(&audit(&lab, &server.url, &[]), 1);
     assert_eq!(
@@ -171,20 +164,14 @@ fn only_what_is_needed_is_asked_and_kept() {
 #[test]
 fn without_the_server_what_is_kept_is_used() {
     let (server, lab) = (DocumentServer::start(), lab());
-    let nothing = audit(&lab, &server.url, &["--offline"]);
-    assert_exit(&nothing, 2);
-    assert!(nothing.stderr.contains("are kept"), "{nothing:?}");
-    let empty = audit(&lab, &server.url, &[]);
-    assert_exit(&empty, 2);
+    let nothing = audit(&lab, &server.url, &["--offline"]).exits(2);
+    nothing.stderr_has("are kept");
+    audit(&lab, &server.url, &[]).exits(2);
     server.publish("2026-08-21T00:00:00Z");
     assert_exit(&audit(&lab, &server.url, &[]), 1);
     server.documents.lock().unwrap().clear();
-    let outcome = audit(&lab, &server.url, &[]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("kept advisories are used"),
-        "{outcome:?}"
-    );
+    let outcome = audit(&lab, &server.url, &[]).exits(1);
+    outcome.stderr_has("kept advisories are used");
     // A damaged document is not used.
     for entry in std::fs::read_dir(lab.path("home/advisories-1")).unwrap() {
         let path = entry.unwrap().path().join("index-modules");
@@ -202,19 +189,14 @@ fn an_advisory_that_is_missing_makes_the_answer_incomplete() {
         .lock()
         .unwrap()
         .remove("/ID/GO-1999-0003.json");
-    let outcome = audit(&lab, &server.url, &[]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("1 advisory could not be read"),
-        "{outcome:?}"
-    );
+    let outcome = audit(&lab, &server.url, &[]).exits(2);
+    outcome.stderr_has("1 advisory could not be read");
     server.put(
         "/ID/GO-1999-0003.json",
         ADVISORY.replace("GO-1999-0003", "GO-1999-0004"),
     );
-    let outcome = audit(&lab, &server.url, &[]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("it is GO-1999-0004"), "{outcome:?}");
+    let outcome = audit(&lab, &server.url, &[]).exits(2);
+    outcome.stderr_has("it is GO-1999-0004");
 }
 
 #[test]
@@ -243,8 +225,7 @@ fn the_cache_counts_and_removes_documents() {
     let half_a_year = std::time::Duration::from_secs(181 * 24 * 60 * 60);
     lab.clock = lockctl::world::mem::MemClock::at(std::time::SystemTime::now() + half_a_year);
     assert_eq!(stats(&lab)["old"], 2);
-    let outcome = lab.run(&["cache", "clean"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["cache", "clean"]).exits(0);
     assert_eq!(
         outcome.stdout,
         "removed 2 of advisories; 0 facts are left\n"
@@ -290,8 +271,7 @@ fn other_commands_mark_versions_with_kept_advisories() {
         let row = rows(args);
         assert!(row["provider"].is_string(), "{row}");
         assert!(row.get("advisories").is_none(), "{row}");
-        let outcome = lab.run(args);
-        assert!(!outcome.stderr.contains("vulnerabilities"), "{outcome:?}");
+        lab.run(args).stderr_lacks("vulnerabilities");
     }
     server.publish("2026-08-21T00:00:00Z");
     assert_exit(&audit(&lab, &server.url, &[]), 1);
@@ -304,7 +284,7 @@ fn other_commands_mark_versions_with_kept_advisories() {
         assert_eq!(rows(args)["advisories"], json!(["GO-1999-0003"]));
         let outcome = lab.run(args);
         let warning = "warning: acme/custom 5.4.0 has known vulnerabilities: GO-1999-0003; see `lockctl audit`";
-        assert!(outcome.stderr.contains(warning), "{outcome:?}");
+        outcome.stderr_has(warning);
     }
     // A version that the advisory does not concern is not marked.
     let back = ["diff", LOCK, "old.hcl"];
@@ -321,14 +301,8 @@ fn an_index_with_too_many_advisories_is_refused() {
     let module = "github.com/acme/terraform-provider-custom";
     let index = json!([{"path": module, "vulns": vulns}]);
     server.put("/index/modules.json", index.to_string());
-    let outcome = audit(&lab, &server.url, &[]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome
-            .stderr
-            .contains("advisories about the locked providers"),
-        "{outcome:?}"
-    );
+    let outcome = audit(&lab, &server.url, &[]).exits(2);
+    outcome.stderr_has("advisories about the locked providers");
     let requests = server.take_asked();
     assert!(requests.len() <= 2, "{} requests", requests.len());
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use lockctl::contents::{BuildInfo, BuiltModule, ModuleReplacement, Setting};
 use lockctl::hash::zh;
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::facts::{downloads, lock};
 use super::registry::{point_at, steady};
@@ -14,6 +14,7 @@ use super::{LOCK, assert_exit};
 use crate::build_information::{DIRECTORY, fixtures, package, recorded, stems};
 use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
+use crate::texts::Text as _;
 
 const CONFIG: &str = "\
 terraform {
@@ -112,16 +113,12 @@ fn run(lab: &Lab, args: &[&str]) -> Outcome {
 fn builds_that_facts_know_are_shown() {
     let (registry, lab) = locked(&[("1.0.0", [CLEAN, CLEAN])], "1.0.0");
     registry.reset(&json!({}));
-    let outcome = run(&lab, &["show", "--build"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = run(&lab, &["show", "--build"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER  VERSION  GO        MAIN MODULE                                    COMMIT        TIME                  SOURCE  MODULES  PLATFORMS
 acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123456789ab  2024-05-06T07:08:09Z  clean   2        2 of 2
 
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stderr, "");
     assert!(registry.requests().is_empty());
     let outcome = run(&lab, &["show", "--build", "--format", "json"]);
@@ -135,14 +132,7 @@ acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123
     assert_eq!(package["platform"], "darwin_arm64");
     assert_eq!(package["build"]["modules"][0]["sum"], "h1:AAA=");
     assert_eq!(package["build"]["modules"][1]["replacement"]["path"], "./b");
-    let outcome = run(&lab, &["show", "--build", "-v"]);
-    assert!(
-        outcome
-            .stdout
-            .contains("    dep  a.example/a  v1.2.3  h1:AAA=\n"),
-        "{}",
-        outcome.stdout
-    );
+    run(&lab, &["show", "--build", "-v"]).stdout_has("    dep  a.example/a  v1.2.3  h1:AAA=\n");
 }
 
 #[test]
@@ -151,25 +141,20 @@ fn unknown_contents_are_downloaded_once() {
     // Facts without contents, as an earlier version of the program kept them.
     fs::remove_dir_all(lab.path("home/.cache/lockctl/contents-1")).unwrap();
     registry.reset(&json!({}));
-    let outcome = run(&lab, &["show", "--build"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        [outcome.stdout, outcome.stderr].concat(),
-        str![[r#"
+    let outcome = run(&lab, &["show", "--build"]).exits(0);
+    [outcome.stdout, outcome.stderr].concat().reads(str![[r#"
 PROVIDER  VERSION  GO        MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
 acme/lab  1.0.0    not read  -            -       -     -       -        -
 note: the contents of 2 packages are not known; `lockctl show --build --contents .` downloads and reads them
 
-"#]]
-    );
+"#]]);
     // `lock` needs no contents.
     assert_exit(&lock(&lab, BOTH), 0);
     assert_eq!(downloads(&registry), 0);
     let before = lab.read(LOCK);
     for _ in 0..2 {
-        let outcome = run(&lab, &["show", "--build", "--contents"]);
-        assert_exit(&outcome, 0);
-        assert!(outcome.stdout.contains("2 of 2"), "{}", outcome.stdout);
+        let outcome = run(&lab, &["show", "--build", "--contents"]).exits(0);
+        outcome.stdout_has("2 of 2");
         assert_eq!(downloads(&registry), 2);
     }
     assert_eq!(lab.read(LOCK), before);
@@ -183,16 +168,12 @@ note: the contents of 2 packages are not known; `lockctl show --build --contents
 #[test]
 fn a_program_without_build_information_is_unknown() {
     let (_registry, lab) = locked(&[("1.0.0", ["", ""])], "1.0.0");
-    let outcome = run(&lab, &["show", "--build"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        [outcome.stdout, outcome.stderr].concat(),
-        str![[r#"
+    let outcome = run(&lab, &["show", "--build"]).exits(0);
+    [outcome.stdout, outcome.stderr].concat().reads(str![[r#"
 PROVIDER  VERSION  GO       MAIN MODULE  COMMIT  TIME  SOURCE  MODULES  PLATFORMS
 acme/lab  1.0.0    unknown  -            -       -     -       -        -
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -209,11 +190,9 @@ fn packages_on_this_machine_are_read() {
         )
     };
     lab.write(LOCK, of(""));
-    let outcome = run(&lab, &["show", "--build"]);
-    assert!(outcome.stdout.contains("not read"), "{}", outcome.stdout);
-    let outcome = run(&lab, &["show", "--build", "--fs-mirror", "m"]);
-    assert_exit(&outcome, 0);
-    assert!(outcome.stdout.contains("go1.26.8"), "{}", outcome.stdout);
+    run(&lab, &["show", "--build"]).stdout_has("not read");
+    let outcome = run(&lab, &["show", "--build", "--fs-mirror", "m"]).exits(0);
+    outcome.stdout_has("go1.26.8");
     assert_eq!(outcome.stderr, "");
     // An installed package is read if it is the locked one.
     let installed = ".terraform/providers/registry.terraform.io/acme/lab/1.0.0/darwin_arm64";
@@ -227,14 +206,12 @@ fn packages_on_this_machine_are_read() {
         .find(|word| word.starts_with("h1:"))
         .unwrap();
     lab.write(LOCK, of(&format!("    \"{h1}\",\n")));
-    let outcome = run(&lab, &["show", "--build"]);
-    assert!(outcome.stdout.contains("go1.26.8"), "{}", outcome.stdout);
+    run(&lab, &["show", "--build"]).stdout_has("go1.26.8");
     lab.write(
         &format!("{installed}/terraform-provider-lab_v1.0.0"),
         "other",
     );
-    let outcome = run(&lab, &["show", "--build"]);
-    assert!(outcome.stdout.contains("not read"), "{}", outcome.stdout);
+    run(&lab, &["show", "--build"]).stdout_has("not read");
 }
 
 #[test]
@@ -285,18 +262,14 @@ fn changes_of_builds_are_lines_with_a_risk() {
     );
     lab.write("old.hcl", lab.read(LOCK));
     update(&lab, "1.1.0");
-    let outcome = run(&lab, &["diff", "old.hcl", LOCK]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    run(&lab, &["diff", "old.hcl", LOCK]).stdout_eq(str![[r#"
 warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the constraints changed (1.0.0 → 1.1.0); the constraint in main.tf:3 is 1.1.0
     warning: the program is built from an older commit: 2024-05-06T07:08:09Z → 2020-05-06T07:08:09Z
     warning: the program is built with an older Go: go1.22.3 → go1.9
     notice: the source of the program differs from its commit, which it did not before (darwin_arm64, linux_amd64)
 1 provider upgraded with new constraints; warning: acme/lab
 
-"#]]
-    );
+"#]]);
     assert_exit(
         &run(&lab, &["diff", "old.hcl", LOCK, "--fail-on", "warning"]),
         1,
@@ -306,8 +279,7 @@ warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the c
     let builds = &document["files"][0]["changes"][0]["builds"];
     assert_eq!(builds[0]["kind"], "older-commit", "{document}");
     // Nothing is reported if the contents of one side are unknown.
-    let outcome = run(&lab, &["diff", "old.hcl", LOCK, "--no-cache"]);
-    assert!(!outcome.stdout.contains("built"), "{}", outcome.stdout);
+    run(&lab, &["diff", "old.hcl", LOCK, "--no-cache"]).stdout_lacks("built");
 }
 
 #[test]
@@ -318,11 +290,8 @@ fn platforms_that_differ_are_a_warning() {
         &[("1.0.0", [CLEAN, dirty]), ("1.1.0", [CLEAN, other])],
         "1.0.0",
     );
-    let outcome = run(&lab, &["verify", "--only", "build"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = run(&lab, &["verify", "--only", "build"]).exits(1);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 warning[build-inconsistent]: the packages of registry.terraform.io/acme/lab 1.0.0 are built partly from modified source
  --> .terraform.lock.hcl:5:17
   |
@@ -333,14 +302,10 @@ warning[build-inconsistent]: the packages of registry.terraform.io/acme/lab 1.0.
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
     update(&lab, "1.1.0");
-    let outcome = run(&lab, &["verify", "--only", "build"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = run(&lab, &["verify", "--only", "build"]).exits(1);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 warning[build-inconsistent]: the packages of registry.terraform.io/acme/lab 1.1.0 are built from different commits
  --> .terraform.lock.hcl:5:17
   |
@@ -351,8 +316,7 @@ warning[build-inconsistent]: the packages of registry.terraform.io/acme/lab 1.1.
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
     assert_exit(&run(&lab, &["verify", "--only", "build", "--no-cache"]), 0);
 }
 
@@ -364,11 +328,7 @@ fn the_module_of_another_publisher_is_a_note() {
         &[("1.0.0", [evil, evil]), ("1.1.0", [former, former])],
         "1.0.0",
     );
-    let outcome = run(&lab, &["verify", "--only", "build", "-v"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    run(&lab, &["verify", "--only", "build", "-v"]).exits(0).stdout_eq(str![[r#"
 note[build-of-another-module]: registry.terraform.io/acme/lab is built from the module github.com/hashicorp/terraform-provider-lab
  --> .terraform.lock.hcl:4:1
   |
@@ -379,11 +339,9 @@ note[build-of-another-module]: registry.terraform.io/acme/lab is built from the 
 
 .terraform.lock.hcl: ok; 1 provider; 1 note
 
-"#]]
-    );
+"#]]);
     update(&lab, "1.1.0");
-    let outcome = run(&lab, &["verify", "--only", "build", "-v"]);
-    assert!(!outcome.stdout.contains("module"), "{}", outcome.stdout);
+    run(&lab, &["verify", "--only", "build", "-v"]).stdout_lacks("module");
 }
 
 #[test]
@@ -393,10 +351,9 @@ fn many_roots_are_one_screen() {
     for number in 0..120 {
         lab.write(&format!("r{number:03}/{LOCK}"), &text);
     }
-    let outcome = run(&lab, &["show", "--build", "-r"]);
-    assert_exit(&outcome, 0);
+    let outcome = run(&lab, &["show", "--build", "-r"]).exits(0);
     assert!(outcome.stdout.lines().count() < 10, "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("121"), "{}", outcome.stdout);
+    outcome.stdout_has("121");
 }
 
 /// The output of Go, made from the JSON output of the command.
@@ -503,8 +460,7 @@ fn imported_contents_stay_with_the_roots_that_trust_them() {
         lab.write(&format!("{root}/{LOCK}"), &lock);
     }
     lab.write("a/.lockctl.hcl", "trust {\n  imported_facts = true\n}\n");
-    let outcome = run(&lab, &["show", "--build", "a", "b", "--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = run(&lab, &["show", "--build", "a", "b", "--format", "json"]).exits(0);
     let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let packages = |root: usize| {
         let build = &document["roots"][root]["providers"][0]["build"];

@@ -32,9 +32,7 @@ fn a_mirror_that_contradicts_the_recorded_list() {
     );
     lab.write(LOCK, &locked);
     let linux = ["--platform", "linux_amd64"];
-    let outcome = lock(&lab, &linux);
-    assert_exit(&outcome, 1);
-    assert!(outcome.stderr.contains(ADVICE), "{}", outcome.stderr);
+    lock(&lab, &linux).exits(1).stderr_has(ADVICE);
     lab.write(LOCK, cleared(&locked));
     assert_exit(&lock(&lab, &linux), 0);
     // Deleting the entry would have selected 1.1.0.
@@ -61,9 +59,7 @@ fn more_h1_than_an_unsigned_list_has_packages() {
     let list = format!("  hashes = [\n{}", h1.concat());
     let bad = good.replace("  hashes = [\n", &list);
     lab.write(LOCK, &bad);
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 1);
-    assert!(outcome.stderr.contains(ADVICE), "{}", outcome.stderr);
+    lab.run(&args).exits(1).stderr_has(ADVICE);
     assert_eq!(lab.read(LOCK), bad);
     lab.write(LOCK, cleared(&bad));
     assert_exit(&lab.run(&args), 0);
@@ -98,10 +94,9 @@ fn a_zh_in_upper_case_is_written_in_lower_case() {
     lab.write(LOCK, listed.replace(&format!("    \"zh:{LINUX}\",\n"), ""));
     assert_exit(&lab.run(&lock), 1);
     lab.write(LOCK, listed.replace(LINUX, &LINUX.to_ascii_uppercase()));
-    let outcome = lab.run(&["verify", "--only", "file"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify", "--only", "file"]).exits(1);
     let advice = "= help: write its digits in lower case\n";
-    assert!(outcome.stdout.contains(advice), "{}", outcome.stdout);
+    outcome.stdout_has(advice);
     lab.write(LOCK, listed);
     assert_exit(&lab.run(&lock), 0);
     assert_eq!(lab.read(LOCK), good);
@@ -131,16 +126,16 @@ fn a_zh_that_a_registry_does_not_list_is_taken_out() {
         let platform = ["--platform", "linux_amd64", "--no-cache"];
         let outcome = lab.run(&[&["verify", "--upstream"], &platform[..]].concat());
         assert_exit(&outcome, 1);
-        assert!(outcome.stdout.contains(said), "{}", outcome.stdout);
+        outcome.stdout_has(said);
         let lock = [&["lock"], &platform[..], more].concat();
         if more.is_empty() {
             let advice =
                 "delete `hashes` from the entry and run `lockctl lock .`, which keeps the version";
-            assert!(outcome.stdout.contains(advice), "{}", outcome.stdout);
+            outcome.stdout_has(advice);
             lab.write(LOCK, cleared(&bad));
         } else {
             let advice = "run `lockctl lock . --repair`, which takes it out";
-            assert!(outcome.stdout.contains(advice), "{}", outcome.stdout);
+            outcome.stdout_has(advice);
             // Without the hash `lock` refuses the package.
             lab.write(LOCK, bad.replace(&format!("    \"zh:{other}\",\n"), ""));
             assert_exit(&lab.run(&[&["lock"], &platform[..]].concat()), 1);

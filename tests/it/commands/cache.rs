@@ -1,17 +1,17 @@
 //! `cache`: facts counted, exported and removed.
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::facts::{STORE, lock, locked, objects, timeless};
 use super::registry::TWO;
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// Reads what a command prints with `--format json`, as far as it is about the store.
 pub(super) fn json(lab: &Lab, args: &[&str], code: u8) -> Value {
-    let outcome = lab.run(&[args, &["--format", "json"]].concat());
-    assert_exit(&outcome, code);
+    let outcome = lab.run(&[args, &["--format", "json"]].concat()).exits(code);
     let mut json: Value = serde_json::from_str(&outcome.stdout).unwrap();
     json["store"].take()
 }
@@ -25,24 +25,19 @@ pub(super) fn export(lab: &Lab, file: &str) -> String {
 #[test]
 fn dir_prints_a_path_and_nothing_else() {
     let mut lab = Lab::new();
-    let outcome = lab.run(&["cache", "dir"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["cache", "dir"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: there is no directory for facts about packages
   cause: the environment names no directory for caches
   help: set LOCKCTL_CACHE_DIR to a directory that is yours alone
 
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stdout, "");
     let stated = lab.path("some where");
     lab.env
         .vars
         .insert("LOCKCTL_CACHE_DIR".to_owned(), stated.clone().into());
-    let outcome = lab.run(&["cache", "dir", "--color", "always"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["cache", "dir", "--color", "always"]).exits(0);
     assert_eq!((&*outcome.stdout, &*outcome.stderr), ("some where\n", ""));
     assert_eq!(json(&lab, &["cache", "dir"], 0)["dir"], "some where");
     assert!(!stated.exists(), "to name it does not make it");
@@ -57,12 +52,9 @@ error: there is no directory for facts about packages
 #[test]
 fn stats_count_and_say_what_is_ignored() {
     let (registry, lab) = locked();
-    let outcome = lab.run(&["cache", "stats"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["cache", "stats"]).exits(0);
     let text = outcome.stdout.replace("oldest     ", "kept since ");
-    assert_data_eq!(
-        timeless(&registry, &text),
-        str![[r#"
+    timeless(&registry, &text).reads(str![[r#"
 directory  home/.cache/lockctl
 facts      2: 2 computed, 0 imported
 providers  1
@@ -71,8 +63,7 @@ size       [..] bytes
 contents   2 packages
 kept since TIME
 
-"#]]
-    );
+"#]]);
     let [first, _, _] = &objects(&lab)[..] else {
         panic!("two facts and a release")
     };
@@ -90,19 +81,13 @@ kept since TIME
 #[test]
 fn an_export_is_the_same_each_time_and_is_left_alone() {
     let (_registry, lab) = locked();
-    let outcome = lab.run(&["cache", "export", "facts.txt"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["cache", "export", "facts.txt"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 wrote facts.txt: 2 facts
 
-"#]]
-    );
+"#]]);
     let text = lab.read("facts.txt");
-    assert_data_eq!(
-        &text,
-        str![[r#"
+    text.reads(str![[r#"
 # lockctl facts 1
 zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896 h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U= [..] registry.terraform.io/acme/demo 1.0.0 darwin_arm64
 zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5 h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY= [..] registry.terraform.io/acme/demo 1.0.0 linux_amd64
@@ -114,16 +99,12 @@ release registry.terraform.io/acme/demo 1.0.0 package zh:305f2feec166f157a0df602
 release registry.terraform.io/acme/demo 1.0.0 package zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5 linux_amd64
 release registry.terraform.io/acme/demo 1.0.0 package zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896 darwin_arm64
 
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["cache", "export", "facts.txt"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 facts.txt is up to date: 2 facts
 
-"#]]
-    );
+"#]]);
     for args in [&["cache", "export"][..], &["cache", "export", "-"]] {
         assert_eq!(lab.run(args).stdout, text);
     }
@@ -139,21 +120,16 @@ fn only_an_export_is_replaced() {
     let (_registry, lab) = locked();
     for content in ["resource \"x\" \"y\" {}\n", "", "# lockctl facts 2\n"] {
         lab.write("other.tf", content);
-        let outcome = lab.run(&["cache", "export", "other.tf"]);
-        assert_exit(&outcome, 2);
-        assert_data_eq!(
-            outcome.stderr,
-            str![[r##"
+        let outcome = lab.run(&["cache", "export", "other.tf"]).exits(2);
+        outcome.stderr_eq(str![[r##"
 error: other.tf is no export of facts
   cause: it does not begin with "# lockctl facts 1"
   help: name another file; only an export is replaced
 
-"##]]
-        );
+"##]]);
         assert_eq!(lab.read("other.tf"), content);
     }
-    let outcome = lab.run(&["cache", "export", "no/such/facts.txt"]);
-    assert_exit(&outcome, 2);
+    lab.run(&["cache", "export", "no/such/facts.txt"]).exits(2);
 }
 
 #[test]
@@ -229,18 +205,11 @@ fn facts_that_are_too_old_are_still_exported_for_lock_files() {
     assert_eq!(count(&["cache", "export"]), 0);
     assert_eq!(count(&["cache", "export", "-r"]), 2);
     let text = lab.run(&["cache", "stats"]).stdout;
-    assert!(
-        text.contains("ignored    2: it is older than 730 days"),
-        "{text}"
-    );
-    let outcome = lab.run(&["cache", "clean"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    text.has("ignored    2: it is older than 730 days");
+    lab.run(&["cache", "clean"]).stdout_eq(str![[r#"
 removed 2 too old; 0 facts are left
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -251,25 +220,17 @@ fn clean_removes_what_was_asked_for() {
         panic!("two facts and a release")
     };
     lab.write(&format!("{STORE}/{first}"), "");
-    let outcome = lab.run(&["cache", "clean", "--dry-run"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["cache", "clean", "--dry-run"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 would remove 1 broken; 1 fact is left
 
-"#]]
-    );
+"#]]);
     assert_eq!(objects(&lab).len(), 3);
     assert_exit(&lab.run(&["cache", "clean"]), 0);
-    let outcome = lab.run(&["cache", "clean"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["cache", "clean"]).stdout_eq(str![[r#"
 nothing to remove; 1 fact is left
 
-"#]]
-    );
+"#]]);
     assert_exit(&lab.run(&["cache", "import", "facts.txt"]), 0);
     let removed = &json(&lab, &["cache", "clean", "--imported"], 0)["removed"];
     assert_eq!(
@@ -290,8 +251,7 @@ fn no_cache_is_refused() {
         ["--no-cache", "cache", "dir"],
         ["cache", "dir", "--no-cache"],
     ] {
-        let outcome = lab.run(&args);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(&args).exits(2);
         let text = "error: 'lockctl cache' is about what '--no-cache' leaves alone\n";
         assert!(outcome.stderr.starts_with(text), "{}", outcome.stderr);
     }
@@ -311,8 +271,7 @@ fn a_directory_that_others_may_use_is_an_error() {
             &["import", "facts.txt"],
             &["clean", "--all"],
         ] {
-            let outcome = lab.run(&[&["cache"], args].concat());
-            assert_exit(&outcome, 2);
+            let outcome = lab.run(&[&["cache"], args].concat()).exits(2);
             let expected = format!(
                 "error: the facts in {STORE} cannot be used\n  cause: {why}\n  help: correct that, or name \
                  another directory with LOCKCTL_CACHE_DIR\n"

@@ -1,7 +1,7 @@
 //! `cache import`: facts of other machines, and what false ones can do.
 
 use serde_json::json;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::cache::{export, json as store};
 use super::facts::{downloads, lock, locked, timeless};
@@ -37,26 +37,18 @@ pub(super) fn falsified(text: &str) -> String {
 #[test]
 fn imported_facts_replace_downloads_where_the_project_trusts_them() {
     let (registry, lab, _) = fresh();
-    let outcome = lab.run(&["cache", "import", "facts.txt"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["cache", "import", "facts.txt"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 facts.txt: 2 facts imported
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: imported facts replace downloads only with `trust { imported_facts = true }` in .lockctl.hcl
 
-"#]]
-    );
+"#]]);
     let before = downloads(&registry);
     lab.write(".lockctl.hcl", TRUSTING);
-    let outcome = lock(&lab, &[&["--format", "json"], TWO].concat());
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[&["--format", "json"], TWO].concat()).exits(0);
     assert_eq!(downloads(&registry), before, "no package was downloaded");
     assert_eq!(lab.read(LOCK), lab.read("first.hcl"));
     let result: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -173,8 +165,7 @@ fn a_file_is_imported_whole_or_not_at_all() {
     ];
     for (name, content, why) in hostile {
         lab.write("hostile.txt", content);
-        let outcome = lab.run(&["cache", "import", "hostile.txt"]);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(&["cache", "import", "hostile.txt"]).exits(2);
         let expected = format!(
             "error: hostile.txt cannot be imported\n  cause: {why}\n  help: name a file that `lockctl cache \
              export` wrote\n"
@@ -194,17 +185,13 @@ fn an_import_that_contradicts_our_own_fact_is_an_alarm() {
     lab.write("false.txt", falsified(&text));
     assert_exit(&lock(&lab, &["--platform", "darwin_arm64"]), 0);
     let before = lab.run(&["cache", "export"]).stdout;
-    let outcome = lab.run(&["cache", "import", "false.txt"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["cache", "import", "false.txt"]).exits(1);
+    outcome.stderr_eq(str![[r#"
 error: false.txt contradicts facts that are kept
   cause: registry.terraform.io/acme/demo 1.0.0 darwin_arm64: it states h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=, computed here: h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=
   help: nothing was imported; find out who wrote false.txt: what it states is false
 
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stdout, "");
     assert_eq!(
         lab.run(&["cache", "export", "--imported"]).stdout,
@@ -216,19 +203,14 @@ error: false.txt contradicts facts that are kept
     assert!(imported["failure"].is_object());
 
     // The same holds for a file that is to be written, and for two imports.
-    let outcome = lab.run(&["cache", "export", "false.txt", "-r"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("help: nothing was written; "),
-        "{outcome:?}"
-    );
+    let outcome = lab.run(&["cache", "export", "false.txt", "-r"]).exits(1);
+    outcome.stderr_has("help: nothing was written; ");
     assert_eq!(lab.read("false.txt"), falsified(&text));
     move_to(&mut lab, "third");
     assert_exit(&lab.run(&["cache", "import", "false.txt"]), 0);
-    let outcome = lab.run(&["cache", "import", "facts.txt"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["cache", "import", "facts.txt"]).exits(1);
     let help = "help: nothing was imported; one of both is false: `lockctl cache clean --imported`";
-    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
+    outcome.stderr_has(help);
 }
 
 /// A false fact can put a false `h1:` beside signed `zh:` hashes, if the
@@ -256,10 +238,9 @@ fn a_false_fact_counts_only_where_it_is_trusted_and_is_found_by_proof() {
     assert_exit(&lock(&lab, &[&["--prove", "--check"], TWO].concat()), 1);
     // With all packages of the release, the false one is of none.
     let all = ["--prove", "--platform", "all"];
-    let outcome = lock(&lab, &all);
-    assert_exit(&outcome, 1);
+    let outcome = lock(&lab, &all).exits(1);
     let contradicted = "contradict a hash of the lock file\n  cause: h1:AAAAAAAAAA";
-    assert!(outcome.stderr.contains(contradicted), "{outcome:?}");
+    outcome.stderr_has(contradicted);
     assert_exit(&lock(&lab, &[&all[..], &["--repair"]].concat()), 0);
     assert!(!is_false(&lab));
     let stats = &store(&lab, &["cache", "stats"], 0)["stats"];

@@ -1,10 +1,11 @@
 //! Hashes of the version that was locked before, by what the last change of the lock file replaced.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, with_registry};
 use super::{LOCK, assert_exit};
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 /// The hashes of a version: one of these digits in each, and that of the manifest, which all versions share.
 pub(super) fn entry(version: &str, digits: &str) -> String {
@@ -63,10 +64,8 @@ fn an_entry_with_hashes_of_the_version_before_is_an_error() {
     let repo = history(std::slice::from_ref(&old)).unwrap();
     repo.write(LOCK, &edited);
     check(&repo, &all);
-    assert_data_eq!(
-        repo.run(&["verify", "--only", "platforms", "--platform", "linux_amd64"])
-            .stdout,
-        str![[r#"
+    repo.run(&["verify", "--only", "platforms", "--platform", "linux_amd64"])
+            .stdout.reads(str![[r#"
 error[hashes-of-other-version]: example.com/acme/demo 1.1.0 is locked with 5 hashes of 1.0.0
  --> .terraform.lock.hcl:4:5
   |
@@ -88,8 +87,7 @@ error[hashes-of-other-version]: example.com/acme/demo 1.1.0 is locked with 5 has
 
 .terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
-"#]]
-    );
+"#]]);
     // The last change counts, and the whole history is not read.
     check(&history(&[old.clone(), edited.clone(), new]).unwrap(), &[]);
     let later = format!("# one more\n{edited}");
@@ -148,13 +146,9 @@ fn all_lock_files_of_a_repository_are_compared() {
     // A shallow clone does not know what was there before.
     let from = format!("file://{}", repo.path().display());
     repo.git(&["clone", "--quiet", "--depth=1", &from, "clone"]);
-    let outcome = repo
-        .lab
-        .run_in("clone", &["verify", "-r", "--only", "platforms"]);
-    assert!(
-        !outcome.stdout.contains("hashes-of-other-version"),
-        "{outcome:#?}"
-    );
+    repo.lab
+        .run_in("clone", &["verify", "-r", "--only", "platforms"])
+        .stdout_lacks("hashes-of-other-version");
 }
 
 #[test]
@@ -172,12 +166,8 @@ fn the_command_that_is_named_repairs_the_entry() {
     repo.write(LOCK, repo.lab.read(LOCK).replace("1.0.0", "1.1.0"));
     // Without facts, as on another machine.
     let verify = || repo.run(&["verify", "--no-cache", "--platform", "linux_amd64"]);
-    let found = verify();
-    assert_exit(&found, 1);
-    assert!(
-        found.stdout.contains("error[hashes-of-other-version]"),
-        "{found:#?}"
-    );
+    let found = verify().exits(1);
+    found.stdout_has("error[hashes-of-other-version]");
     let named = found
         .stdout
         .split('`')

@@ -5,6 +5,7 @@ use std::process::Command;
 use super::LOCK;
 use super::diff::text;
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const ENTRY: &str = "registry.terraform.io/hashicorp/null 3.2.1 ~> 3.0 | h1:a zh:a";
 const CALL: &str = "module \"m\" {\n  source = \"../../modules/outer\"\n}\n";
@@ -267,10 +268,7 @@ fn a_revision_that_is_none_is_an_error() {
             .unwrap();
         assert_eq!(output.status.code(), Some(2));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            said.contains("names no commit of this repository"),
-            "{said}"
-        );
+        said.has("names no commit of this repository");
         // `diff` takes ranges, so they are tried here, too.
         let has_range =
             said.contains("help: write `HEAD...` for the commit where this branch left HEAD");
@@ -301,25 +299,14 @@ fn lock_works_on_roots_of_which_a_file_changed() {
     let lock = |since: &str| repo.run(&[&args[..], &["--since", since]].concat());
     let outcome = lock("HEAD");
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    assert!(
-        outcome.stderr.contains(
-            "note: a file of 1 of 2 roots changed since HEAD; the others were passed over"
-        ),
-        "{}",
-        outcome.stderr
-    );
+    outcome
+        .stderr_has("note: a file of 1 of 2 roots changed since HEAD; the others were passed over");
     let is_locked = |root: &str| repo.path().join("live").join(root).join(LOCK).exists();
     assert!(is_locked("b") && !is_locked("a"));
     repo.commit("locked");
     let outcome = lock("HEAD");
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
-    assert!(
-        outcome
-            .stderr
-            .contains("note: no file of 2 roots changed since HEAD"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("note: no file of 2 roots changed since HEAD");
     assert!(!is_locked("a"));
     let outcome = lock("nonsense");
     assert_eq!(outcome.code, 2, "{}", outcome.stderr);

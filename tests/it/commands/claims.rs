@@ -55,21 +55,20 @@ fn assert_alarm(outcome: &Outcome, said: &str) {
 fn what_is_stated_of_other_platforms_is_written_and_called_claimed() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&json!({"packages": true}));
-    let outcome = lab.run(&TOFU);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&TOFU).exits(0);
     assert_eq!(zips(&registry), 1);
     let lock = h1(&lab.read(LOCK));
     for platform in ["linux_amd64", "darwin_arm64"] {
         assert!(lock.contains(&own_h1(platform)), "{platform}");
     }
-    assert!(outcome.stdout.contains(" claimed"), "{outcome:#?}");
+    outcome.stdout_has(" claimed");
     let said = "claimed by registry.opentofu.org, and nothing proves";
-    assert!(outcome.stderr.contains(said), "{outcome:#?}");
+    outcome.stderr_has(said);
 
     // Every run says so, new or not.
     let outcome = lab.run(&TOFU);
-    assert!(outcome.stdout.contains("is up to date"), "{outcome:#?}");
-    assert!(outcome.stderr.contains(said), "{outcome:#?}");
+    outcome.stdout_has("is up to date");
+    outcome.stderr_has(said);
 
     // JSON names the source of each.
     let outcome = lab.run(&[&TOFU[..], &["--format", "json"]].concat());
@@ -84,10 +83,9 @@ fn what_is_stated_of_other_platforms_is_written_and_called_claimed() {
     assert!(claimed.iter().all(is_named), "{claimed:?}");
 
     // With --prove every package is looked at, and nothing is only claimed.
-    let outcome = lab.run(&[&TOFU[..], &["--prove"]].concat());
-    assert_exit(&outcome, 0);
-    assert!(outcome.stdout.contains("is up to date"), "{outcome:#?}");
-    assert!(!outcome.stderr.contains("claimed"), "{outcome:#?}");
+    let outcome = lab.run(&[&TOFU[..], &["--prove"]].concat()).exits(0);
+    outcome.stdout_has("is up to date");
+    outcome.stderr_lacks("claimed");
 }
 
 #[test]
@@ -129,10 +127,9 @@ fn enforced_validation_takes_nothing_that_is_stated() {
     lab.env
         .vars
         .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "true".into());
-    let outcome = lab.run(&TOFU);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&TOFU).exits(0);
     assert_eq!(h1(&lab.read(LOCK)), [own_h1("linux_amd64")]);
-    assert!(!outcome.stderr.contains("claimed"), "{outcome:#?}");
+    outcome.stderr_lacks("claimed");
 }
 
 /// `OpenTofu`: written silently, beside the right one (`pkg-own-h1-false`).
@@ -175,10 +172,9 @@ fn attack_a_false_h1_of_a_wanted_platform() {
 fn attack_a_false_h1_of_an_unwanted_platform() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&lies("darwin_arm64 h1:"));
-    let outcome = lab.run(&TOFU);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&TOFU).exits(0);
     let said = "claimed by registry.opentofu.org, and nothing proves";
-    assert!(outcome.stderr.contains(said), "{outcome:#?}");
+    outcome.stderr_has(said);
     assert!(!h1(&lab.read(LOCK)).contains(&own_h1("darwin_arm64")));
     assert!(h1(&lab.read(LOCK)).len() > 1);
 
@@ -226,12 +222,8 @@ fn attack_keys_are_withheld_after_an_h1_was_slipped_in() {
     lab.write(LOCK, &lock);
     registry.add_zip("acme/demo", "1.0.0", "linux_amd64", &other);
     registry.reset(&json!({"no_keys": true}));
-    let outcome = lab.run(&[&TOFU[..], &["--no-cache"]].concat());
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("nothing was written"),
-        "{outcome:#?}"
-    );
+    let outcome = lab.run(&[&TOFU[..], &["--no-cache"]].concat()).exits(1);
+    outcome.stderr_has("nothing was written");
     assert_eq!(lab.read(LOCK), lock);
 }
 
@@ -249,17 +241,15 @@ fn terraform_can_take_what_the_other_registry_states() {
     );
     registry.reset(&json!({"packages": true}));
     let fresh = [&args[..], &["--no-cache"]].concat();
-    let outcome = lab.run(&fresh);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&fresh).exits(0);
     assert_eq!(zips(&registry), 0, "{outcome:#?}");
     assert_eq!(lab.read(LOCK), proven);
     let said = "claimed by registry.opentofu.org, and nothing proves";
-    assert!(outcome.stderr.contains(said), "{outcome:#?}");
+    outcome.stderr_has(said);
 
     // --prove checks them.
-    let outcome = lab.run(&[&args[..], &["--prove"]].concat());
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stderr.contains("claimed"), "{outcome:#?}");
+    let outcome = lab.run(&[&args[..], &["--prove"]].concat()).exits(0);
+    outcome.stderr_lacks("claimed");
     registry.reset(&lies("linux_amd64 h1:"));
     let outcome = lab.run(&[&args[..], &["--prove"]].concat());
     assert_alarm(&outcome, "registry.opentofu.org states");
@@ -267,8 +257,7 @@ fn terraform_can_take_what_the_other_registry_states() {
     // A package that was built anew there has another zh:, and is downloaded.
     remove_lock(&lab);
     registry.reset(&lies("linux_amd64 zh:"));
-    let outcome = lab.run(&fresh);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&fresh).exits(0);
     assert_eq!(zips(&registry), 1, "{outcome:#?}");
     assert_eq!(lab.read(LOCK), proven);
 
@@ -295,24 +284,16 @@ fn verify_says_which_hashes_are_only_claimed() {
         "linux_amd64",
         "-v",
     ];
-    let outcome = lab.run(&verify);
-    assert_exit(&outcome, 0);
-    assert!(outcome.stdout.contains("hashes-claimed"), "{outcome:#?}");
+    lab.run(&verify).exits(0).stdout_has("hashes-claimed");
     let name = "OPENTOFU_ENFORCE_GPG_VALIDATION";
     lab.env.vars.insert(name.into(), "true".into());
-    let outcome = lab.run(&verify);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stdout.contains("hashes-claimed"), "{outcome:#?}");
+    lab.run(&verify).exits(0).stdout_lacks("hashes-claimed");
     lab.env.vars.remove(name);
     registry.reset(&lies("darwin_arm64 zh:"));
-    let outcome = lab.run(&verify);
-    assert_exit(&outcome, 1);
-    assert!(outcome.stdout.contains("stated-hash-false"), "{outcome:#?}");
+    lab.run(&verify).exits(1).stdout_has("stated-hash-false");
     registry.reset(&json!({"packages": true}));
     assert_exit(&lab.run(&[&TOFU[..], &["--prove"]].concat()), 0);
-    let outcome = lab.run(&verify);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stdout.contains("hashes-claimed"), "{outcome:#?}");
+    lab.run(&verify).exits(0).stdout_lacks("hashes-claimed");
 }
 
 /// As many `h1:` as wanted, of other platforms: only what the registry states shows it.
@@ -329,43 +310,28 @@ fn a_stated_h1_that_is_missing_is_a_finding_and_hides_none() {
         let args = ["verify", "--flavor", "opentofu", "--no-cache", wanted];
         lab.run(&[&args[..], more].concat())
     };
-    let offline = verify(&[]);
-    assert_exit(&offline, 0);
+    let offline = verify(&[]).exits(0);
     let counted = "complete by count; 1 provider, h1: hashes for 2 platforms";
-    assert!(offline.stdout.contains(counted), "{offline:#?}");
+    offline.stdout_has(counted);
 
-    let outcome = verify(&["--upstream"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("[platforms-incomplete]"),
-        "{outcome:#?}"
-    );
+    let outcome = verify(&["--upstream"]).exits(1);
+    outcome.stdout_has("[platforms-incomplete]");
     let stated = "none for darwin_arm64; that of darwin_arm64 is stated by registry.opentofu.org";
-    assert!(outcome.stdout.contains(stated), "{outcome:#?}");
+    outcome.stdout_has(stated);
 
     // A package whose zh: is not signed says nothing, nor does one that is recorded.
     registry.reset(&lies("darwin_arm64 zh:"));
-    let outcome = verify(&["--upstream"]);
-    assert!(
-        !outcome.stdout.contains("[platforms-incomplete]"),
-        "{outcome:#?}"
-    );
+    verify(&["--upstream"]).stdout_lacks("[platforms-incomplete]");
     registry.reset(&json!({"packages": true}));
     let right = lab.read(LOCK);
     let second = format!("    \"{}\",\n    \"zh:", own_h1("darwin_arm64"));
     lab.write(LOCK, right.replacen("    \"zh:", &second, 1));
-    let outcome = verify(&["--upstream"]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("complete by count; "),
-        "{outcome:#?}"
-    );
+    let outcome = verify(&["--upstream"]).exits(0);
+    outcome.stdout_has("complete by count; ");
     // Where no list is stated it is a note.
     lab.write(LOCK, right);
     let args = ["verify", "--flavor", "opentofu", "--no-cache", "--upstream"];
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 0);
-    assert!(outcome.stderr.contains("the default list"), "{outcome:#?}");
+    lab.run(&args).exits(0).stderr_has("the default list");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::{Packages, lock_hashes};
+use crate::texts::Text as _;
 
 const TOFU: [&str; 7] = [
     "lock",
@@ -80,12 +81,11 @@ fn said(registry: &Registry, outcome: &Outcome) -> String {
 #[test]
 fn what_a_trusted_mirror_states_is_written_and_called_claimed() {
     let (registry, lab) = with_trusted(DEMO, json!({}));
-    let outcome = lab.run(&TOFU);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&TOFU).exits(0);
     assert_eq!(recorded(&lab), all(&["h1", "zh"], &PLATFORMS));
     let claimed = "6 hashes of 1 provider are claimed by MIRROR/mirror/";
     let said = said(&registry, &outcome);
-    assert!(said.contains(claimed), "{said}");
+    said.has(claimed);
     // `nm-trust-enforce`, `nm-trust-other-host`: only what the own package has.
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     let enforced = "OPENTOFU_ENFORCE_GPG_VALIDATION".to_owned();
@@ -121,10 +121,9 @@ fn nobody_is_trusted_by_an_option() {
 fn attack_the_zip_of_another_platform() {
     let foreign = "terraform-provider-demo_1.0.0_linux_arm64.zip";
     let (_registry, lab) = with_trusted(DEMO, json!({"archives/linux_amd64/url": foreign}));
-    let outcome = lab.run(&TOFU);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&TOFU).exits(2);
     let cause = "the package has none of the hashes that the mirror states";
-    assert!(outcome.stderr.contains(cause), "{outcome:#?}");
+    outcome.stderr_has(cause);
     assert!(!lab.path(LOCK).exists());
 }
 
@@ -134,8 +133,7 @@ fn attack_a_false_h1_of_another_platform() {
     let symbols = &Packages::recorded().hashes;
     let lie = json!({"archives/linux_arm64/hashes/1": symbols["h1(nothing a)"]});
     let (registry, mut lab) = with_trusted(DEMO, lie.clone());
-    let outcome = lab.run(&TOFU);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&TOFU).exits(0);
     let is_counted = said(&registry, &outcome).contains("claimed by MIRROR/mirror/");
     assert!(
         is_counted && recorded(&lab).contains("h1(nothing a)"),
@@ -193,9 +191,7 @@ fn attack_an_h1_is_slipped_in_for_a_mirror_to_come() {
     let slip = json!({"packages/linux_amd64/hashes/+": evil});
     let patch = json!({"kind": "download", "action": "patch", "times": -1, "set": slip});
     registry.reset(&json!({"packages": true, "rules": [patch]}));
-    let outcome = lab.run(&direct);
-    assert_exit(&outcome, 1);
-    assert!(outcome.stderr.contains(evil.as_str()), "{outcome:#?}");
+    lab.run(&direct).exits(1).stderr_has(evil.as_str());
     assert_eq!(lab.read(LOCK), good);
     let zip =
         "mirror/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
@@ -205,5 +201,5 @@ fn attack_an_h1_is_slipped_in_for_a_mirror_to_come() {
     let outcome = lab.run(&[&direct[..], &["--fs-mirror", "mirror", "--dry-run"]].concat());
     assert_exit(&outcome, 0);
     let warning = "a package of the mirror does not match the lock file";
-    assert!(outcome.stderr.contains(warning), "{outcome:#?}");
+    outcome.stderr_has(warning);
 }

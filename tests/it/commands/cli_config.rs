@@ -1,17 +1,17 @@
 //! What is said about a CLI configuration, about files that cannot be read, and about sources.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use crate::commands::registry::with_registry;
-use crate::commands::{assert_exit, simple};
+use crate::commands::simple;
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 /// Locks with a CLI configuration that stops the run before anybody is asked.
 fn stopped(rc: &str) -> Outcome {
     let lab = simple();
     lab.write("rc", rc);
-    let outcome = lab.run(&["lock", "--cli-config", "rc"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["lock", "--cli-config", "rc"]).exits(2);
     outcome
 }
 
@@ -36,9 +36,7 @@ fn installation_methods_are_not_followed_and_that_is_reported() {
     lab.write("rc", format!("provider_installation {{}}\n{hosts}"));
     let said = lab.run(&lock).stderr;
     let (first, _) = said.split_once("\n\n").unwrap();
-    assert_data_eq!(
-        first,
-        str![[r#"
+    first.reads(str![[r#"
 warning[cli-configuration-not-followed]: provider_installation is not followed
  --> rc:1:1
   |
@@ -46,16 +44,12 @@ warning[cli-configuration-not-followed]: provider_installation is not followed
   | ^^^^^^^^^^^^^^^^^^^^^ packages come from registries here, as with `tofu providers lock`, though it has no `direct` method
   |
   = help: follow it with --installation cli, or name a mirror with --fs-mirror DIR
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn an_unclosed_block_is_named() {
-    let outcome = stopped("\nhost \"a.example\" {\n  services = {}\n\ncredentials \"b\" {\n}\n");
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    stopped("\nhost \"a.example\" {\n  services = {}\n\ncredentials \"b\" {\n}\n").stderr_eq(str![[r#"
 error[syntax-error]: CLI configuration cannot be parsed
  --> rc:6:3
   |
@@ -68,8 +62,7 @@ error[syntax-error]: CLI configuration cannot be parsed
   = help: correct it: Terraform ignores a broken file as a whole, and asks hosts without the tokens and services in it
 
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -78,9 +71,7 @@ fn names_stand_in_excerpts_and_values_do_not() {
         "host \"a.example\" {\n  services = { \"providers.v1\" = 5 }\n}\n\
          credentials \"b.example\" {\n  tokn = \"do-not-show\"\n}\nbananas {}\n",
     );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 error[wrong-type]: Invalid service URL
  --> rc:2:16
   |
@@ -106,39 +97,30 @@ error[unsupported-item]: Unsupported block type
   = help: delete the block
 
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_cli_configuration_that_cannot_be_read_says_why() {
     let lab = simple();
-    let outcome = lab.run(&["lock", "--cli-config", "nofile"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["lock", "--cli-config", "nofile"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error[file-unreadable]: Failed to read CLI configuration
 --> nofile:1:1
  = note: [..] (os error 2)
  = help: correct the path
 
 
-"#]]
-    );
-    let outcome = lab.run(&["lock", "--cli-config", "mirror"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    let outcome = lab.run(&["lock", "--cli-config", "mirror"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error[file-unreadable]: Failed to read CLI configuration
 --> mirror:1:1
  = note: is a directory
  = help: name a file
 
 
-"#]]
-    );
+"#]]);
 }
 
 #[cfg(unix)]
@@ -146,19 +128,15 @@ error[file-unreadable]: Failed to read CLI configuration
 fn a_configuration_that_cannot_be_read_says_why() {
     let lab = Lab::new();
     std::os::unix::fs::symlink("nowhere", lab.path("main.tf")).unwrap();
-    let outcome = lab.run(&["lock", "--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["lock", "--fs-mirror", "mirror"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error[file-unreadable]: Failed to read file
 --> main.tf:1:1
  = note: [..] (os error 2)
  = help: correct the path; a link may lead nowhere
 
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -174,11 +152,7 @@ fn a_refused_source_is_marked_and_explained() {
         "main.tf",
         format!("terraform {{\n  required_providers {{\n{entries}  }}\n}}\n"),
     );
-    let outcome = lab.run(&["lock", "--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lab.run(&["lock", "--fs-mirror", "mirror"]).exits(2).stderr_eq(str![[r#"
 error[address-malformed]: Invalid provider type
  --> main.tf:5:16
   |
@@ -196,6 +170,5 @@ error[address-malformed]: Invalid provider type
   = help: did you mean "acme/b-c"?
 
 
-"#]]
-    );
+"#]]);
 }

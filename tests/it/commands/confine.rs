@@ -10,6 +10,7 @@ use lockctl::world::{Confined, Disk as _, Files as _, Replaced, is_outside};
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 /// A word that stands outside only.
 const SECRET: &str = "hunter2";
@@ -32,7 +33,7 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
 #[track_caller]
 fn assert_quiet(outcome: &Outcome) {
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert!(!said.contains(SECRET), "{said}");
+    said.lacks(SECRET);
 }
 
 #[test]
@@ -47,13 +48,8 @@ fn a_hostile_pull_request_learns_nothing_and_is_reported() {
         "provider \"example.com/t/x\" {\n  version = \"2.0.0\"\n  hashes = [\n    \"zh:00\",\n  ]\n}\n",
     );
     // Believed, the project file of the pull request hides two of the findings.
-    let believed = verify(&lab, &[]);
-    assert!(
-        believed.stdout.contains("2 findings turned off"),
-        "{believed:#?}"
-    );
-    let outcome = verify(&lab, &["--config", "trusted.hcl"]);
-    assert_exit(&outcome, 1);
+    verify(&lab, &[]).stdout_has("2 findings turned off");
+    let outcome = verify(&lab, &["--config", "trusted.hcl"]).exits(1);
     for rule in [
         "platforms-incomplete",
         "version-outside-constraint",
@@ -75,8 +71,7 @@ fn a_hostile_pull_request_learns_nothing_and_is_reported() {
         "repo/root/loop/main.tf",
         "variable \"key\" {}\nmodule \"again\" {\n  source = \"../loop\"\n}\n",
     );
-    let outcome = verify(&lab, &["--config", "trusted.hcl"]);
-    assert_exit(&outcome, 2);
+    let outcome = verify(&lab, &["--config", "trusted.hcl"]).exits(2);
     assert_quiet(&outcome);
     for part in [
         "error[module-unreadable]: Unreadable module directory",
@@ -89,10 +84,9 @@ fn a_hostile_pull_request_learns_nothing_and_is_reported() {
     }
     let huge = format!("# {SECRET}\n").repeat(50 * 1024 * 1024 / 10);
     lab.write(&format!("repo/root/{LOCK}"), huge);
-    let outcome = verify(&lab, &["--config", "trusted.hcl"]);
-    assert_exit(&outcome, 2);
+    let outcome = verify(&lab, &["--config", "trusted.hcl"]).exits(2);
     assert_quiet(&outcome);
-    assert!(outcome.stderr.contains("it has more than"), "{outcome:#?}");
+    outcome.stderr_has("it has more than");
 }
 
 #[cfg(unix)]
@@ -133,9 +127,8 @@ fn what_an_option_names_may_lie_elsewhere() {
     let mirror = ["lock", "--fs-mirror", "mirror", "--confine", "repo", "repo"];
     assert_exit(&lab.run(&[&mirror, BOTH].concat()), 0);
     assert_eq!(lab.read(&format!("repo/{LOCK}")), lab.read(LOCK));
-    let outcome = lab.run(&["verify", "--confine", "repo", "."]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("outside of"), "{outcome:#?}");
+    let outcome = lab.run(&["verify", "--confine", "repo", "."]).exits(2);
+    outcome.stderr_has("outside of");
     // What the person keeps outside is passed over, unless it was named.
     let mut lab = lab;
     lab.env.vars.insert("HOME".into(), lab.path("home").into());
@@ -143,20 +136,17 @@ fn what_an_option_names_may_lie_elsewhere() {
     let elsewhere = ONE_PROVIDER.replace("example.com", "localhost:1");
     lab.write("repo/other/main.tf", elsewhere);
     let ask = ["lock", "--confine", "repo", "repo/other"];
-    let outcome = lab.run(&ask);
-    assert!(!outcome.stderr.contains("terraformrc"), "{outcome:#?}");
+    lab.run(&ask).stderr_lacks("terraformrc");
     lab.env.vars.insert(
         "TF_CLI_CONFIG_FILE".into(),
         lab.path("home/.terraformrc").into(),
     );
-    let outcome = lab.run(&ask);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("outside of"), "{outcome:#?}");
+    let outcome = lab.run(&ask).exits(2);
+    outcome.stderr_has("outside of");
     let help = "help: unset TF_CLI_CONFIG_FILE";
-    assert!(outcome.stderr.contains(help), "{outcome:#?}");
-    let outcome = lab.run(&["verify", "--confine", "nowhere"]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("name a directory"), "{outcome:#?}");
+    outcome.stderr_has(help);
+    let outcome = lab.run(&["verify", "--confine", "nowhere"]).exits(2);
+    outcome.stderr_has("name a directory");
 }
 
 /// A directory `top` with a file, links of all kinds, and a file beside it.
@@ -260,8 +250,7 @@ fn no_repository_of_this_machine_is_fetched() {
             source.replace("//secret", "/secret")
         );
         lab.write("repo/root/main.tf", call);
-        let outcome = verify(&lab, &["--modules", "fetch", "--only", "configuration"]);
-        assert_exit(&outcome, 2);
+        let outcome = verify(&lab, &["--modules", "fetch", "--only", "configuration"]).exits(2);
         assert_quiet(&outcome);
         let said = format!("{}{}", outcome.stdout, outcome.stderr);
         assert!(

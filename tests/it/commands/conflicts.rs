@@ -1,11 +1,12 @@
 //! Requirements that no version meets: which places clash, and what would solve it.
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
+use super::LOCK;
 use super::outdated::{locks, mirror, outdated, requires};
-use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 fn lock(lab: &Lab) -> Outcome {
     lab.run(&[
@@ -36,153 +37,110 @@ const OFFERED: &[&str] = &["1.0.0", "1.4.0", "2.0.0", "2.1.0"];
 #[test]
 fn two_places_that_exclude_each_other_are_named_with_the_ways_out() {
     let lab = modules(OFFERED, ">= 2.0.0", &["", ">= 1.0", "< 2.0.0"]);
-    let outcome = lock(&lab);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr.clone(),
-        str![[r#"
+    let outcome = lock(&lab).exits(2);
+    outcome.stderr.clone().reads(str![[r#"
 error: no offered version of example.com/t/a meets the constraints ">= 1.0.0, >= 2.0.0, < 2.0.0"
   cause: ">= 2.0.0" at main.tf:3 and "< 2.0.0" at m2/main.tf:3 (module.m2) exclude each other
   cause: the newest offered version that each allows: 2.1.0 by ">= 2.0.0", 1.4.0 by "< 2.0.0"
   help: to select 2.1.0, change "< 2.0.0" at m2/main.tf:3 (module.m2); to select 1.4.0, change ">= 2.0.0" at main.tf:3
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
     // The others say the same.
-    let compared = outdated(&lab, &[]);
-    assert_exit(&compared, 2);
-    assert!(compared.stderr.contains(&outcome.stderr), "{compared:#?}");
+    outdated(&lab, &[]).exits(2).stderr_has(&outcome.stderr);
 }
 
 #[test]
 fn one_place_that_allows_nothing_offered_is_named_alone() {
     let lab = modules(OFFERED, ">= 3.0.0", &["< 2.0.0, != 1.4.0"]);
-    let outcome = lock(&lab);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab).exits(2).stderr_eq(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "!= 1.4.0, < 2.0.0, >= 3.0.0"
   cause: ">= 3.0.0" at main.tf:3 and "!= 1.4.0, < 2.0.0" at m0/main.tf:3 (module.m0) exclude each other
   cause: the newest offered version that each allows: none by ">= 3.0.0", 1.0.0 by "!= 1.4.0, < 2.0.0"
   help: to select 1.0.0, change ">= 3.0.0" at main.tf:3
 
-"#]]
-    );
+"#]]);
     let lab = modules(&["1.0.0"], "> 1.0.0", &[]);
-    assert_data_eq!(
-        lock(&lab).stderr,
-        str![[r#"
+    lock(&lab).stderr.reads(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "> 1.0.0"
   cause: "> 1.0.0" at main.tf:3 does not allow the only offered version, 1.0.0
   help: to select 1.0.0, change "> 1.0.0" at main.tf:3
 
-"#]]
-    );
+"#]]);
     let lab = modules(OFFERED, "> 2.0.0, < 1.0.0", &[]);
-    assert_data_eq!(
-        lock(&lab).stderr,
-        str![[r#"
+    lock(&lab).stderr.reads(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "< 1.0.0, > 2.0.0"
   cause: "< 1.0.0, > 2.0.0" at main.tf:3 excludes every version
   help: to select 2.1.0, change "< 1.0.0, > 2.0.0" at main.tf:3
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn places_that_leave_only_what_is_not_offered_are_named() {
     let lab = modules(OFFERED, "> 1.4.0", &["< 2.0.0", "< 2.0.0"]);
-    let outcome = lock(&lab);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab).exits(2).stderr_eq(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "> 1.4.0, < 2.0.0"
   cause: "> 1.4.0" at main.tf:3 and "< 2.0.0" at m0/main.tf:3 (module.m0) and at 1 more place together do not allow any of the 4 offered versions
   cause: the newest offered version that each allows: 2.1.0 by "> 1.4.0", 1.4.0 by "< 2.0.0"
   help: to select 2.1.0, change "< 2.0.0" at m0/main.tf:3 (module.m0) and at 1 more place; to select 1.4.0, change "> 1.4.0" at main.tf:3
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_pre_release_that_must_be_named_is_offered_as_the_way_out() {
     let lab = modules(&["1.0.0", "2.0.0-rc1"], ">= 2.0.0-rc1", &[]);
-    assert_data_eq!(
-        lock(&lab).stderr,
-        str![[r#"
+    lock(&lab).stderr.reads(str![[r#"
 error: no offered version of example.com/t/a meets the constraints ">= 2.0.0-rc1"
   cause: ">= 2.0.0-rc1" at main.tf:3 does not allow any of the 2 offered versions
   help: a pre-release is selected only where a constraint names it exactly: to select the newest one that meets the others, write version = "2.0.0-rc1"
 
-"#]]
-    );
+"#]]);
     let lab = modules(&["2.0.0-rc1"], "", &[]);
-    assert_data_eq!(
-        lock(&lab).stderr,
-        str![[r#"
+    lock(&lab).stderr.reads(str![[r#"
 error: no offered version of example.com/t/a is a release, and no constraint names a pre-release exactly
   cause: required in main.tf:3
   help: a pre-release is selected only where a constraint names it exactly: to select the newest one that meets the others, write version = "2.0.0-rc1"
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_locked_version_outside_the_constraints_moves_by_update() {
     let lab = modules(OFFERED, "~> 2.0", &[">= 1.0", "> 1.0.0"]);
     lab.write(LOCK, locks(&[("a", "1.0.0")]));
-    let outcome = lock(&lab);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab).exits(2).stderr_eq(str![[r#"
 error: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"
   cause: "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0
   help: run `lockctl update . --flavor terraform@1.11 --fs-mirror mirror example.com/t/a` to select another version, or change the constraint
 
-"#]]
-    );
+"#]]);
     // Here it would move by a command, so nothing failed.
-    let compared = outdated(&lab, &[]);
-    assert_exit(&compared, 0);
-    assert_data_eq!(
-        compared.stdout,
-        str![[r#"
+    let compared = outdated(&lab, &[]).exits(0);
+    compared.stdout_eq(str![[r#"
 PROVIDER         LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a  1.0.0   2.1.0 (major)  2.1.0 (major)  not allowed
 .terraform.lock.hcl: the only provider is locked at a version that is not allowed (`lockctl update . --flavor terraform@1.11` moves it)
 
-"#]]
-    );
-    assert_data_eq!(
-        compared.stderr,
-        str![[r#"
+"#]]);
+    compared.stderr_eq(str![[r#"
 warning: the locked version 1.0.0 of example.com/t/a does not meet the constraints "> 1.0.0, >= 1.0.0, ~> 2.0"; "~> 2.0" at main.tf:3 and "> 1.0.0" at m1/main.tf:3 (module.m1) do not allow 1.0.0; run `lockctl update . --flavor terraform@1.11 example.com/t/a` to select another version, or change the constraint
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_locked_version_moves_nowhere_if_the_constraints_exclude_each_other() {
     let lab = modules(OFFERED, "~> 2.0", &["< 2.0.0"]);
     lab.write(LOCK, locks(&[("a", "1.0.0")]));
-    assert_data_eq!(
-        lock(&lab).stderr,
-        str![[r#"
+    lock(&lab).stderr.reads(str![[r#"
 error: the locked version 1.0.0 of example.com/t/a does not meet the constraints "~> 2.0, < 2.0.0"
   cause: "~> 2.0" at main.tf:3 does not allow 1.0.0
   cause: "~> 2.0" at main.tf:3 and "< 2.0.0" at m0/main.tf:3 (module.m0) exclude each other
   help: change one of these constraints
 
-"#]]
-    );
+"#]]);
 }
 
 /// Hundreds of places, of which hundreds are needed for the conflict.
@@ -193,20 +151,14 @@ fn the_message_about_hundreds_of_places_is_short() {
     let excluded: Vec<String> = (0..300).map(|patch| format!("!= 1.0.{patch}")).collect();
     let excluded: Vec<&str> = excluded.iter().map(String::as_str).collect();
     let lab = modules(&offered, "~> 1.0.0", &excluded);
-    let outcome = lock(&lab);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab).exits(2).stderr_eq(str![[r#"
 error: no offered version of example.com/t/a meets the constraints "~> 1.0.0, != 1.0.0, != 1.0.1, != 1.0.2, != 1.0.3, != 1.0.4, != 1.0.5, != 1.0.6, and 293 more"
   cause: together these do not allow any of the 40 offered versions: "!= 1.0.0" at m0/main.tf:3 (module.m0), "!= 1.0.1" at m1/main.tf:3 (module.m1), "!= 1.0.2" at m2/main.tf:3 (module.m2), "!= 1.0.3" at m3/main.tf:3 (module.m3), "!= 1.0.4" at m4/main.tf:3 (module.m4) and 35 more
   cause: the newest offered version that each allows: 1.0.39 by "!= 1.0.0", 1.0.39 by "!= 1.0.1", 1.0.39 by "!= 1.0.2", 1.0.39 by "!= 1.0.3", 1.0.39 by "!= 1.0.4" and 35 more
   help: to select 1.0.39, change "!= 1.0.39" at m39/main.tf:3 (module.m39); to select 1.0.38, change "!= 1.0.38" at m38/main.tf:3 (module.m38); to select 1.0.37, change "!= 1.0.37" at m37/main.tf:3 (module.m37)
 
-"#]]
-    );
-    let compared = outdated(&lab, &[]);
-    assert_exit(&compared, 2);
+"#]]);
+    let compared = outdated(&lab, &[]).exits(2);
     let longest = compared.stdout.lines().map(str::len).max();
     assert!(longest < Some(400), "{}", compared.stdout);
 }
@@ -214,8 +166,7 @@ error: no offered version of example.com/t/a meets the constraints "~> 1.0.0, !=
 #[test]
 fn programs_read_what_each_place_allows() {
     let lab = modules(OFFERED, ">= 2.0.0", &["< 2.0.0"]);
-    let outcome = outdated(&lab, &["--format", "json"]);
-    assert_exit(&outcome, 2);
+    let outcome = outdated(&lab, &["--format", "json"]).exits(2);
     let said: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
     let row = &said["roots"][0]["providers"][0];
     assert_eq!(row["state"], "conflict");

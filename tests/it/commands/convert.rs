@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
+use crate::texts::Text as _;
 
 /// A root whose provider is locked for Terraform.
 fn locked_for_terraform() -> (Registry, Lab) {
@@ -26,32 +27,24 @@ fn convert(lab: &Lab, to: &str, more: &[&str]) -> Outcome {
 fn a_lock_file_is_converted_and_back() {
     let (registry, lab) = locked_for_terraform();
     let before = lab.read(LOCK);
-    let outcome = convert(&lab, "opentofu", &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &(outcome.stdout + &outcome.stderr)),
-        str![[r#"
+    let outcome = convert(&lab, "opentofu", &[]).exits(0);
+    steady(&registry, &(outcome.stdout + &outcome.stderr)).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  signed, key ID KEYID
 updated .terraform.lock.hcl for OpenTofu; 1 entry converted
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
-"#]]
-    );
+"#]]);
     let converted = before
         .replace("registry.terraform.io", "registry.opentofu.org")
         .replace("terraform init", "tofu init");
     assert_eq!(lab.read(LOCK), converted);
 
-    let again = convert(&lab, "opentofu", &["--check"]);
-    assert_exit(&again, 0);
-    assert_data_eq!(
-        steady(&registry, &again.stdout),
-        str![[r#"
+    let again = convert(&lab, "opentofu", &["--check"]).exits(0);
+    steady(&registry, &again.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  signed, key ID KEYID
 .terraform.lock.hcl is up to date
 
-"#]]
-    );
+"#]]);
 
     assert_exit(&convert(&lab, "terraform", &[]), 0);
     assert_eq!(lab.read(LOCK), before);
@@ -61,13 +54,9 @@ acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  signed, key ID KE
 fn nothing_is_written_with_check_or_dry_run() {
     let (registry, lab) = locked_for_terraform();
     let before = lab.read(LOCK);
-    let outcome = convert(&lab, "opentofu", &["--check"]);
-    assert_exit(&outcome, 1);
-    let outcome = convert(&lab, "opentofu", &["--dry-run"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    convert(&lab, "opentofu", &["--check"]).exits(1);
+    let outcome = convert(&lab, "opentofu", &["--dry-run"]).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes to add  signed, key ID KEYID
 notice: the header is that of `tofu init` now
 notice  registry.opentofu.org/acme/demo  1.0.0  host-switched  now from registry.opentofu.org
@@ -75,8 +64,7 @@ notice  registry.opentofu.org/acme/demo  1.0.0  host-switched  now from registry
     + provider = registry.opentofu.org/acme/demo
 .terraform.lock.hcl would change for OpenTofu, 1 entry to convert; nothing was written
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
 }
 
@@ -85,24 +73,18 @@ fn a_version_that_the_other_registry_lacks_is_an_error() {
     let (registry, lab) = locked_for_terraform();
     let before = lab.read(LOCK).replace("\"1.0.0\"", "\"1.0.9\"");
     lab.write(LOCK, &before);
-    let outcome = convert(&lab, "opentofu", &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = convert(&lab, "opentofu", &[]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: registry.opentofu.org does not offer acme/demo 1.0.9
   cause: registry.terraform.io/acme/demo 1.0.9 is locked
   help: lock a version that both registries have: this one has 1.2.0, and `lockctl update acme/demo@1.2.0` moves to it if the other has it, too; then convert again
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
 
     // Without configuration the entry is not known to be required, and is no less missing.
     std::fs::remove_file(lab.path("main.tf")).unwrap();
-    let outcome = convert(&lab, "opentofu", &[]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("1.0.9"), "{}", outcome.stderr);
+    convert(&lab, "opentofu", &[]).exits(2).stderr_has("1.0.9");
     assert_eq!(lab.read(LOCK), before);
 }
 
@@ -114,18 +96,14 @@ fn a_provider_that_the_other_registry_lacks_is_an_error() {
     let config =
         "terraform {\n  required_providers {\n    absent = { source = \"acme/absent\" }\n  }\n}\n";
     lab.write("main.tf", config);
-    let outcome = convert(&lab, "opentofu", &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = convert(&lab, "opentofu", &[]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: registry.opentofu.org does not offer the provider acme/absent
   cause: registry.terraform.io/acme/absent 1.0.0 is locked
   cause: the registry of registry.opentofu.org has no provider registry.opentofu.org/acme/absent
   help: write the source address in full, as "registry.terraform.io/acme/absent", to keep it where it is
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), lock);
 }
 
@@ -166,28 +144,21 @@ fn what_cannot_be_converted_is_listed() {
     let (registry, lab) = with_registry(MIXED);
     lab.write(LOCK, MIXED_LOCK);
     lab.write(".lockctl.hcl", "flavor = \"terraform@1.11\"\n");
-    let outcome = convert(&lab, "opentofu", &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = convert(&lab, "opentofu", &[]).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  any version  kept  2 platforms  6 hashes added  signed, key ID KEYID
 example.com/acme/local 0.1.0 stays as it is: it is on another registry
 registry.terraform.io/acme/other 1.0.0 stays as it is: main.tf:4 names its registry
 updated .terraform.lock.hcl for OpenTofu; 1 entry converted; 6 hashes added: 4 signed, 2 proven
 
-"#]]
-    );
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+"#]]);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 warning: .lockctl.hcl states flavor = "terraform@1.11": change that, else the other commands read this root as before
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 note: removed, since neither configuration nor state requires it: registry.terraform.io/acme/unneeded
 note: a rewrite drops 1 comment, as Terraform and OpenTofu do
 
-"#]]
-    );
+"#]]);
     let lock = lab.read(LOCK);
     assert!(lock.starts_with("# This file is maintained automatically by \"tofu init\""));
     assert!(
@@ -195,7 +166,7 @@ note: a rewrite drops 1 comment, as Terraform and OpenTofu do
         "an entry on another host stays:\n{lock}"
     );
     let other = "provider \"registry.terraform.io/acme/other\" {\n  version = \"1.0.0\"\n}\n";
-    assert!(lock.contains(other), "{lock}");
+    lock.has(other);
 
     lab.write(LOCK, MIXED_LOCK);
     let outcome = convert(&lab, "opentofu", &["--format", "json", "--dry-run"]);
@@ -226,35 +197,25 @@ note: a rewrite drops 1 comment, as Terraform and OpenTofu do
 fn terraform_does_not_read_what_only_opentofu_reads() {
     let (registry, lab) = with_registry("");
     lab.write("main.tofu", DEMO);
-    let outcome = lab.run(&[&["lock", "--no-cache"], TWO].concat());
-    assert_exit(&outcome, 0);
+    lab.run(&[&["lock", "--no-cache"], TWO].concat()).exits(0);
     let before = lab.read(LOCK);
     // Configuration is there, and Terraform finds nothing in it.
-    let outcome = convert(&lab, "terraform", &["--dry-run"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = convert(&lab, "terraform", &["--dry-run"]).exits(0);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 warning: Terraform does not read the `.tofu` files beside the lock file
 note: would be removed, since neither configuration nor state requires it: registry.opentofu.org/acme/demo
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
 
     let builtin = "terraform {\n  required_providers {\n    t = { source = \"opentofu.org/builtin/terraform\" }\n  }\n}\n";
     lab.write("main.tf", builtin);
-    let outcome = convert(&lab, "terraform", &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    convert(&lab, "terraform", &[]).exits(2).stderr_eq(str![[r#"
 error: Terraform has no provider opentofu.org/builtin/terraform
   cause: only OpenTofu knows it as built in; it is required by main.tf:3
   help: write the source address terraform.io/builtin/terraform, which both programs know
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
 }
 
@@ -269,14 +230,13 @@ fn the_state_may_keep_an_entry_where_it_is() {
 "outputs": {}, "resources": [{"mode": "managed", "type": "demo_a", "name": "a",
 "provider": "provider[\"registry.opentofu.org/acme/demo\"]", "instances": []}], "check_results": null}"#;
     lab.write("terraform.tfstate", state);
-    let outcome = convert(&lab, "terraform", &[]);
-    assert_exit(&outcome, 0);
+    let outcome = convert(&lab, "terraform", &[]).exits(0);
     let says = "registry.opentofu.org/acme/demo 1.0.0 stays as it is: the state names its registry \
                 (terraform.tfstate); `terraform state replace-provider` changes that";
-    assert!(outcome.stdout.contains(says), "{}", outcome.stdout);
+    outcome.stdout_has(says);
     let lock = lab.read(LOCK);
     for host in ["registry.terraform.io", "registry.opentofu.org"] {
-        assert!(lock.contains(&format!("\"{host}/acme/demo\"")), "{lock}");
+        lock.has(&format!("\"{host}/acme/demo\""));
     }
 }
 
@@ -285,48 +245,35 @@ fn an_own_entry_counts_before_that_of_the_other_registry() {
     let (_registry, lab) = locked_for_terraform();
     let own = "\nprovider \"registry.opentofu.org/acme/demo\" {\n  version = \"1.0.1\"\n}\n";
     lab.write(LOCK, lab.read(LOCK) + own);
-    let outcome = convert(&lab, "opentofu", &[]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("1.0.1"), "{}", outcome.stderr);
+    convert(&lab, "opentofu", &[]).exits(2).stderr_has("1.0.1");
 }
 
 #[test]
 fn a_stranger_is_told_what_is_missing() {
     let lab = Lab::new();
-    let outcome = lab.run(&["convert", "--to", "opentofu"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["convert", "--to", "opentofu"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: no configuration in .
   cause: there is no .tf or .tofu file
   help: name the directory of a root module
 
-"#]]
-    );
+"#]]);
     lab.write("main.tf", DEMO);
-    let outcome = lab.run(&["convert", "--to", "opentofu"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["convert", "--to", "opentofu"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: there is no .terraform.lock.hcl
   help: run `lockctl lock . --flavor opentofu@1.12` to create it
 
-"#]]
-    );
+"#]]);
     lab.write(LOCK, "provider {");
-    let outcome = lab.run(&["convert", "--to", "opentofu"]);
-    assert_exit(&outcome, 2);
+    lab.run(&["convert", "--to", "opentofu"]).exits(2);
     for wrong in [
         &["convert"][..],
         &["convert", "--to", "auto"],
         &["convert", "--to", "pulumi"],
         &["convert", "--to", "opentofu", "--flavor", "terraform"],
     ] {
-        let outcome = lab.run(wrong);
-        assert_exit(&outcome, 2);
-        assert!(outcome.stderr.contains("--to"), "{}", outcome.stderr);
+        lab.run(wrong).exits(2).stderr_has("--to");
     }
 }
 
@@ -334,8 +281,7 @@ error: there is no .terraform.lock.hcl
 fn roots_that_were_searched_for_need_no_lock_file() {
     let (_registry, lab) = locked_for_terraform();
     lab.write("live/a/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
-    let outcome = convert(&lab, "opentofu", &["-r"]);
-    assert_exit(&outcome, 0);
+    let outcome = convert(&lab, "opentofu", &["-r"]).exits(0);
     let lines: BTreeSet<&str> = outcome.stdout.lines().collect();
     assert!(
         lines.iter().any(|line| line.contains("nothing to convert")),

@@ -30,21 +30,14 @@ fn roots() -> Lab {
 fn annotations_have_one_notice_for_the_run() {
     let lab = roots();
     let args = ["verify", "-r", "live", "--no-cache", "--format", "github"];
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&args).exits(0);
     let notices = |text: &str| {
         text.lines()
             .filter(|line| line.starts_with("::notice"))
             .count()
     };
     assert_eq!(notices(&outcome.stdout), 1, "{}", outcome.stdout);
-    assert!(
-        outcome
-            .stdout
-            .contains("3 of 3 entries have h1: hashes for 1 of the 5 common platforms"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has("3 of 3 entries have h1: hashes for 1 of the 5 common platforms");
     // Each place is shown on request, and programs always get it.
     let verbose = lab.run(&[&args[..], &["-v"]].concat());
     assert!(notices(&verbose.stdout) > 3, "{}", verbose.stdout);

@@ -1,12 +1,13 @@
 //! What a project file demands of packages, and `lock` enforces.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, lock, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
 use crate::registry::{Origin, Registry, TestKey};
+use crate::texts::Text as _;
 
 const ONE: [&str; 2] = ["--platform", "linux_amd64"];
 
@@ -26,17 +27,13 @@ fn zips(registry: &Registry) -> usize {
 fn a_release_that_another_key_signs_is_refused_before_it_is_downloaded() {
     let (registry, lab) = with_registry(DEMO);
     pin(&lab, "34365D9472D7468F");
-    let outcome = lock(&lab, &ONE);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &ONE).exits(1);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: registry.terraform.io/acme/demo 1.0.0 is signed by key KEYID, which the policy does not pin
   cause: key 34365D9472D7468F is pinned in .lockctl.hcl:2
   help: nothing was written or downloaded; only if the publisher says that the key has changed, pin the new one
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
     assert_eq!(zips(&registry), 0);
 
@@ -71,18 +68,14 @@ fn packages_of_mirrors_have_no_signature() {
         &url,
     ];
     lab.write(".lockctl.hcl", "trust {\n  require_signature = true\n}\n");
-    let outcome = lock(&lab, &from_mirror);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &from_mirror).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 is not signed: https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_darwin_arm64.zip
   cause: a signature is required in .lockctl.hcl:2
   cause: the same applies to linux_amd64
   help: nothing was written or downloaded; mirrors do not sign packages, and registry.terraform.io may name no key: lock from a registry that signs this release
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
     assert_eq!(zips(&registry), 0);
     // A registry signs.
@@ -90,13 +83,8 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 is 
 
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     pin(&lab, &TestKey::Main.id());
-    let outcome = lock(&lab, &from_mirror);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("is pinned in .lockctl.hcl:2"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lock(&lab, &from_mirror).exits(1);
+    outcome.stderr_has("is pinned in .lockctl.hcl:2");
     lab.write(".lockctl.hcl", "trust {\n  require_signature = false\n}\n");
     assert_exit(&lock(&lab, &from_mirror), 0);
 }
@@ -105,11 +93,7 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 is 
 fn a_provider_that_is_not_allowed_is_not_asked_for() {
     let (registry, lab) = with_registry(DEMO);
     lab.write(".lockctl.hcl", "policy {\n  allow = [\"hashicorp/*\"]\n}\n");
-    let outcome = lock(&lab, &ONE);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &ONE).exits(1).stderr_eq(str![[r#"
 error[provider-not-allowed]: registry.terraform.io/acme/demo is not a provider that the policy allows
  --> .lockctl.hcl:2:11
   |
@@ -124,18 +108,13 @@ error[provider-not-allowed]: registry.terraform.io/acme/demo is not a provider t
   = help: use another provider, or add "registry.terraform.io/acme/demo" to `allow` in .lockctl.hcl
 
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists() && registry.entries().is_empty());
     let off = "rule \"provider-not-allowed\" {\n  level = \"off\"\n  provider = \"acme/demo\"\n  \
                reason = \"soon removed\"\n}\n";
     lab.write(".lockctl.hcl", lab.read(".lockctl.hcl") + off);
-    let outcome = lock(&lab, &ONE);
-    assert_exit(&outcome, 0);
-    assert!(
-        !outcome.stderr.contains("provider-not-allowed"),
-        "{outcome:?}"
-    );
+    let outcome = lock(&lab, &ONE).exits(0);
+    outcome.stderr_lacks("provider-not-allowed");
     lab.write(".lockctl.hcl", "policy {\n  allow = [\"acme/*\"]\n}\n");
     assert_exit(&lock(&lab, &ONE), 0);
 }
@@ -147,12 +126,11 @@ fn a_provider_that_is_not_allowed_is_locked_with_a_warning_if_that_is_its_level(
     for level in ["warning", "note"] {
         let rule = format!("rule \"provider-not-allowed\" {{\n  level = \"{level}\"\n}}\n");
         lab.write(".lockctl.hcl", format!("{policy}{rule}"));
-        let outcome = lock(&lab, &ONE);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, &ONE).exits(0);
         let title = format!(
             "{level}[provider-not-allowed]: registry.terraform.io/acme/demo is not a provider that the policy allows\n"
         );
-        assert!(outcome.stderr.contains(&title), "{}", outcome.stderr);
+        outcome.stderr_has(&title);
         assert!(lab.path(LOCK).exists());
     }
 }

@@ -1,11 +1,12 @@
 //! `lock` with a failing place of a package: the other public registry has the same zip, which its hash proves.
 
 use serde_json::json;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::mirror::zips_requested;
 use super::registry::{DEMO, lock, steady, with_registry};
 use super::{LOCK, assert_exit};
+use crate::texts::Text as _;
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
 
@@ -26,8 +27,7 @@ fn a_place_that_fails_is_left_for_the_other_registry() {
         rule["times"] = 1.into();
         registry.reset(&json!({ "rules": [rule] }));
         std::fs::remove_file(lab.path(LOCK)).unwrap();
-        let outcome = lock(&lab, ONE);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, ONE).exits(0);
         assert_eq!(lab.read(LOCK), right, "{action}");
         assert_eq!(zips_requested(&registry), 2, "{action}");
         assert!(
@@ -50,7 +50,7 @@ fn other_bytes_are_refused_everywhere() {
     assert!(!lab.path(LOCK).exists());
     assert_eq!(zips_requested(&registry), 2);
     let first = steady(&registry, &outcome.stderr);
-    assert!(!first.contains("registry.opentofu.org"), "{first}");
+    first.lacks("registry.opentofu.org");
 }
 
 /// The other registry publishes another zip, which is not downloaded.
@@ -61,8 +61,7 @@ fn another_zip_is_not_downloaded() {
         {"kind": "package", "action": "status", "status": 403, "times": -1},
         {"kind": "download", "action": "wrong_checksum", "skip": 1, "times": -1},
     ]}));
-    let outcome = lock(&lab, ONE);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, ONE).exits(2);
     assert_eq!(zips_requested(&registry), 1);
-    assert_data_eq!(steady(&registry, &outcome.stdout), str![[r#""#]]);
+    steady(&registry, &outcome.stdout).reads(str![[r#""#]]);
 }

@@ -1,9 +1,10 @@
 //! `lockctl diff` on two files.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 const HEADER: &str = "\
 # This file is maintained automatically by \"terraform init\".
@@ -63,29 +64,21 @@ fn diff(old: &str, new: &str, more: &[&str]) -> Outcome {
 
 #[test]
 fn one_line_for_each_provider_and_a_verdict() {
-    let outcome = diff(&text(OLD), &text(NEW), &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = diff(&text(OLD), &text(NEW), &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 danger   registry.terraform.io/hashicorp/null  3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
 notice   example.com/a/new                     1.0.0           added
 notice   registry.terraform.io/hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
 routine  registry.terraform.io/a/gone          1.0.0           removed
 1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: registry.terraform.io/hashicorp/null
 
-"#]]
-    );
+"#]]);
     assert!(outcome.stderr.is_empty(), "{}", outcome.stderr);
 }
 
 #[test]
 fn details_are_shown_on_request() {
-    let outcome = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["-v"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["-v"]).exits(0).stdout_eq(str![[r#"
 notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
     - version = 5.31.0
     + version = 6.0.0
@@ -97,8 +90,7 @@ notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  
     + zh:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb
 1 provider upgraded with new constraints, nothing alarming
 
-"#]]
-    );
+"#]]);
     let colored = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["--color", "always"]);
     let grade = "\u{1b}[1m\u{1b}[36mnotice\u{1b}[0m  hashicorp/aws";
     assert!(colored.stdout.starts_with(grade), "{:?}", colored.stdout);
@@ -106,11 +98,7 @@ notice  hashicorp/aws  5.31.0 → 6.0.0  upgraded (major), constraints-changed  
 
 #[test]
 fn markdown_has_a_table_and_folded_details() {
-    let outcome = diff(&text(OLD), &text(NEW), &["--format", "markdown"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    diff(&text(OLD), &text(NEW), &["--format", "markdown"]).exits(0).stdout_eq(str![[r#"
 **1 provider added, 1 removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: registry.terraform.io/hashicorp/null**
 
 | Risk | Provider | Version | Change |
@@ -164,18 +152,14 @@ fn markdown_has_a_table_and_folded_details() {
 </details>
 
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn json_has_every_fact() {
-    let outcome = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = diff(&text(&OLD[1..2]), &text(&NEW[1..2]), &["--format", "json"]).exits(0);
     let (files, rest) = outcome.stdout.split_once("  \"verdict\"").unwrap();
-    assert_data_eq!(
-        files,
-        str![[r#"
+    files.reads(str![[r#"
 {
   "format_version": "1.0",
   "command": "diff",
@@ -227,8 +211,7 @@ fn json_has_every_fact() {
     }
   ],
 
-"#]]
-    );
+"#]]);
     assert!(rest.contains("with new constraints, nothing alarming"));
 }
 
@@ -299,30 +282,23 @@ fn a_file_may_come_or_go() {
     lab.write("empty/main.tf", "");
     let gone = lab.run(&["diff", "full", "empty", "--fail-on", "warning"]);
     assert_exit(&gone, 1);
-    assert_data_eq!(
-        gone.stdout,
-        str![[r#"
+    gone.stdout_eq(str![[r#"
 warning: the file was removed, so the next init selects versions anew and accepts any package
 routine  a/x  1.0.0  removed  the configuration no longer requires it
 1 provider removed; warning: the file itself
 
-"#]]
-    );
+"#]]);
     if cfg!(windows) {
         // There is no such file.
         return;
     }
-    let came = lab.run(&["diff", "/dev/null", "full"]);
-    assert_exit(&came, 0);
-    assert_data_eq!(
-        came.stdout,
-        str![[r#"
+    let came = lab.run(&["diff", "/dev/null", "full"]).exits(0);
+    came.stdout_eq(str![[r#"
 routine: the file is new
 notice  a/x  1.0.0  added
 1 provider added, nothing alarming
 
-"#]]
-    );
+"#]]);
     assert_exit(&lab.run(&["diff", "empty", "empty"]), 2);
     assert_exit(&lab.run(&["diff", "full", "nowhere"]), 2);
     assert_exit(&lab.run(&["show", "full", "--format", "markdown"]), 2);
@@ -331,20 +307,16 @@ notice  a/x  1.0.0  added
 #[test]
 fn what_can_be_read_of_a_broken_file_is_compared() {
     let broken = text(NEW).replacen("version     = \"1.0.0\"", "version = ", 1);
-    let outcome = diff(&text(OLD), &broken, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = diff(&text(OLD), &broken, &[]).exits(2);
+    outcome.stdout_eq(str![[r#"
 warning: the file is broken: only what can be read is compared
 danger   hashicorp/null  3.2.1           hashes-replaced                        1 of 1 zh: was replaced, but the version did not change: another mirror, a release that was published again, or tampering
 notice   hashicorp/aws   5.31.0 → 6.0.0  upgraded (major), constraints-changed  the constraints changed (~> 5.0 → ~> 6.0)
 routine  a/gone          1.0.0           removed
 1 provider removed, 1 upgraded with new constraints, 1 with other hashes under the same version; danger: hashicorp/null; warning: the file itself
 
-"#]]
-    );
-    assert!(outcome.stderr.contains("new.hcl:5"), "{}", outcome.stderr);
+"#]]);
+    outcome.stderr_has("new.hcl:5");
 }
 
 #[test]
@@ -353,11 +325,7 @@ fn hostile_text_stays_text() {
     let evil = text(&["registry.terraform.io/a/x 1.0.0 | h1:a"])
         .replace("\"h1:", &format!("\"{hash}\",\n    \"h1:"));
     let plain = text(&["registry.terraform.io/a/x 1.0.0 | h1:a"]);
-    let outcome = diff(&plain, &evil, &["--format", "markdown"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    diff(&plain, &evil, &["--format", "markdown"]).exits(0).stdout_eq(str![[r#"
 1 provider with more hashes, nothing alarming
 
 | Risk | Provider | Version | Change |
@@ -375,8 +343,7 @@ fn hostile_text_stays_text() {
 </details>
 
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -395,8 +362,7 @@ fn the_configuration_says_what_a_change_follows_from() {
     );
     lab.write(&format!("new/{LOCK}"), text(&NEW[1..]));
     lab.write("new/main.tf", require("~> 6.0") + "provider \"gone\" {}\n");
-    let outcome = lab.run(&["diff", "old", "new"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["diff", "old", "new"]).exits(0);
     for wanted in [
         "the constraint in new/main.tf:5 changed from ~> 5.0 to ~> 6.0\n",
         "the configuration no longer requires it\n",
@@ -412,5 +378,5 @@ fn the_configuration_says_what_a_change_follows_from() {
     lab.write(&format!("new/{LOCK}"), text(&[]));
     let outcome = lab.run(&["diff", "old", "new"]);
     let wanted = "but new/main.tf:5 still requires it\n";
-    assert!(outcome.stdout.contains(wanted), "{}", outcome.stdout);
+    outcome.stdout_has(wanted);
 }

@@ -1,10 +1,11 @@
 //! `lockctl diff` on states of a git repository.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::diff::text;
 use super::{LOCK, assert_exit};
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const OLD: &str = "registry.terraform.io/hashicorp/aws 5.31.0 ~> 5.0 | h1:a zh:a";
 const NEW: &str = "registry.terraform.io/hashicorp/aws 5.40.0 ~> 5.0 | h1:b zh:b";
@@ -43,17 +44,13 @@ pub(super) fn below(repo: &Repo, dir: &str, args: &[&str]) -> (Option<i32>, Stri
 #[test]
 fn the_work_tree_is_compared_with_the_last_commit() {
     let Some(repo) = history() else { return };
-    let outcome = repo.run(&["diff"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    let outcome = repo.run(&["diff"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 changed/.terraform.lock.hcl
 routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
 1 provider with more hashes, nothing alarming
 
-"#]]
-    );
+"#]]);
     let staged = repo.run(&["diff", "--staged"]);
     assert_eq!(staged.stdout, "nothing changed\n");
     repo.git(&["add", "--all"]);
@@ -62,16 +59,13 @@ routine  hashicorp/aws  5.40.0  hashes-added  1 platform was added
     repo.write(&format!("untracked/{LOCK}"), text(&[OLD]));
     let (code, said) = below(&repo, "changed", &["diff"]);
     assert_eq!(code, Some(0));
-    assert_data_eq!(
-        said,
-        str![[r#"
+    said.reads(str![[r#"
 routine: untracked/.terraform.lock.hcl: the file is new
 notice   hashicorp/aws  5.31.0  added         in untracked/.terraform.lock.hcl
 routine  hashicorp/aws  5.40.0  hashes-added  in changed/.terraform.lock.hcl: 1 platform was added
 1 provider added, 1 with more hashes in 2 lock files, nothing alarming
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -103,11 +97,8 @@ fn the_index_is_not_written() {
 #[test]
 fn every_lock_file_that_differs_is_shown() {
     let Some(repo) = history() else { return };
-    let outcome = repo.run(&["diff", "main..feature"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    let outcome = repo.run(&["diff", "main..feature"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 warning: gone/.terraform.lock.hcl: the file was removed, so the next init selects versions anew and accepts any package
 routine: elsewhere/.terraform.lock.hcl: the file was moved from moved/.terraform.lock.hcl
 routine: new/.terraform.lock.hcl: the file is new
@@ -116,8 +107,7 @@ routine  example.com/a/x                      1.0.0            removed          
 routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor)  in changed/.terraform.lock.hcl
 1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl
 
-"#]]
-    );
+"#]]);
     for same in [
         &["diff", "main", "feature"] as &[&str],
         &["diff", "main..."],
@@ -128,9 +118,7 @@ routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor
     assert_eq!(back.stdout, "nothing changed\n");
     let markdown = repo.run(&["diff", "main..feature", "--format", "markdown"]);
     let tables = markdown.stdout.split("<details>").next().unwrap();
-    assert_data_eq!(
-        tables,
-        str![[r#"
+    tables.reads(str![[r#"
 **1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl**
 
 **warning**: `gone/.terraform.lock.hcl`: the file was removed, so the next init selects versions anew and accepts any package
@@ -146,8 +134,7 @@ routine: `new/.terraform.lock.hcl`: the file is new
 | routine | [`registry.terraform.io/hashicorp/aws`](https://registry.terraform.io/providers/hashicorp/aws/latest) | [`5.31.0`](https://registry.terraform.io/providers/hashicorp/aws/5.31.0)&nbsp;→&nbsp;[`5.40.0`](https://registry.terraform.io/providers/hashicorp/aws/5.40.0) | upgraded (minor) | `changed/.terraform.lock.hcl` |
 
 
-"#]]
-    );
+"#]]);
     let json = repo.run(&["diff", "main..feature", "--format", "json"]);
     assert!(
         json.stdout
@@ -168,26 +155,14 @@ fn a_bare_repository_has_revisions_only() {
 #[test]
 fn what_names_nothing_or_is_not_merged_is_reported() {
     let Some(repo) = history() else { return };
-    let nothing = repo.run(&["diff", "nowhere"]);
-    assert_exit(&nothing, 2);
-    assert_data_eq!(
-        nothing.stderr,
-        str![[r#"
+    repo.run(&["diff", "nowhere"]).exits(2).stderr_eq(str![[r#"
 error: nowhere cannot be compared
   cause: "nowhere" names no commit of this repository
   help: name two lock files or their directories, or revisions
 
-"#]]
-    );
-    let range = repo.run(&["diff", "main..feature", "changed"]);
-    assert_exit(&range, 2);
-    assert!(
-        range
-            .stderr
-            .contains("cause: a range such as A..B takes no second argument"),
-        "{}",
-        range.stderr
-    );
+"#]]);
+    let range = repo.run(&["diff", "main..feature", "changed"]).exits(2);
+    range.stderr_has("cause: a range such as A..B takes no second argument");
     assert_exit(&repo.run(&["diff", "--staged", "main", "feature"]), 2);
 
     let at = format!("changed/{LOCK}");
@@ -196,18 +171,11 @@ error: nowhere cannot be compared
     repo.write(&at, text(&[&NEW.replace("5.40.0", "5.50.0")]))
         .commit("ours");
     assert_eq!(repo.try_git(&["merge", "feature"]).0, Some(1));
-    let outcome = repo.run(&["diff"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stdout.contains("file is broken"),
-        "{}",
-        outcome.stdout
-    );
-    let outcome = repo.run(&["diff", "--staged"]);
-    assert_exit(&outcome, 2);
+    repo.run(&["diff"]).exits(2).stdout_has("file is broken");
+    let outcome = repo.run(&["diff", "--staged"]).exits(2);
     let wanted =
         format!("warning: {at}: a merge of the file is not finished: run `lockctl resolve`\n");
-    assert!(outcome.stdout.contains(&wanted), "{}", outcome.stdout);
+    outcome.stdout_has(&wanted);
 }
 
 #[test]
@@ -235,18 +203,13 @@ fn changes_between_revisions_follow_from_their_configuration() {
         .commit("second");
     // What is in the work tree now is about neither of the two.
     repo.write("live/main.tf", "nonsense\n");
-    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~1", "HEAD"]).exits(0).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 notice   hashicorp/null  3.2.1            added                                  m/main.tf:1 requires it now
 routine  hashicorp/aws   5.31.0 → 5.40.0  upgraded (minor), constraints-changed  the constraint in live/main.tf:3 changed from ~> 5.0 to ~> 5.40
 1 provider added, 1 upgraded within constraints, nothing alarming
 
-"#]]
-    );
+"#]]);
 }
 
 /// A constraint on one provider, in the configuration of a root or module.
@@ -274,15 +237,8 @@ fn changes_of_a_unit_follow_from_its_module() {
         .write(&lock, text(&[UPGRADED]))
         .commit("second");
     repo.write("modules/net/main.tf", "nonsense\n");
-    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome
-            .stdout
-            .contains("modules/net/main.tf:3 changed from ~> 5.0 to ~> 5.40"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]).exits(0);
+    outcome.stdout_has("modules/net/main.tf:3 changed from ~> 5.0 to ~> 5.40");
 }
 
 /// A source that depends on the workspace leads to the module that `TF_WORKSPACE` selects.
@@ -315,10 +271,7 @@ fn changes_follow_from_the_module_of_the_workspace() {
         .output()
         .unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(
-        said.contains("prod/main.tf:3 changed from ~> 5.0 to ~> 5.40"),
-        "{said}"
-    );
+    said.has("prod/main.tf:3 changed from ~> 5.0 to ~> 5.40");
 }
 
 /// Configuration of a module that requires the provider `null`, with a constraint.
@@ -352,31 +305,21 @@ fn a_module_in_a_submodule_is_unknown_before_and_now() {
     repo.commit("first");
     write_null(&repo, "3.2.0 ~> 3.2 | h1:b");
     repo.commit("second");
-    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~1", "HEAD"]).exits(0).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2)
 1 provider upgraded within constraints, nothing alarming
 
-"#]]
-    );
+"#]]);
 
     // The work tree has the files, so only what was required before is unknown.
     repo.write("modules/net/main.tf", requires_null("~> 3.2"));
-    let outcome = repo.run(&["diff", "HEAD~1"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~1"]).exits(0).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in modules/net/main.tf:3 is ~> 3.2
 1 provider upgraded within constraints, nothing alarming
 
-"#]]
-    );
+"#]]);
 
     // As a directory of the same repository it is read.
     std::fs::remove_dir_all(repo.lab.path("modules/net/.git")).unwrap();
@@ -384,17 +327,12 @@ routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor), constraints-changed 
     repo.remove(".gitmodules");
     write_null(&repo, "3.2.1 ~> 3.2 | h1:c");
     repo.commit("third");
-    let outcome = repo.run(&["diff", "HEAD~2", "HEAD"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~2", "HEAD"]).exits(0).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 routine  hashicorp/null  3.1.0 → 3.2.1  upgraded (minor), constraints-changed  the constraints changed (~> 3.1 → ~> 3.2); the constraint in modules/net/main.tf:3 is ~> 3.2
 1 provider upgraded within constraints, nothing alarming
 
-"#]]
-    );
+"#]]);
 }
 
 /// A state with one resource of the provider `null`.
@@ -421,37 +359,27 @@ fn a_committed_state_is_read_with_its_revision() {
     repo.write(&format!("live/{LOCK}"), text(&[]))
         .commit("fourth");
     let outcome = |old: &str, new: &str| {
-        let outcome = repo.run(&["diff", old, new]);
-        assert_exit(&outcome, 0);
+        let outcome = repo.run(&["diff", old, new]).exits(0);
         outcome.stdout
     };
-    assert_data_eq!(
-        outcome("HEAD~3", "HEAD~2"),
-        str![[r#"
+    outcome("HEAD~3", "HEAD~2").reads(str![[r#"
 live/.terraform.lock.hcl
 notice  hashicorp/null  3.1.0  added  the state (live/terraform.tfstate) requires it
 1 provider added, nothing alarming
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome("HEAD~2", "HEAD~1"),
-        str![[r#"
+"#]]);
+    outcome("HEAD~2", "HEAD~1").reads(str![[r#"
 live/.terraform.lock.hcl
 routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor)
 1 provider upgraded, nothing alarming
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome("HEAD~1", "HEAD"),
-        str![[r#"
+"#]]);
+    outcome("HEAD~1", "HEAD").reads(str![[r#"
 live/.terraform.lock.hcl
 routine  hashicorp/null  3.2.0  removed  the configuration no longer requires it
 1 provider removed, nothing alarming
 
-"#]]
-    );
+"#]]);
 }
 
 /// `TF_WORKSPACE` selects the state as it selects a module (`config` rules 7.2).
@@ -471,25 +399,18 @@ fn a_committed_state_is_that_of_the_workspace() {
         .current_dir(repo.lab.path(""))
         .output()
         .unwrap();
-    assert_data_eq!(
-        String::from_utf8(output.stdout).unwrap(),
-        str![[r#"
+    String::from_utf8(output.stdout).unwrap().reads(str![[r#"
 live/.terraform.lock.hcl
 notice  hashicorp/null  3.1.0  added  the state (live/terraform.tfstate.d/prod/terraform.tfstate) requires it
 1 provider added, nothing alarming
 
-"#]]
-    );
-    let outcome = repo.run(&["diff", "HEAD~1", "HEAD"]);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+"#]]);
+    repo.run(&["diff", "HEAD~1", "HEAD"]).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 notice  hashicorp/null  3.1.0  added  nothing in the configuration requires it
 1 provider added, nothing alarming
 
-"#]]
-    );
+"#]]);
 }
 
 /// A state that is not committed shows nothing about the time of a revision.
@@ -502,29 +423,19 @@ fn a_state_of_the_work_tree_is_not_new() {
     repo.commit("first");
     repo.write("live/terraform.tfstate", STATE);
     write_null(&repo, "3.2.0 | h1:b");
-    let outcome = repo.run(&["diff"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff"]).exits(0).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 routine  hashicorp/null  3.1.0 → 3.2.0  upgraded (minor)
 1 provider upgraded, nothing alarming
 
-"#]]
-    );
+"#]]);
     repo.write(&format!("live/{LOCK}"), text(&[]));
     repo.commit("second");
     write_null(&repo, "3.2.0 | h1:b");
-    let outcome = repo.run(&["diff"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff"]).exits(0).stdout_eq(str![[r#"
 live/.terraform.lock.hcl
 notice  hashicorp/null  3.2.0  added  the state (live/terraform.tfstate) requires it
 1 provider added, nothing alarming
 
-"#]]
-    );
+"#]]);
 }

@@ -1,10 +1,11 @@
 //! `lockctl diff` over many lock files: equal changes once, what is alarming first.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::diff::text;
 use super::{LOCK, assert_exit};
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 /// How many bytes a comment of a forge takes.
 const MAX_COMMENT_BYTES: usize = 65_536;
@@ -51,23 +52,16 @@ fn danger_in_the_last_of_many_files_comes_first() {
     let Some(repo) = with_one_replaced_hash(130) else {
         return;
     };
-    let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~..HEAD"]).exits(0).stdout_eq(str![[r#"
 danger   acmecorp/other  2.0.0          hashes-replaced                        in live/130/.terraform.lock.hcl: 1 of 3 zh: was replaced, but the version did not change: the release was published again, or the lock file was tampered with; nothing in the configuration requires it
 routine  acmecorp/tool   1.0.0 → 1.1.0  upgraded (minor), constraints-changed  in 130 lock files: the constraint in the configuration changed from 1.0.0 to 1.1.0
 1 provider upgraded with new constraints, 1 with other hashes under the same version in 130 lock files; danger: acmecorp/other in live/130/.terraform.lock.hcl
 
-"#]]
-    );
+"#]]);
     let markdown = repo.run(&["diff", "HEAD~..HEAD", "--format", "markdown"]);
     assert!(markdown.stdout.len() < 10_000, "{}", markdown.stdout.len());
     let tables = markdown.stdout.split("<details>").next().unwrap();
-    assert_data_eq!(
-        tables,
-        str![[r#"
+    tables.reads(str![[r#"
 **1 provider upgraded with new constraints, 1 with other hashes under the same version in 130 lock files; danger: acmecorp/other in live/130/.terraform.lock.hcl**
 
 | Risk | Provider | Version | Change | Lock files |
@@ -76,8 +70,7 @@ routine  acmecorp/tool   1.0.0 → 1.1.0  upgraded (minor), constraints-changed 
 | routine | [`acmecorp/tool`](https://registry.terraform.io/providers/acmecorp/tool/latest) | [`1.0.0`](https://registry.terraform.io/providers/acmecorp/tool/1.0.0)&nbsp;→&nbsp;[`1.1.0`](https://registry.terraform.io/providers/acmecorp/tool/1.1.0) | upgraded (minor), constraints-changed: the constraint in the configuration changed from 1.0.0 to 1.1.0 | 130 |
 
 
-"#]]
-    );
+"#]]);
     // Everything is still there for those who want it.
     let verbose = repo.run(&["diff", "HEAD~..HEAD", "-v"]);
     assert_eq!(verbose.stdout.matches(LOCK).count(), 131);
@@ -150,16 +143,12 @@ fn deviations_are_below_what_is_the_same() {
     let Some(repo) = changed(&roots.collect::<Vec<_>>()) else {
         return;
     };
-    let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~..HEAD"]).stdout_eq(str![[r#"
 routine  acmecorp/tool  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  in 4 lock files: the constraint in the configuration changed from 1.0.0 to 1.1.0
     in c/.terraform.lock.hcl: the constraints changed (1.0.0 → >= 1.0.0, 1.1.0)
 1 provider upgraded with new constraints in 4 lock files, nothing alarming
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -171,10 +160,7 @@ fn files_of_alarming_changes_are_named() {
     let Some(repo) = changed(&roots.collect::<Vec<_>>()) else {
         return;
     };
-    let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~..HEAD"]).stdout_eq(str![[r#"
 danger  acmecorp/other  2.0.0  hashes-replaced  in 8 lock files: 1 of 3 zh: was replaced, but the version did not change: the release was published again, or the lock file was tampered with; nothing in the configuration requires it
     in live/1/.terraform.lock.hcl
     in live/2/.terraform.lock.hcl
@@ -184,8 +170,7 @@ danger  acmecorp/other  2.0.0  hashes-replaced  in 8 lock files: 1 of 3 zh: was 
     and in 3 more (`-v` lists them)
 1 provider with other hashes under the same version in 8 lock files; danger: acmecorp/other in live/1/.terraform.lock.hcl and 7 more
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -195,27 +180,19 @@ fn a_root_that_was_removed_is_routine() {
     };
     repo.git(&["rm", "--quiet", "-r", "live/001"]);
     repo.commit("removed");
-    let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~..HEAD"]).stdout_eq(str![[r#"
 live/001/.terraform.lock.hcl
 routine: the file was removed with the configuration
 routine  acmecorp/other  2.0.0  removed
 routine  acmecorp/tool   1.1.0  removed
 2 providers removed, nothing alarming
 
-"#]]
-    );
+"#]]);
     // The configuration is still there: the next init locks anew.
     repo.git(&["rm", "--quiet", &format!("live/002/{LOCK}")]);
     repo.commit("removed");
     let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
-    assert!(
-        outcome.stdout.contains("warning: the file was removed, so"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has("warning: the file was removed, so");
 }
 
 /// The old side is read by the rules of its own lock file: Terraform ignores what OpenTofu prefers.
@@ -231,15 +208,11 @@ fn the_configuration_of_each_side_is_read_by_its_own_flavor() {
         .write(LOCK, text(&[old]))
         .commit("first");
     repo.write(LOCK, tofu(text(&[new]))).commit("second");
-    let outcome = repo.run(&["diff", "HEAD~..HEAD"]);
-    assert_data_eq!(
-        &outcome.stdout,
-        str![[r#"
+    repo.run(&["diff", "HEAD~..HEAD"]).stdout_eq(str![[r#"
 .terraform.lock.hcl
 notice: the header is that of `tofu init` now
 notice  registry.opentofu.org/hashicorp/null  3.2.1 → 3.2.4  host-switched, upgraded (patch), constraints-changed  now from registry.opentofu.org; the constraint in main.tofu:3 changed from 3.2.1 to 3.2.4
 1 provider from another source, nothing alarming
 
-"#]]
-    );
+"#]]);
 }

@@ -3,12 +3,13 @@
 use lockctl::hash::Hash;
 use lockctl::store::FactOrigin;
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::facts::{downloads, lock, locked};
 use super::facts_explain::replace_facts;
 use super::registry::{requests, steady};
 use super::{LOCK, assert_exit};
+use crate::texts::Text as _;
 
 /// Keeps one of two platforms.
 const DROP: &[&str] = &[
@@ -27,29 +28,23 @@ fn count(lock: &str, scheme: &str) -> usize {
 fn the_h1_of_a_platform_is_removed_and_the_signed_list_stays() {
     let (registry, lab) = locked();
     let before = lab.read(LOCK);
-    let outcome = lock(&lab, DROP);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = lock(&lab, DROP).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes added, 1 removed  self-signed, key ID KEYID
 acme/demo 1.0.0: 1 h1: hash of a platform that is not wanted any more is removed
   h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 updated .terraform.lock.hcl; 1 hash removed
 
-"#]]
-    );
+"#]]);
     let after = lab.read(LOCK);
     assert_eq!((count(&before, "h1"), count(&after, "h1")), (2, 1));
     assert_eq!((count(&before, "zh"), count(&after, "zh")), (4, 4));
     assert_eq!(downloads(&registry), 2, "nothing was downloaded for that");
     let outcome = lab.run(&["show", "--flavor", "terraform@1.11"]);
-    assert!(outcome.stdout.contains("linux_amd64"), "{outcome:?}");
-    assert!(!outcome.stdout.contains("darwin_arm64"), "{outcome:?}");
+    outcome.stdout_has("linux_amd64");
+    outcome.stdout_lacks("darwin_arm64");
     // Once is enough.
-    let outcome = lock(&lab, DROP);
-    assert_exit(&outcome, 0);
-    assert!(outcome.stdout.contains("is up to date"), "{outcome:?}");
+    lock(&lab, DROP).exits(0).stdout_has("is up to date");
 }
 
 #[test]
@@ -58,14 +53,9 @@ fn it_works_offline_and_can_be_tried() {
     let before = lab.read(LOCK);
     let asked = requests(&registry);
     let offline = |more: &[&str]| lock(&lab, &[&["--offline"], DROP, more].concat());
-    let outcome = offline(&["--check"]);
-    assert_exit(&outcome, 1);
+    offline(&["--check"]).exits(1);
     assert_eq!(lab.read(LOCK), before);
-    let outcome = offline(&["--dry-run"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    offline(&["--dry-run"]).exits(0).stdout_eq(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes to add, 1 to remove, 3 kept
 acme/demo 1.0.0: 1 h1: hash of a platform that is not wanted any more would be removed
   h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
@@ -73,11 +63,9 @@ warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms
     - h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
 .terraform.lock.hcl would change; 1 hash removed; nothing was written
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
-    let outcome = offline(&["--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = offline(&["--format", "json"]).exits(0);
     let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let dropped = &json["roots"][0]["providers"][0]["dropped"];
     assert_eq!(dropped[0]["platforms"], json!(["darwin_arm64"]));
@@ -90,37 +78,24 @@ fn a_platform_that_is_wanted_is_not_dropped() {
     let (_registry, lab) = locked();
     let before = lab.read(LOCK);
     let drop = ["--drop-platform", "linux_arm64,darwin_arm64"];
-    let outcome = lock(&lab, &drop);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lock(&lab, &drop).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: linux_arm64 is to be dropped, but it is wanted
   cause: it is one of the common platforms, which are wanted unless others are named
   help: write the platforms that stay to .lockctl.hcl, as in `platforms = ["linux_amd64"]`: else the next run adds it again
 
-"#]]
-    );
+"#]]);
     for typed in ["linux_amd64,darwin_arm64", "common", "all"] {
-        let outcome = lock(&lab, &[&drop[..], &["--platform", typed]].concat());
-        assert_exit(&outcome, 2);
-        assert!(
-            outcome.stderr.contains("cause: --platform names it"),
-            "{outcome:?}"
-        );
+        let outcome = lock(&lab, &[&drop[..], &["--platform", typed]].concat()).exits(2);
+        outcome.stderr_has("cause: --platform names it");
     }
     lab.write(".lockctl.hcl", "platforms = [\"darwin_arm64\"]\n");
-    let outcome = lock(&lab, &drop);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &drop).exits(2).stderr_eq(str![[r#"
 error: darwin_arm64 is to be dropped, but it is wanted
   cause: `platforms` in .lockctl.hcl names it, or a preset that has it, for acme/demo
   help: take it out of `platforms` in .lockctl.hcl: else the next run adds it again
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
     lab.write(".lockctl.hcl", "platforms = [\"linux_amd64\"]\n");
     assert_exit(&lock(&lab, &drop), 0);
@@ -131,23 +106,17 @@ error: darwin_arm64 is to be dropped, but it is wanted
 fn what_nothing_proves_stays() {
     let (_registry, lab) = locked();
     let before = lab.read(LOCK);
-    let outcome = lock(&lab, &[DROP, &["--no-cache"]].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lock(&lab, &[DROP, &["--no-cache"]].concat()).exits(0);
+    outcome.stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 warning: acme/demo 1.0.0: which h1: belongs to darwin_arm64 alone is not known, so none was removed; `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64` downloads the package and keeps what it holds
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
     // Whatever is recorded belongs to platforms that stay, or the release has no such package.
     for platform in ["windows_amd64", "openbsd_arm"] {
         let drop = ["--platform", "linux_amd64", "--drop-platform", platform];
-        let outcome = lock(&lab, &drop);
-        assert_exit(&outcome, 0);
-        assert!(!outcome.stderr.contains("is not known"), "{outcome:?}");
+        lock(&lab, &drop).exits(0).stderr_lacks("is not known");
         assert_eq!(lab.read(LOCK), before);
     }
 }
@@ -162,8 +131,7 @@ fn a_hash_that_a_platform_shares_stays() {
         fact.h1 = own.clone();
         fact.files.clear();
     });
-    let outcome = lock(&lab, &[&["--offline"], DROP].concat());
-    assert_exit(&outcome, 0);
+    lock(&lab, &[&["--offline"], DROP].concat()).exits(0);
     assert_eq!(lab.read(LOCK), before);
     // With both dropped nothing is left that has it.
     lab.write(".lockctl.hcl", "platforms = [\"windows_amd64\"]\n");
@@ -189,8 +157,7 @@ fn opentofu_adds_it_again() {
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     let tofu = |more: &[&str]| lab.run(&[&["lock", "--flavor", "opentofu@1.12"], more].concat());
     assert_exit(&tofu(super::registry::TWO), 0);
-    let outcome = tofu(DROP);
-    assert_exit(&outcome, 0);
+    let outcome = tofu(DROP).exits(0);
     let remark = "`tofu init` adds the removed h1: again if its registry states them";
-    assert!(outcome.stderr.contains(remark), "{outcome:?}");
+    outcome.stderr_has(remark);
 }

@@ -75,10 +75,7 @@ fn an_entry_is_not_judged_while_something_cannot_be_seen() {
     lab.write("more.tf", "terraform {\n  backend \"s3\" {}\n}\n");
     assert!(found(&lab, NOT_REQUIRED, BOTH).is_empty());
     let no_state = lab.run(&["verify", "--no-state", "--only", "configuration"]);
-    assert!(
-        no_state.stdout.contains("and the state was left out"),
-        "{no_state:#?}"
-    );
+    no_state.stdout_has("and the state was left out");
 }
 
 #[test]
@@ -101,7 +98,7 @@ fn an_entry_that_opentofu_takes_for_its_own_is_converted_too() {
     let outcome = lab.run(&verify);
     let taken = "run `lockctl convert . --to opentofu`, which keeps the version for \
                  registry.opentofu.org/hashicorp/null;";
-    assert!(outcome.stdout.contains(taken), "{outcome:#?}");
+    outcome.stdout_has(taken);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::assert_exit;
 use super::registry::{DEMO, TWO, lock, rule, with_registry};
 
 /// Returns the lines that a command prints, each of which is held against its schema.
@@ -24,8 +23,7 @@ fn count(lines: &[Value], event: &str, end: &str) -> usize {
 #[test]
 fn events_come_line_by_line_and_the_result_last() {
     let (_registry, lab) = with_registry(DEMO);
-    let lined = lock(&lab, &[TWO, &["--format", "json-lines", "-v"]].concat());
-    assert_exit(&lined, 0);
+    let lined = lock(&lab, &[TWO, &["--format", "json-lines", "-v"]].concat()).exits(0);
     assert_eq!(lined.stderr, "");
     let mut lines = lines(&lined.stdout);
     let result = lines.pop().unwrap();
@@ -56,8 +54,7 @@ fn events_come_line_by_line_and_the_result_last() {
 fn what_is_repeated_and_what_fails_are_events() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&rule("versions", "503"));
-    let failed = lock(&lab, &["--format", "json-lines"]);
-    assert_exit(&failed, 2);
+    let failed = lock(&lab, &["--format", "json-lines"]).exits(2);
     let lines = lines(&failed.stdout);
     let end = "/v1/providers/acme/demo/versions";
     assert_eq!(count(&lines, "repeated", end), 1);
@@ -67,11 +64,6 @@ fn what_is_repeated_and_what_fails_are_events() {
 #[test]
 fn only_commands_that_take_long_have_events() {
     let (_registry, lab) = with_registry(DEMO);
-    let refused = lab.run(&["show", "--format", "json-lines"]);
-    assert_exit(&refused, 2);
-    assert!(
-        refused.stderr.contains("[possible values: human, json]"),
-        "{}",
-        refused.stderr
-    );
+    let refused = lab.run(&["show", "--format", "json-lines"]).exits(2);
+    refused.stderr_has("[possible values: human, json]");
 }

@@ -1,18 +1,16 @@
 //! `explain`: pages, the list of topics and rules, and names that are unknown.
 
 use lockctl::diag::{RULES, TOPICS};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{assert_exit, simple};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 #[test]
 fn explain_shows_a_page_for_a_terminal() {
-    let outcome = Lab::new().run(&["explain", "conflict-markers"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = Lab::new().run(&["explain", "conflict-markers"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 conflict-markers
 error: a file has conflict markers of a merge
 
@@ -28,8 +26,7 @@ Example
     provider "example.com/acme/greeter" {
     <<<<<<< HEAD
 ...
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stderr, "");
 }
 
@@ -45,11 +42,7 @@ fn explain_shows_topics_before_rules() {
         headings,
         ["Exit codes", "Lock files in git", "lock-missing"]
     );
-    assert!(
-        outcome.stdout.contains("\n  - `0`: done"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has("\n  - `0`: done");
 
     let outcome = Lab::new().run(&["explain", "git", "trust", "--format", "markdown"]);
     let page = |name: &str| {
@@ -93,8 +86,7 @@ fn explain_prints_several_pages_as_they_are() {
 #[test]
 fn explain_lists_every_topic_and_rule_once() {
     let lab = Lab::new();
-    let outcome = lab.run(&["explain"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["explain"]).exits(0);
     let names = outcome.stdout.lines().filter_map(|line| {
         let name = line.strip_prefix("  ")?.split(' ').next()?;
         (!name.is_empty()).then_some(name)
@@ -166,13 +158,11 @@ fn explain_knows_other_words_for_pages() {
         ("platforms", "platforms-incomplete"),
         ("LOCK_MISSING", "lock-missing"),
     ] {
-        let outcome = lab.run(&["explain", word]);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&["explain", word]).exits(0);
         assert_eq!(outcome.stdout.lines().next(), Some(heading), "{word}");
     }
     // Several words may be the name of one page.
-    let outcome = lab.run(&["explain", "minimum", "age"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["explain", "minimum", "age"]).exits(0);
     assert!(outcome.stdout.starts_with("release-too-young\n"));
     // Two words for one page show it once.
     let once = lab.run(&["explain", "registry"]).stdout;
@@ -185,8 +175,7 @@ fn explain_knows_other_words_for_pages() {
 #[test]
 fn explain_searches_all_pages_for_words() {
     let lab = Lab::new();
-    let outcome = lab.run(&["explain", "merge driver"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["explain", "merge driver"]).exits(0);
     assert!(outcome.stdout.starts_with("git  "), "{}", outcome.stdout);
     let count = outcome
         .stdout
@@ -200,24 +189,18 @@ fn explain_searches_all_pages_for_words() {
     let document: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(document["matches"][0]["page"], "git");
     let line = document["matches"][0]["line"].as_str().unwrap();
-    assert!(line.contains("driver"), "{line}");
+    line.has("driver");
     let markdown = lab.run(&["explain", "merge driver", "--format", "markdown"]);
-    assert!(
-        markdown.stdout.contains("| `git` | "),
-        "{}",
-        markdown.stdout
-    );
+    markdown.stdout_has("| `git` | ");
 }
 
 #[test]
 fn explain_says_that_it_found_nothing() {
     let lab = Lab::new();
-    let outcome = lab.run(&["explain", "lock-mising"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["explain", "lock-mising"]).exits(1);
     assert_eq!(outcome.stdout, "no page has these words: lock-mising\n");
     assert_eq!(outcome.stderr, "note: did you mean lock-missing?\n");
-    let outcome = lab.run(&["explain", "quux"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["explain", "quux"]).exits(1);
     assert_eq!(outcome.stdout, "no page has these words: quux\n");
     assert_eq!(
         outcome.stderr,

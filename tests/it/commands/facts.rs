@@ -1,12 +1,13 @@
 //! `lock` with facts that earlier runs kept about packages.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, requests, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
 use crate::scenarios::Packages;
+use crate::texts::Text as _;
 
 /// Where the store of the tests is, below the directory of the lab.
 pub(super) const STORE: &str = "home/.cache/lockctl";
@@ -70,13 +71,10 @@ fn a_package_is_downloaded_once_whatever_the_roots_and_runs() {
         "a fact for each package, one for the release, and nothing else"
     );
     lab.write("other/main.tf", DEMO);
-    let again = lock(&lab, &[&["other", "-v"], TWO].concat());
-    assert_exit(&again, 0);
+    let again = lock(&lab, &[&["other", "-v"], TWO].concat()).exits(0);
     assert_eq!(downloads(&registry), 2);
     assert_eq!(lab.read(LOCK), lab.read(&format!("other/{LOCK}")));
-    assert_data_eq!(
-        timeless(&registry, &again.stdout),
-        str![[r#"
+    timeless(&registry, &again.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
 acme/demo 1.0.0
   h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  proven, linux_amd64, kept since TIME
@@ -87,16 +85,12 @@ acme/demo 1.0.0
   zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  proven, terraform-provider-demo_1.0.0_darwin_arm64.zip, kept since TIME
 created other/.terraform.lock.hcl; 6 hashes added: 2 signed, 4 proven by an earlier run
 
-"#]]
-    );
-    assert_data_eq!(
-        steady(&registry, &lock(&lab, TWO).stdout),
-        str![[r#"
+"#]]);
+    steady(&registry, &lock(&lab, TWO).stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added  self-signed, key ID KEYID
 .terraform.lock.hcl is up to date
 
-"#]]
-    );
+"#]]);
     assert_eq!(downloads(&registry), 2, "nothing to do");
 }
 
@@ -193,8 +187,7 @@ fn a_store_that_cannot_be_trusted_is_ignored_with_a_warning() {
             spoil(&lab, &lab.path(STORE).join(object));
         }
         lab.write("other/main.tf", DEMO);
-        let outcome = lock(&lab, &[&["other"], TWO].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, &[&["other"], TWO].concat()).exits(0);
         assert_eq!(downloads(&registry), 4, "{name}");
         assert_eq!(lab.read(&format!("other/{LOCK}")), before, "{name}");
         let warnings = outcome.stderr.matches("lockctl: facts-1/").count();
@@ -213,8 +206,7 @@ fn a_store_that_others_may_use_is_neither_read_nor_written() {
     };
     for (wanted, downloaded) in [(0o777, 4), (0o755, 6)] {
         mode(wanted);
-        let outcome = lock(&lab, TWO);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, TWO).exits(0);
         assert_eq!(downloads(&registry), downloaded);
         let warning = "home/.cache/lockctl: the store was ignored: other users may use it; `chmod 700` makes it private\n";
         assert_eq!(
@@ -227,15 +219,9 @@ fn a_store_that_others_may_use_is_neither_read_nor_written() {
     mode(0o700);
     std::fs::rename(lab.path(STORE), lab.path("elsewhere")).unwrap();
     symlink(lab.path("elsewhere"), lab.path(STORE)).unwrap();
-    let outcome = lock(&lab, TWO);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, TWO).exits(0);
     assert_eq!(downloads(&registry), 8);
-    assert!(
-        outcome
-            .stderr
-            .contains("it is a link or a file, not a directory"),
-        "{outcome:?}"
-    );
+    outcome.stderr_has("it is a link or a file, not a directory");
     std::fs::remove_file(lab.path(STORE)).unwrap();
     std::fs::rename(lab.path("elsewhere"), lab.path(STORE)).unwrap();
     assert_eq!(objects(&lab), before);
@@ -262,17 +248,12 @@ fn a_recorded_h1_that_facts_contradict_is_an_alarm() {
     lab.write(LOCK, locked.replace(other, &wrong));
     // One package is looked at; what the others hold is known, or is not.
     assert_exit(&lock(&lab, &[&one[..], &["--no-cache"]].concat()), 0);
-    let outcome = lock(&lab, &one);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &one).exits(1).stderr_eq(str![[r#"
 error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file
   cause: h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= is of none of its packages
   help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair` replaces what is wrong
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -280,16 +261,12 @@ fn what_is_recorded_and_known_is_completed_offline() {
     let (registry, lab) = locked();
     let complete = lab.read(LOCK);
     let asked = requests(&registry);
-    let outcome = lock(&lab, &[&["--offline"], TWO].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lock(&lab, &[&["--offline"], TWO].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added, 2 kept
 .terraform.lock.hcl is up to date
 
-"#]]
-    );
+"#]]);
     // An h1: that is missing is added.
     let cut: String = complete
         .lines()
@@ -297,16 +274,12 @@ acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  0 hashes added, 2 kept
         .map(|line| format!("{line}\n"))
         .collect();
     lab.write(LOCK, cut);
-    let outcome = lock(&lab, &[&["--offline"], TWO].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lock(&lab, &[&["--offline"], TWO].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  2 platforms  2 hashes added, 2 kept
 updated .terraform.lock.hcl; 2 hashes added: 2 proven by an earlier run
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), complete);
     assert_eq!(requests(&registry), asked, "no request was made");
 }
@@ -320,78 +293,52 @@ fn what_is_not_known_offline_is_an_error() {
         "--platform",
         "linux_amd64,darwin_arm64,windows_amd64",
     ];
-    let outcome = lock(&lab, &more);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &more).exits(2).stderr_eq(str![[r#"
 error: the h1: of registry.terraform.io/acme/demo 1.0.0 for windows_amd64 is not known
   cause: no earlier run kept them, and --offline forbids network requests
   help: run it once without --offline
 
-"#]]
-    );
-    let outcome = lock(&lab, &[&more[..], &["--no-cache"]].concat());
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    lock(&lab, &[&more[..], &["--no-cache"]].concat()).exits(2).stderr_eq(str![[r#"
 error: the h1: of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, linux_amd64, windows_amd64 are not known
   cause: no earlier run kept them, and --offline forbids network requests
   cause: only 2 recorded h1: may be those of some of them
   help: run it once without --offline
 
-"#]]
-    );
+"#]]);
     // Two h1: are recorded, for two platforms.
-    let outcome = lock(&lab, &[&["--offline", "--no-cache"], TWO].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &[&["--offline", "--no-cache"], TWO].concat()).exits(0).stderr_eq(str![[r#"
 note: acme/demo 1.0.0: whether darwin_arm64, linux_amd64 are covered is not known, since no source was asked; enough recorded h1: are left for that
 
-"#]]
-    );
+"#]]);
     // A hash that no package can have stands for no platform.
     let whole = lab.read(LOCK);
     lab.write(LOCK, whole.replacen("=\",", "\",", 1));
-    let outcome = lock(&lab, &[&["--offline", "--no-cache"], TWO].concat());
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lock(&lab, &[&["--offline", "--no-cache"], TWO].concat()).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: the h1: of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, linux_amd64 are not known
   cause: no earlier run kept them, and --offline forbids network requests
   cause: only 1 recorded h1: may be that of one of them
   help: run it once without --offline
 
-"#]]
-    );
+"#]]);
     lab.write(LOCK, &whole);
     lab.write("new/main.tf", DEMO);
-    let outcome = lock(&lab, &["--offline", "new"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lock(&lab, &["--offline", "new"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: the versions of registry.terraform.io/acme/demo are not known
   cause: there is no lock file, and --offline forbids network requests
   help: run it once without --offline
 
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["update", "--offline", "--flavor", "terraform@1.11"]);
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 error: the versions of registry.terraform.io/acme/demo are not known
   cause: the locked version is to be moved, and --offline forbids network requests
   help: run it once without --offline
 
-"#]]
-    );
+"#]]);
     assert_eq!(requests(&registry), asked, "no request was made");
 }
 
@@ -399,37 +346,27 @@ error: the versions of registry.terraform.io/acme/demo are not known
 fn a_platform_that_the_release_lacks_is_known_offline() {
     let (_registry, lab) = with_registry(DEMO);
     assert_exit(&lock(&lab, &[]), 0);
-    let outcome = lock(&lab, &["--offline"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["--offline"]).exits(0).stderr_eq(str![[r#"
 note: acme/demo 1.0.0 has no package for darwin_amd64: skipped; for `verify`, write `provider "acme/demo" { platforms = ["darwin_arm64", "linux_amd64", "linux_arm64", "windows_amd64"] }` to .lockctl.hcl
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn offline_makes_no_request() {
     let (registry, lab) = with_registry(DEMO);
-    let outcome = lock(&lab, &["--offline"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["--offline"]).exits(2).stderr_eq(str![[r#"
 error: the versions of registry.terraform.io/acme/demo are not known
   cause: there is no lock file, and --offline forbids network requests
   help: run it once without --offline
 
-"#]]
-    );
+"#]]);
     assert!(registry.entries().is_empty());
     lab.write(LOCK, "");
     let outcome = lock(&lab, &["--offline"]);
     let cause =
         "cause: the lock file has no entry for it, and --offline forbids network requests\n";
-    assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
+    outcome.stderr_has(cause);
 }
 
 #[test]
@@ -462,8 +399,7 @@ fn documents(registry: &Registry) -> usize {
 fn the_list_of_a_release_is_enough_for_what_is_known() {
     let (registry, lab) = locked();
     assert_eq!(documents(&registry), 2);
-    let outcome = lock(&lab, TWO);
-    assert_exit(&outcome, 0);
+    lock(&lab, TWO).exits(0);
     assert_eq!(documents(&registry), 3, "the list comes with one of them");
     // What the release does not have is not the one that is asked for.
     let with_more = ["--platform", "common"];

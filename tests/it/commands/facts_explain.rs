@@ -7,12 +7,13 @@ use lockctl::package::Fact;
 use lockctl::store::{FactOrigin, Removal, Store};
 use lockctl::world::Disk;
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::facts::{STORE, lock, locked};
 use super::registry::{DEMO, TWO, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 /// Verifies for some platforms.
 fn verify(lab: &Lab, platforms: &str, more: &[&str]) -> Outcome {
@@ -72,9 +73,7 @@ fn show_says_which_platform_a_hash_belongs_to() {
         assert_exit(&outcome, 0);
         outcome.stdout
     };
-    assert_data_eq!(
-        show(&["-v"]),
-        str![[r#"
+    show(&["-v"]).reads(str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
 acme/demo  1.0.0    ~> 1.0.0     2   4   0      darwin_arm64 linux_amd64
 acme/demo 1.0.0
@@ -85,16 +84,12 @@ acme/demo 1.0.0
   zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  linux_amd64
   zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
 
-"#]]
-    );
-    assert_data_eq!(
-        show(&["--no-cache"]),
-        str![[r#"
+"#]]);
+    show(&["--no-cache"]).reads(str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
 acme/demo  1.0.0    ~> 1.0.0     2   4   0      -
 
-"#]]
-    );
+"#]]);
     let json: Value = serde_json::from_str(&show(&["--format", "json"])).unwrap();
     let hashes = json["roots"][0]["providers"][0]["hashes"].as_array();
     let of_linux = hashes.unwrap().iter();
@@ -116,8 +111,7 @@ fn facts_attribute_hashes_and_hide_nothing() {
         (&["--no-cache"], "counted", "complete by count; "),
     ] {
         let both = "linux_amd64,darwin_arm64";
-        let outcome = verify(&lab, both, more);
-        assert!(outcome.stdout.contains(word), "{outcome:#?}");
+        verify(&lab, both, more).stdout_has(word);
         let json = verify(&lab, both, &[&["--format", "json"], more].concat());
         let document: Value = serde_json::from_str(&json.stdout).unwrap();
         assert_eq!(document["roots"][0]["proof"], proof, "{json:#?}");
@@ -136,9 +130,7 @@ fn facts_attribute_hashes_and_hide_nothing() {
     check(&lab, three, (incomplete, 1), (incomplete, 1));
     // No release is for it: more hashes would not help.
     let outcome = verify(&lab, "linux_amd64,darwin_arm64,openbsd_arm", &[]);
-    assert_data_eq!(
-        outcome.stdout.clone(),
-        str![[r#"
+    outcome.stdout.clone().reads(str![[r#"
 warning[platforms-incomplete]: 1 of 3 wanted platforms of registry.terraform.io/acme/demo lacks an h1: hash
  --> .terraform.lock.hcl:4:1
   |
@@ -150,8 +142,7 @@ warning[platforms-incomplete]: 1 of 3 wanted platforms of registry.terraform.io/
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
     assert_exit(&outcome, 1);
 }
 
@@ -205,9 +196,7 @@ fn an_h1_that_was_slipped_in_is_found_once_all_packages_are_known() {
         (found, 1),
         (&["platforms-unattributed"], 0),
     );
-    assert_data_eq!(
-        verify(&lab, platforms, &[]).stdout,
-        str![[r#"
+    verify(&lab, platforms, &[]).stdout.reads(str![[r#"
 warning[platforms-incomplete]: 1 of 4 wanted platforms of registry.terraform.io/acme/demo lacks an h1: hash
  --> .terraform.lock.hcl:4:1
   |
@@ -226,8 +215,7 @@ error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with
 
 .terraform.lock.hcl: 1 error, 1 warning
 
-"#]]
-    );
+"#]]);
     // Beside all others.
     insert(&all);
     let found: &[&str] = &["hash-not-of-release", "hashes-unexplained"];
@@ -242,9 +230,7 @@ fn hashes_of_an_older_release_under_a_new_version_are_found() {
     let two = "linux_amd64,darwin_arm64";
     let found: &[&str] = &["hash-not-of-release", "platforms-unattributed"];
     check(&lab, two, (found, 1), (&["platforms-unattributed"], 0));
-    assert_data_eq!(
-        verify(&lab, two, &[]).stdout,
-        str![[r#"
+    verify(&lab, two, &[]).stdout.reads(str![[r#"
 error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.1 is locked with 4 hashes of registry.terraform.io/acme/demo 1.0.0
   --> .terraform.lock.hcl:8:5
    |
@@ -265,8 +251,7 @@ error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.1 is locked with
 
 .terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -275,12 +260,10 @@ fn platforms_that_facts_prove_count_as_locked() {
     let before = lab.read(LOCK);
     assert_exit(&lock(&lab, &["--platform", "locked"]), 0);
     assert_eq!(lab.read(LOCK), before);
-    let outcome = verify(&lab, "locked", &[]);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stdout.contains("unattributed"), "{outcome:?}");
+    let outcome = verify(&lab, "locked", &[]).exits(0);
+    outcome.stdout_lacks("unattributed");
     for more in ["--no-cache", "--prove"] {
-        let outcome = lock(&lab, &["--platform", "locked", more]);
-        assert_exit(&outcome, 2);
+        let outcome = lock(&lab, &["--platform", "locked", more]).exits(2);
         assert!(outcome.stderr.contains("could not be determined"), "{more}");
     }
 }
@@ -291,11 +274,8 @@ fn files_that_differ_from_a_known_package_are_named() {
     let dir = ".terraform/providers/registry.terraform.io/acme/demo/1.0.0/linux_amd64";
     lab.write(&format!("{dir}/terraform-provider-demo_v1.0.0"), "changed");
     lab.write(&format!("{dir}/added"), "");
-    let outcome = verify(&lab, "linux_amd64,darwin_arm64", &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout.clone(),
-        str![[r#"
+    let outcome = verify(&lab, "linux_amd64,darwin_arm64", &[]).exits(1);
+    outcome.stdout.clone().reads(str![[r#"
 error[package-mismatch]: The installed package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:4:1
   |
@@ -310,11 +290,9 @@ error[package-mismatch]: The installed package of registry.terraform.io/acme/dem
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
-    let counted = verify(&lab, "linux_amd64,darwin_arm64", &["--no-cache"]);
-    assert_exit(&counted, 1);
-    assert!(!counted.stdout.contains("stray:"), "{counted:?}");
+"#]]);
+    let counted = verify(&lab, "linux_amd64,darwin_arm64", &["--no-cache"]).exits(1);
+    counted.stdout_lacks("stray:");
 }
 
 #[test]
@@ -330,13 +308,10 @@ fn diff_names_the_platforms_of_single_hashes() {
     let fewer: Vec<&str> = fewer.collect();
     lab.write("old/.terraform.lock.hcl", fewer.join("\n") + "\n");
     let diff = |more: &[&str]| {
-        let outcome = lab.run(&[&["diff", "old", "new"], more].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[&["diff", "old", "new"], more].concat()).exits(0);
         outcome.stdout
     };
-    assert_data_eq!(
-        diff(&["-v"]),
-        str![[r#"
+    diff(&["-v"]).reads(str![[r#"
 routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform was added
     + h1:x9H1h1LABKmLYuuofnqhAunnT6KdAoOwaC5LWNJs24U=  darwin_arm64
     + zh:275a11312187e269df2df09571579c85f44f0dea0ed4edb1b97e1bc1ea1e4b8e  windows_amd64
@@ -345,8 +320,7 @@ routine  acme/demo  1.0.0  hashes-added  the list of zh: was added; 1 platform w
     + zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  darwin_arm64
 1 provider with more hashes, nothing alarming
 
-"#]]
-    );
+"#]]);
     assert!(!diff(&["-v", "--no-cache"]).contains("linux_amd64"));
     let json: Value = serde_json::from_str(&diff(&["--format", "json"])).unwrap();
     let platforms = &json["files"][0]["changes"][0]["hash_platforms"];

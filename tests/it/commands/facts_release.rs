@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use lockctl::os::RealDisk;
 use lockctl::world::{Disk as _, ObjectSize, Objects};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::facts::{STORE, lock, locked, objects};
 use super::registry::{DEMO, TWO, with_registry};
@@ -14,6 +14,7 @@ use super::{LOCK, assert_exit};
 use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Dates, Registry, TestKey};
+use crate::texts::Text as _;
 
 const ALL: &[&str] = &["--platform", "all"];
 
@@ -66,11 +67,8 @@ fn an_entry_with_no_hash_of_the_release_is_an_error() {
     assert_exit(&verify(&lab, &[]), 0);
     lab.write(LOCK, altered(&good, &["zh", "h1"]));
     registry.reset(&serde_json::json!({}));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&outcome),
-        str![[r#"
+    let outcome = verify(&lab, &[]).exits(1);
+    steady(&outcome).reads(str![[r#"
 error[hash-not-of-release]: no hash of registry.terraform.io/acme/demo 1.0.0 is one of that release
  --> .terraform.lock.hcl:7:12
   |
@@ -84,18 +82,11 @@ error[hash-not-of-release]: no hash of registry.terraform.io/acme/demo 1.0.0 is 
 
 .terraform.lock.hcl: 1 error; 3 notes (-v shows them)
 
-"#]]
-    );
+"#]]);
     assert!(registry.entries().is_empty());
-    let sarif = verify(&lab, &["--format", "sarif"]);
-    assert!(
-        sarif.stdout.contains("\"ruleId\": \"hash-not-of-release\""),
-        "{}",
-        sarif.stdout
-    );
+    verify(&lab, &["--format", "sarif"]).stdout_has("\"ruleId\": \"hash-not-of-release\"");
     // Without facts nothing shows it.
-    let unknown = verify(&lab, &["--no-cache"]);
-    assert_exit(&unknown, 0);
+    verify(&lab, &["--no-cache"]).exits(0);
     // What the message advises is of use.
     let text = good.lines().take(3).collect::<Vec<_>>().join("\n") + "\n";
     lab.write(LOCK, text);
@@ -124,12 +115,7 @@ fn what_may_be_of_the_release_is_not_reported() {
     let foreign = altered(&without(&good, "zh"), &["h1"]);
     assert!(reported(foreign));
     // A registry signs no `h1:`, so its answer takes nothing back.
-    let asked = verify(&lab, &["--upstream", "--format", "json"]);
-    assert!(
-        asked.stdout.contains("hash-not-of-release"),
-        "{}",
-        asked.stdout
-    );
+    verify(&lab, &["--upstream", "--format", "json"]).stdout_has("hash-not-of-release");
 }
 
 /// A disk that notes what is asked of the store.
@@ -219,8 +205,7 @@ fn an_entry_without_zh_is_judged_by_the_h1_of_its_release() {
     registry.reset(&serde_json::json!({}));
     let check = |text: &str, code: u8, proof: &str, finding: Option<&str>| {
         lab.write(LOCK, text);
-        let outcome = verify(&lab, &["--format", "json"]);
-        assert_exit(&outcome, code);
+        let outcome = verify(&lab, &["--format", "json"]).exits(code);
         let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
         let root = &json["roots"][0];
         assert_eq!(root["proof"], proof, "{}", outcome.stdout);
@@ -249,13 +234,8 @@ fn an_entry_without_zh_is_judged_by_the_h1_of_its_release() {
     check(&one.0, 1, "none", Some(&title));
     assert!(registry.entries().is_empty());
     // Without facts they are counted.
-    let counted = verify(&lab, &["--no-cache"]);
-    assert_exit(&counted, 0);
-    assert!(
-        counted.stdout.contains("complete by count"),
-        "{}",
-        counted.stdout
-    );
+    let counted = verify(&lab, &["--no-cache"]).exits(0);
+    counted.stdout_has("complete by count");
 }
 
 /// A root with a policy, locked for two platforms; the release was signed so many days ago.
@@ -280,17 +260,9 @@ fn a_policy_is_checked_by_facts_or_said_to_be_unchecked() {
     );
     let (registry, lab) = with_policy(&policy, 30);
     registry.reset(&serde_json::json!({}));
-    let known = verify(&lab, &[]);
-    assert_exit(&known, 0);
-    assert!(!known.stdout.contains("policy"), "{}", known.stdout);
-    let unknown = verify(&lab, &["--no-cache"]);
-    assert_exit(&unknown, 0);
-    assert!(
-        unknown.stdout.contains(
-            "; policy not checked: min_age, pinned keys, require_signature (needs --upstream)"
-        ),
-        "{}",
-        unknown.stdout
+    verify(&lab, &[]).exits(0).stdout_lacks("policy");
+    verify(&lab, &["--no-cache"]).exits(0).stdout_has(
+        "; policy not checked: min_age, pinned keys, require_signature (needs --upstream)",
     );
     let json: serde_json::Value =
         serde_json::from_str(&verify(&lab, &["--no-cache", "--format", "json"]).stdout).unwrap();
@@ -306,26 +278,19 @@ fn a_policy_is_checked_by_facts_or_said_to_be_unchecked() {
     let sentence = "note: policy not checked in 2 roots: min_age, pinned keys, require_signature (needs --upstream)";
     assert_eq!(many.stderr.matches(sentence).count(), 1, "{}", many.stderr);
     // Who leaves the policy out knows that it is not checked.
-    let skipped = verify(&lab, &["--no-cache", "--skip", "policy"]);
-    assert!(!skipped.stdout.contains("policy"), "{}", skipped.stdout);
+    verify(&lab, &["--no-cache", "--skip", "policy"]).stdout_lacks("policy");
 }
 
 #[test]
 fn facts_refuse_a_young_release_and_another_key() {
     let (registry, lab) = with_policy("policy {\n  min_age = \"7d\"\n}\n", 3);
     registry.reset(&serde_json::json!({}));
-    let young = verify(&lab, &[]);
-    assert_exit(&young, 1);
-    assert!(
-        young.stdout.contains("error[release-too-young]"),
-        "{}",
-        young.stdout
-    );
+    let young = verify(&lab, &[]).exits(1);
+    young.stdout_has("error[release-too-young]");
     assert_exit(&verify(&lab, &["--no-cache"]), 0);
     let pin = "policy {\n  provider \"acme/demo\" { key_id = \"34365D9472D7468F\" }\n}\n";
     lab.write(".lockctl.hcl", pin);
-    let other = verify(&lab, &[]);
-    assert_exit(&other, 1);
+    let other = verify(&lab, &[]).exits(1);
     assert!(
         steady(&other).contains("is signed by key KEYID, which the policy does not pin"),
         "{}",
@@ -343,7 +308,7 @@ fn an_export_carries_what_is_known_of_releases() {
     let signed = format!("signed {}", TestKey::Main.fingerprint());
     let name = "release registry.terraform.io/acme/demo 1.0.0";
     for statement in ["whole", &signed, "dated signature "] {
-        assert!(export.contains(&format!("{name} {statement}")), "{export}");
+        export.has(&format!("{name} {statement}"));
     }
     assert_exit(&lab.run(&["cache", "clean", "--all"]), 0);
     lab.write(LOCK, altered(&good, &["zh", "h1"]));
@@ -355,8 +320,7 @@ fn an_export_carries_what_is_known_of_releases() {
     assert_exit(&verify(&lab, &[]), 1);
     assert_exit(&lab.run(&["cache", "export", "--imported", "again.txt"]), 0);
     assert_eq!(lab.read("again.txt"), export);
-    let stats = lab.run(&["cache", "stats"]);
-    assert!(stats.stdout.contains("releases   1\n"), "{}", stats.stdout);
+    lab.run(&["cache", "stats"]).stdout_has("releases   1\n");
 }
 
 /// The objects of releases in the store.
@@ -384,10 +348,7 @@ fn a_store_of_an_earlier_version_is_read_as_before() {
         .collect();
     assert_eq!(lab.read("old.txt"), packages);
     let attributed = lab.run(&["show", "--format", "json"]);
-    assert!(
-        attributed.stdout.contains("\"darwin_arm64\""),
-        "{attributed:#?}"
-    );
+    attributed.stdout_has("\"darwin_arm64\"");
     lab.write(LOCK, altered(&good, &["zh", "h1"]));
     assert_exit(&verify(&lab, &[]), 0);
     lab.write(LOCK, &good);
@@ -407,16 +368,11 @@ fn a_damaged_release_is_ignored_with_a_warning_and_kept_anew() {
     lab.write(LOCK, altered(&good, &["zh", "h1"]));
     for damaged in [&whole[..whole.len() / 2], b"garbage\n", b""] {
         std::fs::write(&object, damaged).unwrap();
-        let outcome = verify(&lab, &[]);
-        assert_exit(&outcome, 0);
-        assert!(outcome.stderr.contains("was ignored: "), "{outcome:#?}");
-        let stats = lab.run(&["cache", "stats"]);
-        assert!(!stats.stdout.contains("releases   1"), "{}", stats.stdout);
+        verify(&lab, &[]).exits(0).stderr_has("was ignored: ");
+        lab.run(&["cache", "stats"]).stdout_lacks("releases   1");
     }
     lab.write(LOCK, &good);
     assert_exit(&lock(&lab, &[TWO, &["--prove"]].concat()), 0);
     lab.write(LOCK, altered(&good, &["zh", "h1"]));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert!(!outcome.stderr.contains("was ignored"), "{outcome:#?}");
+    verify(&lab, &[]).exits(1).stderr_lacks("was ignored");
 }

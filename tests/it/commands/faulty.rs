@@ -1,12 +1,13 @@
 //! Entries with a fault: they are present, what is sound in them is compared, and what has one right form is
 //! repaired.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::diff::text;
 use super::{BOTH, LOCK, assert_exit, lock, simple};
 use crate::lab::Lab;
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 const ENTRY: &str = "registry.terraform.io/hashicorp/null 3.2.1 ~> 3.0 | h1:a zh:a zh:b zh:c";
 
@@ -93,42 +94,20 @@ fn show_and_log_list_an_entry_with_a_fault() {
     repo.write(LOCK, &good).commit("good");
     repo.write(LOCK, good.replace("~> 3.0", "~> 3").replace("cccc", "dddd"))
         .commit("faulty");
-    let outcome = repo.run(&["show"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    repo.run(&["show"]).exits(2).stdout_eq(str![[r#"
 PROVIDER        VERSION        CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
 hashicorp/null  3.2.1 (fault)  ~> 3.0       1   3   0      -
 
-"#]]
-    );
+"#]]);
     let outcome = repo.run(&["show", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let row = &json["roots"][0]["providers"][0];
     assert_eq!(row["fault"], "Invalid provider version constraints");
     assert_eq!((&row["h1_count"], &row["zh_count"]), (&1.into(), &3.into()));
-    let outcome = repo.run(&["log", "."]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("hashes-replaced"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(
-        outcome
-            .stdout
-            .contains("2 changes of 1 provider in 2 commits"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(
-        outcome
-            .stderr
-            .contains("has entries with a fault, which are listed all the same"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = repo.run(&["log", "."]).exits(0);
+    outcome.stdout_has("hashes-replaced");
+    outcome.stdout_has("2 changes of 1 provider in 2 commits");
+    outcome.stderr_has("has entries with a fault, which are listed all the same");
 }
 
 /// Texts that have one right form: the sound one, another one, and how that is named.
@@ -166,11 +145,7 @@ fn a_text_with_one_right_form_is_repaired_and_named() {
             assert_exit(&outcome, code);
             assert_eq!(lab.read(LOCK), faulty);
             if command[0] == "verify" {
-                assert!(
-                    outcome.stdout.contains("run `lockctl fmt"),
-                    "{}",
-                    outcome.stdout
-                );
+                outcome.stdout_has("run `lockctl fmt");
             }
         }
         for command in ["fmt", "lock", "verify --fix"] {
@@ -238,14 +213,9 @@ fn a_merge_repairs_a_text_with_one_right_form() {
         "theirs",
         text(&[&null("h1:a h1:c zh:a")]).replace("~> 3.0", "~> 3"),
     );
-    let outcome = lab.run(&["merge", "base", "ours", "theirs"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["merge", "base", "ours", "theirs"]).exits(0);
     assert_eq!(lab.read("ours"), text(&[&null("h1:a h1:b h1:c zh:a")]));
-    assert!(
-        outcome.stderr.contains("fixed: the constraints of"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("fixed: the constraints of");
 }
 
 #[test]
@@ -260,8 +230,8 @@ fn explain_finds_an_entry_with_a_fault() {
         lab.write(LOCK, good.replace("\"1.1.0\"", &format!("\"{written}\"")));
         let outcome = lab.run(&["explain", "-"]);
         let said = &outcome.stdout;
-        assert!(!said.contains("has no entry for it"), "{said}");
-        assert!(said.contains("verify: error[version-malformed]"), "{said}");
-        assert!(said.contains(command), "{said}");
+        said.lacks("has no entry for it");
+        said.has("verify: error[version-malformed]");
+        said.has(command);
     }
 }

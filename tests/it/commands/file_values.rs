@@ -98,7 +98,7 @@ fn files_outside_of_the_repository_are_not_read_for_a_value() {
     }
     let outcome = verify(&lab, "human", &["--flavor", "opentofu"]);
     let reason = "values of files outside of the repository are not computed";
-    assert!(outcome.stdout.contains(reason), "{outcome:#?}");
+    outcome.stdout_has(reason);
 }
 
 #[test]
@@ -142,11 +142,7 @@ fn a_path_of_the_command_line_is_read() {
         given.replace('=', " = \"") + "\"\n",
     );
     let args = ["why", "one", "repo/live", "--flavor", "opentofu", "-v"];
-    let outcome = lab.run(&args);
-    assert!(
-        outcome.stderr.contains("module-not-visible"),
-        "{outcome:#?}"
-    );
+    lab.run(&args).stderr_has("module-not-visible");
 }
 
 #[test]

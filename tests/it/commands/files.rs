@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use lockctl::cli::{self, Io, World};
 use lockctl::os::{RealDisk, RealHttp, RealRun};
 use lockctl::world::{Disk, Exclusive, Files, Replaced, Replacement};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
 use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, zip_of};
+use crate::texts::Text as _;
 
 #[test]
 fn usage_and_missing_things_exit_with_2() {
@@ -33,8 +34,7 @@ fn usage_and_missing_things_exit_with_2() {
         &["--flavor", "tofu", "show"],
         &[],
     ] {
-        let outcome = lab.run(args);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(args).exits(2);
         assert!(!outcome.stderr.is_empty(), "{args:?} says why");
         assert!(
             outcome.stdout.is_empty() || args.first() == Some(&"verify"),
@@ -53,19 +53,14 @@ fn show_lists_what_is_locked() {
         "example.com/t/x/1.1.0/linux_amd64",
         "1.1.0 linux_amd64",
     );
-    let outcome = lab.run(&["show", "-v"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["show", "-v"]).exits(0).stdout_eq(str![[r#"
 PROVIDER         VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS
 example.com/t/x  1.1.0    ~> 1.0       2   0   0      linux_amd64
 example.com/t/x 1.1.0
   h1:NnL+qI4e2PY7BWBHHIZlJ0CEMhmgX29u+TcOT8Bq5xY=  linux_amd64
   h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -73,19 +68,14 @@ fn hash_prints_both_schemes() {
     let lab = Lab::new();
     lab.write("a.zip", zip_of(&[("terraform-provider-x_v1.0.0", "fake")]));
     lab.write("dir/terraform-provider-x_v1.0.0", "fake");
-    let outcome = lab.run(&["hash", "--files", "a.zip", "dir"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["hash", "--files", "a.zip", "dir"]).exits(0).stdout_eq(str![[r#"
 zh:99a3b8617846089a5ef7fcda5596df7f77fd30cde1a11f6f39c849187c0eb81a  a.zip
 h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=  a.zip
   b5d54c39e66671c9731b9f471e585d8262cd4f54963f0c93082d8dcf334d4c78             4  terraform-provider-x_v1.0.0
 h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=  dir
   b5d54c39e66671c9731b9f471e585d8262cd4f54963f0c93082d8dcf334d4c78             4  terraform-provider-x_v1.0.0
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -93,28 +83,18 @@ fn fmt_rewrites_and_says_what_it_drops() {
     let lab = Lab::new();
     let loose = "# mine\nprovider \"example.com/t/x\" {\n version=\"1.0.0\"\n}\n";
     lab.write(LOCK, loose);
-    let check = lab.run(&["fmt", "--check"]);
-    assert_exit(&check, 1);
+    lab.run(&["fmt", "--check"]).exits(1);
     assert_eq!(lab.read(LOCK), loose);
-    let outcome = lab.run(&["fmt"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["fmt"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 .terraform.lock.hcl
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: .terraform.lock.hcl: a rewrite drops 1 comment, as Terraform and OpenTofu do
 
-"#]]
-    );
-    assert_data_eq!(
-        lab.read(LOCK),
-        str![[r##"
+"#]]);
+    lab.read(LOCK).reads(str![[r##"
 # This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.
 
@@ -122,10 +102,8 @@ provider "example.com/t/x" {
   version = "1.0.0"
 }
 
-"##]]
-    );
-    let again = lab.run(&["fmt"]);
-    assert_exit(&again, 0);
+"##]]);
+    let again = lab.run(&["fmt"]).exits(0);
     assert!(again.stdout.is_empty() && again.stderr.is_empty());
 }
 
@@ -311,7 +289,7 @@ fn a_run_that_starts_over_keeps_other_runs_out_and_loses_nothing_of_theirs() {
     let (written, now) = (rival.0.written.into_inner(), lab.read(LOCK));
     assert_eq!(written, 1, "the second attempt is not disturbed");
     assert_eq!(now.matches("h1:").count(), 3, "{now}");
-    assert!(now.contains(&"0".repeat(43)), "{now}");
+    now.has(&"0".repeat(43));
 }
 
 #[test]
@@ -328,17 +306,12 @@ fn a_file_that_changes_under_a_run_is_read_again_once() {
     assert!(lab.read(LOCK).contains("example.com/t/x"));
 
     std::fs::remove_file(lab.path(LOCK)).unwrap();
-    let outcome = lab.run_on(&busy(9), &args);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run_on(&busy(9), &args).exits(2);
     assert!(
         lab.read(LOCK).contains("written by somebody else"),
         "nothing of theirs is lost"
     );
-    assert!(
-        outcome.stderr.contains("keeps changing"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("keeps changing");
 }
 
 #[cfg(unix)]
@@ -346,12 +319,7 @@ fn a_file_that_changes_under_a_run_is_read_again_once() {
 fn a_link_that_leads_nowhere_creates_nothing() {
     let lab = simple();
     std::os::unix::fs::symlink("../outside", lab.path(LOCK)).unwrap();
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("is a link that leads nowhere"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lock(&lab, BOTH).exits(2);
+    outcome.stderr_has("is a link that leads nowhere");
     assert!(!lab.path("../outside").exists());
 }

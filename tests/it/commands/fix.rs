@@ -2,13 +2,14 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::files::Busy;
 use super::{LOCK, ONE_PROVIDER, assert_exit};
 use crate::corpus;
 use crate::disk::Changed;
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 const HEADER: &str = "\
 # This file is maintained automatically by \"terraform init\".
@@ -50,12 +51,9 @@ fn fix(lab: &Lab, more: &[&str]) -> crate::lab::Outcome {
 /// Holds that a lock file is mended to another one, and that a second run changes nothing.
 #[track_caller]
 fn mends(lab: &Lab, more: &[&str], wanted: &str) -> String {
-    let outcome = fix(lab, more);
-    assert_exit(&outcome, 0);
+    let outcome = fix(lab, more).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
-    let again = fix(lab, more);
-    assert_exit(&again, 0);
-    assert!(!again.stdout.contains("fixed"), "{}", again.stdout);
+    fix(lab, more).exits(0).stdout_lacks("fixed");
     assert_eq!(lab.read(LOCK), wanted);
     outcome.stdout
 }
@@ -69,16 +67,13 @@ fn everything_at_once_is_mended_and_told() {
     let stale = entry("x", "1.0.0", "~> 0.9, ~> 1.0", &[H1, OTHER_H1]);
     let lab = root(&(entry("old", "2.0.0", "", &[H1]) + &stale).replace('\n', "\r\n"));
     let told = mends(&lab, &[], &good());
-    assert_data_eq!(
-        told,
-        str![[r#"
+    told.reads(str![[r#"
 fixed: the constraints of example.com/t/x are "~> 1.0", not "~> 0.9, ~> 1.0"
 fixed: example.com/t/old 2.0.0 is dropped: nothing requires it
 fixed: the file is written as `terraform` writes it
 .terraform.lock.hcl: ok; 1 provider
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -113,8 +108,7 @@ fn what_is_left_decides_about_the_exit_code() {
         entry("x", "2.0.0", "~> 2.0", &[H1]),
     ]);
     let lab = root(&lock);
-    let outcome = fix(&lab, &[]);
-    assert_exit(&outcome, 1);
+    let outcome = fix(&lab, &[]).exits(1);
     let kept = lock_of(&[entry("x", "2.0.0", "~> 2.0", &[H1])]);
     assert_eq!(lab.read(LOCK), kept);
     assert!(
@@ -124,14 +118,11 @@ fn what_is_left_decides_about_the_exit_code() {
         "{}",
         outcome.stdout
     );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 warning: not fixed: the constraints of example.com/t/x stay as recorded, since the locked version 2.0.0 does not meet those of the configuration
 note: `lockctl explain version-outside-constraint` says what this means and how to fix it
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -145,10 +136,7 @@ fn blocks_of_one_version_are_joined() {
     let other = entry("x", "1.0.0", "> 0.1.0", &[OTHER_H1]);
     let lab = root(&lock_of(&[one, other]));
     let told = mends(&lab, &[], &good());
-    assert!(
-        told.contains("are \"~> 1.0\", not \"> 0.1.0, ~> 1.0\""),
-        "{told}"
-    );
+    told.has("are \"~> 1.0\", not \"> 0.1.0, ~> 1.0\"");
 }
 
 #[test]
@@ -167,11 +155,10 @@ fn blocks_that_contradict_each_other_are_for_a_person() {
         let lock = lock_of(&[one.clone(), other.clone(), twin.clone(), twin.clone()]);
         let lab = root(&lock);
         for how in ["--fix", "--fix=all"] {
-            let outcome = lab.run(&[FORM, &[how]].concat());
-            assert_exit(&outcome, 1);
+            let outcome = lab.run(&[FORM, &[how]].concat()).exits(1);
             assert_eq!(lab.read(LOCK), lock);
             assert!(outcome.stdout.starts_with("error[duplicate-provider]"));
-            assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+            outcome.stderr_has(why);
         }
     }
 }
@@ -186,8 +173,7 @@ fn a_file_that_cannot_be_read_is_left_alone() {
         format!("<<<<<<< a\n{sound}=======\n>>>>>>> b\n"),
     ] {
         let lab = root(&broken);
-        let outcome = lab.run(&[FORM, &["--fix=all"]].concat());
-        assert_exit(&outcome, 1);
+        let outcome = lab.run(&[FORM, &["--fix=all"]].concat()).exits(1);
         assert_eq!(lab.read(LOCK), broken);
         assert!(
             outcome
@@ -203,26 +189,18 @@ fn a_file_that_cannot_be_read_is_left_alone() {
 fn comments_are_dropped_only_on_demand() {
     let commented = good().replace("  hashes", "  # mine\n  hashes") + "# mine, too\n";
     let lab = root(&commented);
-    let outcome = fix(&lab, &[]);
-    assert_exit(&outcome, 0);
+    let outcome = fix(&lab, &[]).exits(0);
     assert_eq!(lab.read(LOCK), commented);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 warning: nothing was fixed: that would drop 2 comments; --fix=all does it anyway
 
-"#]]
-    );
-    let outcome = lab.run(&[FORM, &["--fix=all"]].concat());
-    assert_exit(&outcome, 0);
+"#]]);
+    let outcome = lab.run(&[FORM, &["--fix=all"]].concat()).exits(0);
     assert_eq!(lab.read(LOCK), good());
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 note: a rewrite drops 2 comments, as Terraform and OpenTofu do
 
-"#]]
-    );
+"#]]);
     // A block that the programs drop is somebody's, too.
     let locked = good() + "\nmodule \"m\" {\n}\n";
     lab.write(LOCK, &locked);
@@ -271,8 +249,7 @@ fn an_entry_whose_version_counts_for_another_provider_stays() {
     let old = entry("x", "3.2.1", "", &[H1]);
     let old = old.replace("example.com/t/x", "registry.terraform.io/hashicorp/null");
     lab.write(LOCK, lock_of(std::slice::from_ref(&old)));
-    let outcome = fix(&lab, &["--flavor", "opentofu"]);
-    assert_exit(&outcome, 1);
+    let outcome = fix(&lab, &["--flavor", "opentofu"]).exits(1);
     assert!(
         outcome
             .stderr
@@ -308,16 +285,14 @@ fn only_what_is_wanted_is_mended() {
     mends(&lab, &[], &lock);
 
     let lab = root(&lock);
-    let outcome = lab.run(&["verify", "--fix", "--only", "file"]);
-    assert_exit(&outcome, 0);
+    lab.run(&["verify", "--fix", "--only", "file"]).exits(0);
     assert_eq!(lab.read(LOCK), lock);
 
     // The form alone is none of anybody's business here, until something else is mended.
     let loose = lock.replace("  version ", " version ");
     let lab = root(&loose);
     lab.write(".lockctl.hcl", off("file-not-canonical"));
-    let outcome = lab.run(&["verify", "--fix", "--only", "file"]);
-    assert_exit(&outcome, 0);
+    lab.run(&["verify", "--fix", "--only", "file"]).exits(0);
     assert_eq!(lab.read(LOCK), loose);
     let wanted = lock_of(&[entry("x", "1.0.0", "~> 1.0", &[H1])]);
     let told = mends(&lab, &[], &wanted);
@@ -329,16 +304,9 @@ fn roots_that_fail_are_left_alone() {
     let lock = lock_of(&[entry("old", "2.0.0", "", &[H1])]);
     let lab = root(&lock);
     lab.write("broken.tf", "terraform {\n");
-    let outcome = fix(&lab, &[]);
-    assert_exit(&outcome, 2);
+    let outcome = fix(&lab, &[]).exits(2);
     assert_eq!(lab.read(LOCK), lock);
-    assert!(
-        outcome
-            .stderr
-            .contains("nothing was fixed: the configuration cannot be read"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("nothing was fixed: the configuration cannot be read");
     // Without a lock file there is nothing to mend.
     let lab = Lab::new();
     lab.write("main.tf", ONE_PROVIDER);
@@ -364,10 +332,9 @@ fn a_file_that_changes_under_the_run_is_read_again_once() {
     assert_eq!(outcome.stdout.matches("fixed: ").count(), 1, "{outcome:?}");
 
     let lab = root(&lock);
-    let outcome = lab.run_on(&busy(&lab, 9), &args);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run_on(&busy(&lab, 9), &args).exits(2);
     assert!(lab.read(LOCK).contains("written by somebody else"));
-    assert!(outcome.stderr.contains("keeps changing"), "{outcome:?}");
+    outcome.stderr_has("keeps changing");
 }
 
 /// Real files come out as `fmt` writes them.

@@ -1,6 +1,6 @@
 //! Findings that have one cause: people read one, programs get every one.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
@@ -59,12 +59,9 @@ fn seven_incomplete_providers_are_one_finding() {
     let lab = Lab::new();
     let entries = SEVEN.map(|name| entry(name, 1, 5));
     write(&lab, "live", &SEVEN, &entries);
-    let outcome = verify(&lab, &["live", COMMON]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["live", COMMON]).exits(1);
     assert!(lines(&outcome) <= 14, "{outcome:#?}");
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for 7 of 7 providers
   --> live/.terraform.lock.hcl:4:1
    |
@@ -79,8 +76,7 @@ warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for 7 of 7 pr
 
 live/.terraform.lock.hcl: 7 warnings
 
-"#]]
-    );
+"#]]);
     let json = verify(&lab, &["live", COMMON, "--format", "json"]);
     assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 7);
     let all = verify(&lab, &["live", COMMON, "-v"]);
@@ -92,11 +88,7 @@ fn what_differs_between_providers_is_beside_each() {
     let lab = Lab::new();
     let entries = [entry("a", 1, 5), entry("b", 1, 0), entry("c", 3, 5)];
     write(&lab, "live", &["a", "b", "c"], &entries);
-    let outcome = verify(&lab, &["live", COMMON]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &["live", COMMON]).exits(1).stdout_eq(str![[r#"
 warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 3 of 3 providers
   --> live/.terraform.lock.hcl:4:1
    |
@@ -107,8 +99,7 @@ warning[platforms-incomplete]: 2 to 4 of 5 wanted platforms are missing for 3 of
 
 live/.terraform.lock.hcl: 3 warnings; 1 note (-v shows it)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -120,11 +111,7 @@ fn findings_without_a_title_for_several_keep_their_own() {
         "live/main.tf",
         "terraform {\n  required_providers {\n    a = {\n      source  = \"acme/a\"\n      version = \"~> 2.0\"\n    }\n    b = {\n      source  = \"acme/b\"\n      version = \"~> 3.0\"\n    }\n  }\n}\n",
     );
-    let outcome = verify(&lab, &["live", "--only", "configuration"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &["live", "--only", "configuration"]).exits(1).stdout_eq(str![[r#"
 error[version-outside-constraint]: The locked version does not meet a constraint of the configuration: 2 of 3 providers
  --> live/main.tf:5:17: registry.terraform.io/acme/a is locked at 1.0.0, which a constraint does not allow (~> 2.0 is required here)
  --> live/main.tf:9:17: registry.terraform.io/acme/b is locked at 1.0.0, which a constraint does not allow (~> 3.0 is required here)
@@ -140,8 +127,7 @@ warning[provider-not-required]: registry.terraform.io/acme/c is locked but not r
 
 live/.terraform.lock.hcl: 2 errors, 1 warning; 2 notes (-v shows them)
 
-"#]]
-    );
+"#]]);
 }
 
 /// Twelve roots: two without a lock file, nine with incomplete ones, one that is as it should be.
@@ -166,11 +152,7 @@ fn twelve_roots() -> Lab {
 #[test]
 fn many_roots_end_with_a_table_of_causes() {
     let lab = twelve_roots();
-    let outcome = verify(&lab, &["-r", COMMON]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &["-r", COMMON]).exits(1).stdout_eq(str![[r#"
 error[lock-missing]: No lock file in 2 of 12 roots
  --> live/00
  --> live/05
@@ -191,15 +173,14 @@ platforms-incomplete  warning   9      2          lockctl lock -r .
 
 12 roots: 1 clean, 11 with findings (2 errors, 18 warnings); complete by count: 1
 
-"#]]
-    );
+"#]]);
     let json = verify(&lab, &["-r", COMMON, "--format", "json"]);
     assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 18);
     let all = verify(&lab, &["-rv", COMMON]);
     assert_eq!(all.stdout.matches("[platforms-incomplete]").count(), 18);
     for at in 0..12 {
         let verdict = format!("live/{at:02}/.terraform.lock.hcl: ");
-        assert!(all.stdout.contains(&verdict), "{}", all.stdout);
+        all.stdout_has(&verdict);
     }
 }
 
@@ -209,11 +190,7 @@ fn a_few_roots_share_a_finding_and_keep_their_verdicts() {
     write(&lab, "live/a", &["a"], &[entry("a", 1, 5)]);
     write(&lab, "live/b", &["a", "b"], &[entry("a", 1, 5)]);
     write(&lab, "live/c", &["a"], &[entry("a", 5, 5)]);
-    let outcome = verify(&lab, &["live/a", "live/b", "live/c", COMMON]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &["live/a", "live/b", "live/c", COMMON]).exits(1).stdout_eq(str![[r#"
 warning[platforms-incomplete]: 4 of 5 wanted platforms are missing for registry.terraform.io/acme/a in 2 of 3 roots
  --> live/a: acme/a
  --> live/b: acme/a
@@ -235,8 +212,7 @@ live/b/.terraform.lock.hcl: 1 error, 1 warning
 live/c/.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 5 platforms, no package installed
 3 roots: 1 clean, 2 with findings (1 error, 2 warnings)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -245,39 +221,27 @@ fn gaps_of_the_default_list_are_one_note_for_all_roots() {
     for root in ["live/00", "live/05"] {
         write(&lab, root, &["a"], &[entry("a", 1, 5)]);
     }
-    let outcome = verify(&lab, &["-r"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = verify(&lab, &["-r"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 12 roots: 12 clean; complete by count: 1
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: 20 of 21 entries have h1: hashes for 1 to 3 of the 5 common platforms (darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64), the default list; to make platforms count, state `platforms = […]` in .lockctl.hcl
 
-"#]]
-    );
+"#]]);
     let json = verify(&lab, &["-r", "--format", "json"]);
     assert_eq!(json.stdout.matches("\"platforms-incomplete\"").count(), 20);
     assert_eq!(json.stdout.matches("\"proof\": \"none\"").count(), 11);
     assert_eq!(json.stdout.matches("\"proof\": \"counted\"").count(), 1);
     // Each way to state a list makes the same entries fail, and names itself.
-    let typed = verify(&lab, &["-r", COMMON]);
-    assert_exit(&typed, 1);
-    assert!(
-        typed.stdout.contains(" (stated by --platform)"),
-        "{typed:#?}"
-    );
+    let typed = verify(&lab, &["-r", COMMON]).exits(1);
+    typed.stdout_has(" (stated by --platform)");
     lab.write("live/.lockctl.hcl", "platforms = [\"common\"]\n");
-    let stated = verify(&lab, &["-r"]);
-    assert_exit(&stated, 1);
+    let stated = verify(&lab, &["-r"]).exits(1);
     let list = "(stated in live/.lockctl.hcl)";
     assert_eq!(stated.stdout.matches(list).count(), 1, "{stated:#?}");
-    assert!(!stated.stderr.contains("default list"), "{stated:#?}");
+    stated.stderr_lacks("default list");
 }
 
 #[test]
@@ -291,11 +255,8 @@ fn platforms_of_one_provider_are_stated_beside_the_default_list() {
     );
     let own = "provider \"acme/b\" { platforms = [\"linux_amd64\", \"linux_arm64\"] }\n";
     lab.write(".lockctl.hcl", own);
-    let outcome = verify(&lab, &["live"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = verify(&lab, &["live"]).exits(1);
+    outcome.stdout_eq(str![[r#"
 warning[platforms-incomplete]: 1 of 2 wanted platforms of registry.terraform.io/acme/b lacks an h1: hash
   --> live/.terraform.lock.hcl:16:1
    |
@@ -306,16 +267,12 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of registry.terraform.io/
 
 live/.terraform.lock.hcl: 1 warning; 1 note (-v shows it)
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: 1 of 1 entry has h1: hashes for 1 of the 5 common platforms (darwin_amd64, darwin_arm64, linux_amd64, linux_arm64, windows_amd64), the default list; to make platforms count, state `platforms = […]` in .lockctl.hcl
 note: `lockctl explain platforms-incomplete` says what this means and how to fix it
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -325,8 +282,7 @@ fn what_the_registry_route_refuses_stays_a_warning_by_default() {
     let broken = entry("c", 0, 1).replace("zh:", "zh:A");
     let entries = [entry("a", 0, 5), entry("b", 1, 0), broken];
     write(&lab, "live", &["a", "b", "c"], &entries);
-    let outcome = verify(&lab, &["live", "--format", "json"]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["live", "--format", "json"]).exits(1);
     let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let severities: Vec<_> = document["roots"][0]["findings"]
         .as_array()
@@ -349,11 +305,7 @@ fn a_fault_in_a_shared_module_is_shown_once() {
             "module \"m\" {\n  source = \"../../modules/m\"\n}\n",
         );
     }
-    let outcome = verify(&lab, &["-r"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &["-r"]).exits(2).stdout_eq(str![[r#"
 error[unsupported-item]: Unsupported argument
  --> modules/m/main.tf:2:3
   |
@@ -364,8 +316,7 @@ live/a/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v
 live/b/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v shows it)
 2 roots: 2 failed (1 error)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -396,11 +347,8 @@ fn places_of_one_cause_are_counted_where_no_provider_is_concerned() {
         });
         lab.write(&format!("{root}/m.tf"), calls.collect::<String>());
     }
-    let outcome = verify(&lab, &["-r", "--strict-modules"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = verify(&lab, &["-r", "--strict-modules"]).exits(1);
+    outcome.stdout_eq(str![[r#"
 error[module-not-visible]: Modules that are not visible: 3 places in 2 of 2 roots
  --> live/a: 2 places
  --> live/b
@@ -409,13 +357,9 @@ live/a/.terraform.lock.hcl: 2 errors; 2 modules not seen (`--modules fetch`); 1 
 live/b/.terraform.lock.hcl: 1 error; 1 module not seen (`--modules fetch`); 1 note (-v shows it)
 2 roots: 2 with findings (3 errors)
 
-"#]]
-    );
-    let outcome = verify(&lab, &["live/a", "--strict-modules"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+"#]]);
+    let outcome = verify(&lab, &["live/a", "--strict-modules"]).exits(1);
+    outcome.stdout_eq(str![[r#"
 error[module-not-visible]: Modules that are not visible: 2 places
  --> live/a/m.tf:1:1
   |
@@ -424,8 +368,7 @@ error[module-not-visible]: Modules that are not visible: 2 places
 
 live/a/.terraform.lock.hcl: 2 errors; 2 modules not seen (`--modules fetch`); 1 note (-v shows it)
 
-"#]]
-    );
+"#]]);
 }
 
 /// The commands of the table are tried: after them there is nothing left to report.
@@ -448,8 +391,7 @@ fn the_commands_of_the_table_fix_all_roots() {
         }
     }
     let platforms = ["--platform", "linux_amd64,darwin_arm64"];
-    let before = verify(&lab, &[&["-r"], &platforms[..]].concat());
-    assert_exit(&before, 1);
+    let before = verify(&lab, &[&["-r"], &platforms[..]].concat()).exits(1);
     let table = before.stdout.lines();
     let table = table.skip_while(|line| !line.starts_with("rule "));
     let commands: std::collections::BTreeSet<&str> = table
@@ -461,8 +403,7 @@ fn the_commands_of_the_table_fix_all_roots() {
         let words = [&words[..], &["--no-state", "--fs-mirror", "mirror"]].concat();
         assert_exit(&lab.run(&words), 0);
     }
-    let after = verify(&lab, &[&["-r"], &platforms[..]].concat());
-    assert_exit(&after, 0);
+    verify(&lab, &[&["-r"], &platforms[..]].concat()).exits(0);
 }
 
 /// The table names a rule and what fixes it; which error of the configuration it is, the blocks above say.
@@ -480,8 +421,7 @@ fn the_table_has_one_row_for_the_errors_of_many_configurations() {
         lab.write(&format!("{root}/m/main.tf"), "");
         lab.write(&format!("{root}/{LOCK}"), HEADER);
     }
-    let outcome = verify(&lab, &["-r"]);
-    assert_exit(&outcome, 2);
+    let outcome = verify(&lab, &["-r"]).exits(2);
     let rows: Vec<&str> = outcome
         .stdout
         .lines()

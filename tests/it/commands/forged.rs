@@ -1,7 +1,7 @@
 //! A hash that belongs to no package of the release, beside right ones or in the place of one.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::facts::{lock, locked};
 use super::registry::TWO;
@@ -9,6 +9,7 @@ use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::Registry;
 use crate::scenarios::Packages;
+use crate::texts::Text as _;
 
 const INSTALLED: &str = ".terraform/providers/registry.terraform.io/acme/demo/1.0.0/linux_amd64";
 
@@ -76,8 +77,7 @@ fn verify_finds_a_forged_h1_and_the_package_that_has_it() {
         if name == "replaced" {
             wanted.push("platforms-incomplete");
         }
-        let found = verify(&lab, &["--format", "json"]);
-        assert_exit(&found, 1);
+        let found = verify(&lab, &["--format", "json"]).exits(1);
         assert_eq!(rules(&found), wanted, "{name}");
         // Facts alone show it.
         let counted = verify(&lab, &["--no-cache", "--format", "json"]);
@@ -87,9 +87,7 @@ fn verify_finds_a_forged_h1_and_the_package_that_has_it() {
         );
     }
     write(&lab, FORGERIES[0].1(&forged, &own, &good));
-    assert_data_eq!(
-        verify(&lab, &[]).stdout,
-        str![[r#"
+    verify(&lab, &[]).stdout.reads(str![[r#"
 error[package-mismatch]: The installed package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 is not that of the signed release
  --> .terraform.lock.hcl:4:1
   |
@@ -113,8 +111,7 @@ error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with
 
 .terraform.lock.hcl: 2 errors
 
-"#]]
-    );
+"#]]);
     assert!(registry.entries().is_empty());
     // The hash without the package may be that of one of two packages that nobody hashed.
     std::fs::remove_dir_all(lab.path(".terraform")).unwrap();
@@ -156,11 +153,7 @@ fn one_zh_of_a_list_that_was_replaced_is_found_offline() {
         LOCK,
         good.replace(&windows, &format!("zh:{}", "0".repeat(64))),
     );
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with 1 zh: hash that its signed list lacks
   --> .terraform.lock.hcl:10:5
    |
@@ -171,8 +164,7 @@ error[hash-not-of-release]: registry.terraform.io/acme/demo 1.0.0 is locked with
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
     assert_exit(&verify(&lab, &["--no-cache"]), 0);
     assert!(registry.entries().is_empty());
     // The list as it is served now has its own finding, and the repair that is named works.
@@ -188,58 +180,42 @@ fn a_hash_of_no_release_is_no_routine_in_a_diff() {
     let good = lab.read(LOCK);
     let diff = |old: &str, new: &str| {
         lab.write("old.hcl", old).write("new.hcl", new);
-        let outcome = lab.run(&["diff", "old.hcl", "new.hcl"]);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&["diff", "old.hcl", "new.hcl"]).exits(0);
         outcome.stdout
     };
     let [(_, add), (_, replace)] = FORGERIES;
-    assert_data_eq!(
-        diff(&good, &add(&forged, &own, &good)),
-        str![[r#"
+    diff(&good, &add(&forged, &own, &good)).reads(str![[r#"
 notice  acme/demo  1.0.0  hashes-added  1 h1: is not known to belong to a package of 1.0.0
 1 provider with more hashes, nothing alarming
 
-"#]]
-    );
-    assert_data_eq!(
-        diff(&good, &replace(&forged, &own, &good)),
-        str![[r#"
+"#]]);
+    diff(&good, &replace(&forged, &own, &good)).reads(str![[r#"
 warning  acme/demo  1.0.0  hashes-replaced  1 h1: was replaced beside the same zh:, which say nothing about h1:: other platforms were locked, or an h1: was exchanged; 1 h1: is not known to belong to a package of 1.0.0
 1 provider with other hashes under the same version; warning: acme/demo
 
-"#]]
-    );
+"#]]);
     let zh = &Packages::recorded().hashes["zh(demo/1.0.0/windows_amd64)"];
     let other = format!("zh:{}", "0".repeat(64));
-    assert_data_eq!(
-        diff(&good, &good.replace(zh, &other)),
-        str![[r#"
+    diff(&good, &good.replace(zh, &other)).reads(str![[r#"
 danger  acme/demo  1.0.0  hashes-replaced  1 of 4 zh: was replaced, but the version did not change: the release was published again, or the lock file was tampered with; 1 hash belongs to no package of 1.0.0, by what this machine has proven
 1 provider with other hashes under the same version; danger: acme/demo
 
-"#]]
-    );
+"#]]);
     // Facts explain the hash of a platform that was added.
     let without = good.replace(&format!("    \"{}\",\n", own[1]), "");
-    assert_data_eq!(
-        diff(&without, &good),
-        str![[r#"
+    diff(&without, &good).reads(str![[r#"
 routine  acme/demo  1.0.0  hashes-added  1 platform was added
 1 provider with more hashes, nothing alarming
 
-"#]]
-    );
+"#]]);
     // Once every package is known, the hash is of none.
     assert_exit(&lock(&lab, &["--platform", "all"]), 0);
     let all = lab.read(LOCK);
-    assert_data_eq!(
-        diff(&all, &add(&forged, &own, &all)),
-        str![[r#"
+    diff(&all, &add(&forged, &own, &all)).reads(str![[r#"
 danger  acme/demo  1.0.0  hashes-added  1 hash belongs to no package of 1.0.0, by what this machine has proven; 1 h1: was added, and 5 h1: are more than the 4 packages in the list of zh: explain
 1 provider with more hashes; danger: acme/demo
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -249,28 +225,24 @@ fn lock_judges_every_recorded_h1() {
     write(&lab, FORGERIES[0].1(&forged, &own, &good));
     let check = |more: &[&str]| lock(&lab, &[&["--check"], TWO, more].concat());
     for more in [&[][..], &["--prove"], &["--no-cache"]] {
-        let outcome = check(more);
-        assert_exit(&outcome, 1);
+        let outcome = check(more).exits(1);
         let title = "error[package-mismatch]: The installed package of registry.terraform.io/acme/demo 1.0.0 \
                      for linux_amd64 is not that of the signed release";
         assert!(outcome.stderr.contains(title), "{more:?}: {outcome:#?}");
     }
     // Without that package the hash may be that of one which this run did not see.
     std::fs::remove_dir_all(lab.path(".terraform")).unwrap();
-    let outcome = check(&[]);
-    assert_exit(&outcome, 0);
+    let outcome = check(&[]).exits(0);
     let kept = "note: acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong; \
                 `lockctl lock --dry-run --prove --platform all` compares all packages";
-    assert!(outcome.stderr.contains(kept), "{outcome:#?}");
+    outcome.stderr_has(kept);
     assert!(!lock(&lab, TWO).stderr.contains("not compared"));
     let all = ["--dry-run", "--prove", "--platform", "all"];
-    let compared = lock(&lab, &all);
-    assert_exit(&compared, 1);
-    assert!(compared.stderr.contains(&forged[..12]), "{compared:#?}");
+    lock(&lab, &all).exits(1).stderr_has(&forged[..12]);
     // So says `verify`, which asks the registry for its list alone.
     let asked = verify(&lab, &["--upstream"]);
     let counted = "1 recorded h1: was not compared: ";
-    assert!(asked.stderr.contains(counted), "{asked:#?}");
+    asked.stderr_has(counted);
     // What is named changes nothing of a good file.
     lab.write(LOCK, &good);
     assert_exit(&lock(&lab, &all), 0);

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, ONE_PROVIDER, assert_exit};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// A lock file with many faults, and text that would like to be something else.
 const BROKEN: &str = r#"provider "example.com/t/x" {
@@ -63,8 +64,7 @@ fn repository() -> Lab {
 /// Returns what `verify` of all roots prints, told to exit with a code.
 #[track_caller]
 fn told(lab: &Lab, format: &str, code: u8) -> String {
-    let outcome = lab.run(&["verify", "-r", "--format", format]);
-    assert_exit(&outcome, code);
+    let outcome = lab.run(&["verify", "-r", "--format", format]).exits(code);
     outcome.stdout
 }
 
@@ -157,14 +157,11 @@ fn sarif_says_what_could_not_be_done() {
 #[test]
 fn github_is_told_by_commands_and_nothing_else() {
     let lab = repository();
-    let outcome = lab.run(&["verify", "-r", "--format", "github"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify", "-r", "--format", "github"]).exits(1);
     // The title says enough here; advice follows it.
     let titles = outcome.stdout.lines().map(|line| line.split("%0A").next());
     let titles: Vec<&str> = titles.flatten().collect();
-    assert_data_eq!(
-        titles.join("\n"),
-        str![[r#"
+    titles.join("\n").reads(str![[r#"
 ::error file=live/a/main.tf,line=6,endLine=6,col=17,endColumn=25,title=version-outside-constraint::example.com/t/x is locked at 2.0.0, which a constraint does not allow
 ::error file=live/a/main.tf,line=3,endLine=3,col=5,endColumn=6,title=provider-not-locked::example.com/t/y is required but not locked
 ::error file=live/b%2C é/.terraform.lock.hcl,line=2,endLine=2,col=13,endColumn=18,title=version-malformed::Invalid provider version number
@@ -181,8 +178,7 @@ fn github_is_told_by_commands_and_nothing_else() {
 ::notice file=live/a/.terraform.lock.hcl,line=1,endLine=1,col=1,endColumn=29,title=file-not-canonical::The lock file is not in canonical form
 ::notice file=live/a/.terraform.lock.hcl,line=3,endLine=3,col=17,endColumn=25,title=constraints-stale::The recorded constraints of example.com/t/x differ from the configuration
 lockctl verify: 4 roots: 1 clean, 3 with findings; 1 module of 1 root not seen (`--modules fetch`); 11 errors, 2 warnings, 2 notes; 1 finding turned off
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stderr, "", "the runner reads this stream as well");
 }
 
@@ -199,15 +195,12 @@ fn junit_has_a_suite_for_each_root_and_a_test_for_each_provider() {
             format!("{}: {}", suite.name.as_str(), cases.join(", "))
         })
         .collect();
-    assert_data_eq!(
-        names.join("\n"),
-        str![[r#"
+    names.join("\n").reads(str![[r#"
 live/a: everything could be checked, lock file and configuration, example.com/t/x, example.com/t/y
 live/b, é: everything could be checked, lock file and configuration
 live/c: everything could be checked, lock file and configuration
 live/d: everything could be checked, lock file and configuration
-"#]]
-    );
+"#]]);
     assert_eq!((report.failures, report.errors), (4, 0));
 }
 
@@ -230,9 +223,7 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
         }
         is_folded &= line != "</details>";
     }
-    assert_data_eq!(
-        shown,
-        str![[r#"
+    shown.reads(str![[r#"
 **lockctl verify: 4 roots: 1 clean, 3 with findings; 1 module of 1 root not seen (`--modules fetch`); 11 errors, 2 warnings, 2 notes; 1 finding turned off**
 | Severity | Rule | Roots | Providers | What | Command |
 |---|---|---|---|---|---|
@@ -253,8 +244,7 @@ fn markdown_shows_verdict_and_tables_and_folds_the_rest() {
 + 2 notes</summary>
 + 1 root clean</summary>
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -285,11 +275,10 @@ fn paths_start_from_the_top_of_the_repository_wherever_it_was_started() {
 fn a_format_of_another_command_is_a_mistake() {
     let lab = repository();
     for format in ["sarif", "junit", "github", "markdown", "dot"] {
-        let outcome = lab.run(&["show", "--format", format]);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(&["show", "--format", format]).exits(2);
         let text = format!(
             "invalid value '{format}' for '--format <FORMAT>'\n  [possible values: human, json]"
         );
-        assert!(outcome.stderr.contains(&text), "{}", outcome.stderr);
+        outcome.stderr_has(&text);
     }
 }

@@ -6,6 +6,7 @@ use lockctl::world::mem::slashed;
 
 use super::assert_exit;
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 #[test]
 fn each_shell_gets_a_script_that_asks_for_words() {
@@ -16,42 +17,35 @@ fn each_shell_gets_a_script_that_asks_for_words() {
         ("powershell", "Register-ArgumentCompleter"),
         ("zsh", "#compdef lockctl"),
     ] {
-        let outcome = Lab::new().run(&["completions", shell]);
-        assert_exit(&outcome, 0);
+        let outcome = Lab::new().run(&["completions", shell]).exits(0);
         assert!(outcome.stdout.contains(sign), "{shell}");
         let asks = outcome.stdout.contains("LOCKCTL_COMPLETE");
         assert!(asks, "{shell}: {}", outcome.stdout);
     }
-    let outcome = Lab::new().run(&["completions", "tcsh"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("[possible values: bash,"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = Lab::new().run(&["completions", "tcsh"]).exits(2);
+    outcome.stderr_has("[possible values: bash,");
 }
 
 #[test]
 fn the_manual_page_of_a_command_is_printed() {
     let lab = Lab::new();
     let page = |words: &[&str]| {
-        let outcome = lab.run(&[&["man"], words].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[&["man"], words].concat()).exits(0);
         // Dashes are escaped, and the lab writes paths with slashes.
         outcome.stdout.replace(['\\', '/'], "")
     };
     let program = page(&[]);
-    assert!(program.contains("\n.TH lockctl 1 "), "{program}");
-    assert!(program.contains("lockctl-verify(1)"), "{program}");
-    assert!(!program.contains("lockctl-help"), "{program}");
+    program.has("\n.TH lockctl 1 ");
+    program.has("lockctl-verify(1)");
+    program.lacks("lockctl-help");
     let verify = page(&["verify"]);
     let examples = "\n.SH EXAMPLES\n.nf\n  lockctl verify  ";
-    assert!(verify.contains(examples), "{verify}");
+    verify.has(examples);
     let install = page(&["git", "install"]);
     let version = env!("CARGO_PKG_VERSION");
     let title = format!("\n.TH lockctl-git-install 1  \"lockctl {version}\"");
-    assert!(install.contains(&title), "{install}");
-    assert!(install.contains("--dry-run"), "{install}");
+    install.has(&title);
+    install.has("--dry-run");
 }
 
 #[test]
@@ -62,8 +56,7 @@ fn every_option_has_a_text_in_the_page() {
         &["man", "verify"],
         &["man", "cache", "import"],
     ] {
-        let outcome = lab.run(words);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(words).exits(0);
         let options: Vec<&str> = outcome.stdout.split("\n.TP\n").skip(1).collect();
         assert!(options.len() >= 13, "{words:?}: {}", outcome.stdout);
         for option in options {
@@ -76,8 +69,7 @@ fn every_option_has_a_text_in_the_page() {
 
 #[test]
 fn a_command_that_is_not_there_has_no_page() {
-    let outcome = Lab::new().run(&["man", "git", "remove"]);
-    assert_exit(&outcome, 2);
+    let outcome = Lab::new().run(&["man", "git", "remove"]).exits(2);
     assert_eq!(
         outcome.stderr,
         "error: there is no command \"git remove\"\n  help: `lockctl --help` lists all commands\n"
@@ -87,8 +79,7 @@ fn a_command_that_is_not_there_has_no_page() {
 #[test]
 fn the_pages_of_all_commands_are_written() {
     let lab = Lab::new();
-    let outcome = lab.run(&["man", "--dir", "share/man1"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["man", "--dir", "share/man1"]).exits(0);
     let written = std::fs::read_dir(lab.path("share/man1")).unwrap();
     let written: BTreeSet<String> = written
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -113,8 +104,7 @@ fn the_pages_of_all_commands_are_written() {
     assert_exit(&lab.run(&["man", "--dir", "share/man1"]), 0);
     let page = std::fs::read_to_string(lab.path("share/man1/lockctl.1")).unwrap();
     assert_eq!(slashed(page), lab.run(&["man"]).stdout);
-    let outcome = lab.run(&["man", "--dir", "share/man1/lockctl.1"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["man", "--dir", "share/man1/lockctl.1"]).exits(2);
     assert!(
         outcome
             .stderr
@@ -132,8 +122,7 @@ fn the_pages_of_all_commands_are_written() {
 fn the_schema_of_the_output_is_printed() {
     let lab = Lab::new();
     let schema = |args: &[&str]| -> serde_json::Value {
-        let outcome = lab.run(&[&["schema"], args].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[&["schema"], args].concat()).exits(0);
         serde_json::from_str(&outcome.stdout).unwrap()
     };
     assert_eq!(schema(&[]), *crate::schema::PUBLISHED);
@@ -145,13 +134,11 @@ fn the_schema_of_the_output_is_printed() {
 #[test]
 fn the_version_names_the_parts_of_the_binary_if_asked() {
     let lab = Lab::new();
-    let short = lab.run(&["--version"]);
-    assert_exit(&short, 0);
+    let short = lab.run(&["--version"]).exits(0);
     let first = format!("lockctl {}\n", env!("CARGO_PKG_VERSION"));
     assert_eq!(short.stdout, first);
     for args in [["--version", "--verbose"], ["-v", "-V"]] {
-        let long = lab.run(&args);
-        assert_exit(&long, 0);
+        let long = lab.run(&args).exits(0);
         assert!(long.stdout.starts_with(&first), "{}", long.stdout);
         let parts: Vec<&str> = long
             .stdout

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::LOCK;
 use super::merge::{file, has_git};
+use crate::texts::Text as _;
 
 /// A repository on its branch `main`, with lockctl installed in it and in `PATH`.
 struct Repository {
@@ -116,7 +117,7 @@ fn branches_that_conflict_line_by_line_merge() {
     );
     // What git left can still be resolved, with the base that its index holds: `b` stays removed.
     let said = plain.good("lockctl", &["resolve"]);
-    assert!(said.contains("no conflict is left"), "{said}");
+    said.has("no conflict is left");
     let wanted = file(&["b 1.0.0 a c d", "c 1.0.0 a", "d 1.0.0 a"]);
     assert_eq!(plain.lock(), wanted);
 
@@ -124,7 +125,7 @@ fn branches_that_conflict_line_by_line_merge() {
     let (code, said) = repository.merge(&ours, &theirs);
     assert_eq!(code, 0, "{said}");
     assert_eq!(repository.lock(), wanted);
-    assert!(said.contains("merged entry by entry"), "{said}");
+    said.has("merged entry by entry");
 }
 
 #[test]
@@ -172,10 +173,7 @@ fn a_true_conflict_stops_with_one_block_marked() {
         &file(&["a 1.0.0 a", "b 1.4.0 c", "c 1.1.0 d"]),
     );
     assert_eq!(code, 1, "{said}");
-    assert!(
-        said.contains("example.com/t/b needs manual resolution"),
-        "{said}"
-    );
+    said.has("example.com/t/b needs manual resolution");
     let text = repository.lock();
     let marks: Vec<&str> = text
         .lines()
@@ -192,7 +190,7 @@ fn a_true_conflict_stops_with_one_block_marked() {
     assert!(text.starts_with(&file(&["a 1.0.0 a b"])), "{text}");
     let (code, said) = repository.run("lockctl", &["verify", "--only", "file"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("lockctl resolve"), "{said}");
+    said.has("lockctl resolve");
     assert_eq!(repository.run("lockctl", &["resolve"]).0, 1);
     assert_eq!(repository.lock(), text, "nothing is new");
 
@@ -213,19 +211,19 @@ fn a_conflict_says_what_to_do_next() {
     assert_eq!(code, 1, "{said}");
     let next = "note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the blocks between the \
                 markers and delete the markers; then run `git add .terraform.lock.hcl`\n";
-    assert!(said.contains(next), "{said}");
+    said.has(next);
     let (code, said) = repository.run("lockctl", &["resolve", "--prefer", "fail"]);
     assert_eq!(code, 1, "{said}");
     let next =
         "note: run `lockctl resolve --prefer newest`, `--prefer ours` or `--prefer theirs`, or";
-    assert!(said.contains(next), "{said}");
+    said.has(next);
     let said = repository.good("lockctl", &["resolve", "--prefer", "ours"]);
     let next = "run `git add .terraform.lock.hcl` to mark it as resolved";
-    assert!(said.contains(next), "{said}");
+    said.has(next);
     repository.good("git", &["add", LOCK]);
     repository.good("git", &["commit", "-qm", "merged"]);
     let said = repository.good("lockctl", &["resolve"]);
-    assert!(!said.contains("git add"), "{said}");
+    said.lacks("git add");
 }
 
 /// Both branches merge each other, so the next merge has two bases, which differ.
@@ -320,7 +318,7 @@ fn a_later_line_of_attributes_does_not_override_ours() {
     let text = std::fs::read_to_string(&attributes).unwrap();
     assert_eq!(text, format!("*.hcl merge=union\n{line}"));
     let said = repository.good("lockctl", &["git", "install"]);
-    assert!(said.contains("there already"), "{said}");
+    said.has("there already");
 
     // A file of attributes with a higher priority, which `install` does not write.
     std::fs::create_dir_all(repository.path(".git/info")).unwrap();
@@ -331,8 +329,8 @@ fn a_later_line_of_attributes_does_not_override_ours() {
     .unwrap();
     let (code, said) = repository.run("lockctl", &["git", "install"]);
     assert_eq!(code, 1, "{said}");
-    assert!(said.contains("merge=union"), "{said}");
-    assert!(said.contains(".git/info/attributes"), "{said}");
+    said.has("merge=union");
+    said.has(".git/info/attributes");
     assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
 }
 
@@ -368,14 +366,14 @@ fn installing_is_repeatable_and_leaves_no_trace() {
         }
         let old = config();
         let said = repository.good("lockctl", &["git", "install", "--dry-run"]);
-        assert!(said.contains("merge.lockctl.driver"), "{said}");
+        said.has("merge.lockctl.driver");
         assert_eq!(config(), old);
         assert_eq!(repository.run("lockctl", &["git", "status"]).0, 1);
         repository.good("lockctl", &["git", "install"]);
         repository.good("lockctl", &["git", "status"]);
         let installed = config();
         let said = repository.good("lockctl", &["git", "install"]);
-        assert!(said.contains("there already"), "{said}");
+        said.has("there already");
         assert_eq!(config(), installed);
         repository.good("lockctl", &["git", "uninstall"]);
         assert_eq!(config(), old);
@@ -383,7 +381,7 @@ fn installing_is_repeatable_and_leaves_no_trace() {
         assert_eq!(left.as_deref(), before);
     }
     let said = repository.good("lockctl", &["git", "uninstall"]);
-    assert!(said.contains("nothing was there"), "{said}");
+    said.has("nothing was there");
 }
 
 #[test]
@@ -393,11 +391,11 @@ fn a_person_installs_it_for_all_repositories() {
     };
     let attributes = repository.path(".config/git/attributes");
     let said = repository.good("lockctl", &["git", "install", "--global"]);
-    assert!(said.contains("attributes: .terraform.lock.hcl"), "{said}");
+    said.has("attributes: .terraform.lock.hcl");
     assert!(attributes.exists());
     repository.good("lockctl", &["git", "status"]);
     let own = std::fs::read_to_string(repository.path(".git/config")).unwrap();
-    assert!(!own.contains("lockctl"), "{own}");
+    own.lacks("lockctl");
     let (code, said) = repository.merge(&file(&["a 1.0.0 a", "b 1.0.0 b"]), &file(&["a 1.1.0 c"]));
     assert_eq!(code, 0, "{said}");
     assert_eq!(repository.lock(), file(&["a 1.1.0 c", "b 1.0.0 b"]));

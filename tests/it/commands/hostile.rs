@@ -10,9 +10,9 @@ use lockctl::os::RealDisk;
 use lockctl::world::mem::MemFiles;
 use lockctl::world::{Files, ReadSeek};
 
-use super::assert_exit;
 use crate::disk::{Changed, Changes};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 const USED: &str = "terraform {\n  required_providers {\n    x = { source = \"acme/x\" }\n  }\n}\n";
 
@@ -29,12 +29,11 @@ fn a_fault_may_be_any_character() {
         .write("b/.terraform.lock.hcl", "")
         .write("c/main.tf", USED)
         .write("c/.terraform.lock.hcl", "");
-    let outcome = lab.run(&["verify", "-r"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["verify", "-r"]).exits(2);
     let shown = outcome.stdout;
-    assert!(shown.contains("1 | {\"a\":\u{201c}x"), "{shown}");
-    assert!(shown.contains("1 | {\"a\":\"\\\u{e9}\"}"), "{shown}");
-    assert!(shown.contains("acme/x"), "{shown}");
+    shown.has("1 | {\"a\":\u{201c}x");
+    shown.has("1 | {\"a\":\"\\\u{e9}\"}");
+    shown.has("acme/x");
 }
 
 /// A disk on which reading some files makes lockctl panic.
@@ -57,8 +56,7 @@ fn a_panic_in_one_root_hides_no_other() {
         lab.write(&format!("{root}/main.tf"), USED)
             .write(&format!("{root}/.terraform.lock.hcl"), "");
     }
-    let outcome = lab.run_on(&Changed(Panicking), &["verify", "-r"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run_on(&Changed(Panicking), &["verify", "-r"]).exits(2);
     let text = format!("{}{}", outcome.stdout, outcome.stderr);
     for wanted in ["this is a bug", " --> a: ", " --> c: "] {
         assert!(text.contains(wanted), "{wanted}: {text}");
@@ -91,13 +89,12 @@ fn a_panic_in_the_work_on_all_roots_fails_each_of_them() {
     );
     let mut args = vec!["lock", "-r", "--offline", "--fs-mirror", "mirror"];
     args.extend(["--platform", "linux_amd64"]);
-    let outcome = lab.run_on(&Changed(PanickingMirror), &args);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run_on(&Changed(PanickingMirror), &args).exits(2);
     let text = format!("{}{}", outcome.stdout, outcome.stderr);
     for wanted in ["this is a bug", "no such platform", "error: a, c: "] {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
-    assert!(!text.contains("make it readable"), "{text}");
+    text.lacks("make it readable");
     assert_eq!(lab.read("a/.terraform.lock.hcl"), "");
 }
 
@@ -106,8 +103,7 @@ fn a_name_of_megabytes_is_not_repeated() {
     let lab = Lab::new();
     let long = format!("acme/{}", "x".repeat(1 << 20));
     lab.write("main.tf", USED.replace("acme/x", &long));
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify"]).exits(1);
     assert!(outcome.stdout.len() < 4000, "{}", outcome.stdout.len());
 }
 

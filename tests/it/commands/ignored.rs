@@ -1,6 +1,6 @@
 //! Lock files that git ignores.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, assert_exit, lock};
 use crate::lab::Lab;
@@ -37,8 +37,7 @@ fn lock_says_so_and_verify_names_the_line() {
     let lab = &repo.lab;
     // Nobody else can have the file that is missing here.
     assert_eq!(rules(lab), ["lock-missing", "lock-ignored"]);
-    let outcome = lock(lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(lab, &["--platform", "linux_amd64"]).exits(0);
     let sentence = "warning: git ignores the lock file, by line 2 of .gitignore: `.terraform*`; \
                     `lockctl explain lock-ignored` says what to do\n";
     assert_eq!(
@@ -48,13 +47,8 @@ fn lock_says_so_and_verify_names_the_line() {
         outcome.stderr
     );
     // What is not written is not said to be ignored.
-    let again = lock(lab, &["--platform", "linux_amd64"]);
-    assert!(!again.stderr.contains("git ignores"), "{}", again.stderr);
-    let outcome = lab.run(&["verify", "--only", "file"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lock(lab, &["--platform", "linux_amd64"]).stderr_lacks("git ignores");
+    lab.run(&["verify", "--only", "file"]).exits(1).stdout_eq(str![[r#"
 warning[lock-ignored]: git ignores .terraform.lock.hcl
  --> .gitignore:2:1
   |
@@ -65,14 +59,9 @@ warning[lock-ignored]: git ignores .terraform.lock.hcl
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
     let github = lab.run(&["verify", "--only", "file", "--format", "github"]);
-    assert!(
-        github.stdout.contains("file=.gitignore,line=2"),
-        "{}",
-        github.stdout
-    );
+    github.stdout_has("file=.gitignore,line=2");
     assert_exit(
         &lab.run(&["verify", "--skip", "file,platforms,packages"]),
         0,
@@ -94,21 +83,10 @@ fn a_directory_that_is_ignored_is_named() {
     let lab = &repo.lab;
     lab.write("live/main.tf", MAIN);
     let args = ["verify", "--only", "file,configuration", "live"];
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome
-            .stdout
-            .contains("warning[lock-ignored]: git ignores live/.terraform.lock.hcl"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(
-        outcome
-            .stdout
-            .contains("change the line `/live/` in .gitignore, or run `git add --force live/.terraform.lock.hcl`"),
-        "{}",
-        outcome.stdout
+    let outcome = lab.run(&args).exits(1);
+    outcome.stdout_has("warning[lock-ignored]: git ignores live/.terraform.lock.hcl");
+    outcome.stdout_has(
+        "change the line `/live/` in .gitignore, or run `git add --force live/.terraform.lock.hcl`",
     );
 }
 

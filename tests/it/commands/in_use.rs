@@ -1,11 +1,12 @@
 //! The table of what several roots lock after a run.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
+use super::LOCK;
 use super::outdated::{locks, mirror, requires};
-use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 pub(super) const ONE: &[&str] = &["--platform", "linux_amd64", "--fs-mirror", "mirror"];
 
@@ -65,28 +66,21 @@ fn roots_that_agree_have_one_line() {
     for dir in ["x", "y"] {
         root(&lab, dir, &[("a", ""), ("b", "")], &[("a", "1.0.0")]);
     }
-    let outcome = lock(&lab, &["./x", "./y"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = lock(&lab, &["./x", "./y"]).exits(0);
+    summary(&outcome).reads(str![[r#"
 2 roots lock 2 providers, each at one version
 2 roots: 2 clean
 
-"#]]
-    );
+"#]]);
     root(&lab, "z", &[("b", "")], &[]);
     let outcome = lock(&lab, &["-r", "."]);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    summary(&outcome).reads(str![[r#"
 3 roots lock 2 providers, each at one version
 3 roots: 3 clean
 
-"#]]
-    );
+"#]]);
     // A single root agrees with itself.
-    assert_data_eq!(summary(&lock(&lab, &["./x"])), str![[""]]);
+    summary(&lock(&lab, &["./x"])).reads(str![[""]]);
 }
 
 #[test]
@@ -110,11 +104,8 @@ fn roots_that_differ_have_a_row_for_each_version() {
         &[("a", ""), ("b", "")],
         &[("a", "1.2.0"), ("b", "2.0.0")],
     );
-    let outcome = lock(&lab, &["./x", "./y", "./z"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = lock(&lab, &["./x", "./y", "./z"]).exits(0);
+    summary(&outcome).reads(str![[r#"
 
 provider         version  roots  where
 example.com/t/a  1.2.0    1      ./z
@@ -125,8 +116,7 @@ example.com/t/b  2.0.0    2      ./x, ./z
 2 providers are locked at different versions
 3 roots: 3 clean
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -135,22 +125,18 @@ fn what_would_be_locked_counts_where_nothing_is_written() {
     root(&lab, "x", &[("a", "")], &[]);
     root(&lab, "y", &[("a", "")], &[("a", "1.2.0")]);
     for (option, code) in [("--dry-run", 0), ("--check", 1)] {
-        let outcome = lock(&lab, &["./x", "./y", option]);
-        assert_exit(&outcome, code);
+        let outcome = lock(&lab, &["./x", "./y", option]).exits(code);
         let rows = "example.com/t/a  2.0.0    1      ./x\n                 1.2.0    1      ./y\n";
-        assert!(outcome.stdout.contains(rows), "{outcome:#?}");
+        outcome.stdout_has(rows);
         assert!(!lab.path(&format!("x/{LOCK}")).exists());
     }
     // `update` moves both.
     let outcome = run(&lab, &["update"], &["./x", "./y"]);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    summary(&outcome).reads(str![[r#"
 2 roots lock 1 provider, at one version
 2 roots: 2 clean
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -168,16 +154,12 @@ fn only_named_providers_are_compared_where_some_are_named() {
         &[("a", ""), ("b", "")],
         &[("a", "1.1.0"), ("b", "2.0.0")],
     );
-    let outcome = run(&lab, &["update"], &["./x", "./y", "a"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = run(&lab, &["update"], &["./x", "./y", "a"]).exits(0);
+    summary(&outcome).reads(str![[r#"
 2 roots lock 1 provider, at one version
 2 roots: 2 clean
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -198,14 +180,11 @@ fn providers_of_other_hosts_names_and_programs_are_others() {
         lab.write(&format!("{dir}/main.tf"), text);
     }
     let outcome = lock(&lab, &["./x", "./y", "./z"]);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    summary(&outcome).reads(str![[r#"
 3 roots lock 3 providers, each at one version
 3 roots: 3 clean
 
-"#]]
-    );
+"#]]);
     // The same address in roots of the other program.
     lab.unpacked("mirror", "example.com/t/a/2.0.0/linux_amd64", "2");
     for (dir, version) in [
@@ -233,11 +212,8 @@ fn providers_of_other_hosts_names_and_programs_are_others() {
         );
     }
     let args = [&["lock", "-r", "both", "--no-state"], ONE].concat();
-    let outcome = program(&lab, &args);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = program(&lab, &args).exits(0);
+    summary(&outcome).reads(str![[r#"
 
 provider                     version  roots  where
 example.com/t/a (Terraform)  2.0.0    1      both/t2
@@ -247,8 +223,7 @@ example.com/t/a (OpenTofu)   2.0.0    1      both/o2
 2 providers are locked at different versions
 4 roots: 4 clean
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -258,9 +233,7 @@ fn a_pre_release_is_a_version_among_others() {
     root(&lab, "y", &[("a", ">= 1.0")], &[("a", "2.0.0")]);
     root(&lab, "z", &[("a", "~> 1.0")], &[("a", "1.2.0")]);
     let outcome = lock(&lab, &["./x", "./y", "./z"]);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    summary(&outcome).reads(str![[r#"
 
 provider         version    roots  where
 example.com/t/a  3.0.0-rc1  1      ./x
@@ -269,8 +242,7 @@ example.com/t/a  3.0.0-rc1  1      ./x
 1 provider is locked at different versions
 3 roots: 3 clean
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -318,11 +290,7 @@ fn a_comment_has_the_table_first() {
     root(&lab, "x", &[("a", "~> 1.0")], &[("a", "1.0.0")]);
     root(&lab, "y", &[("a", "")], &[("a", "1.2.0")]);
     root(&lab, "z", &[("gone", "")], &[]);
-    let outcome = lock(&lab, &["./x", "./y", "./z", "--format", "markdown"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lock(&lab, &["./x", "./y", "./z", "--format", "markdown"]).exits(2).stdout_eq(str![[r#"
 | provider | version | roots | where |
 |---|---|---|---|
 | `example.com/t/a` | `1.2.0` | `1` | `./y` |
@@ -353,6 +321,5 @@ updated ./y/.terraform.lock.hcl; the added hash was computed from a mirror and i
 **3 roots: 2 clean, 1 failed**
 
 
-"#]]
-    );
+"#]]);
 }

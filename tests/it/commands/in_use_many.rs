@@ -1,10 +1,10 @@
 //! What many roots lock after a run: the summary stays on a screen.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
-use super::assert_exit;
 use super::in_use::{ONE, lock, offered, program, root, summary};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// Twelve roots below `live`, of which three are at the newest version, and one of `old`.
 fn many() -> Lab {
@@ -24,11 +24,8 @@ fn many() -> Lab {
 fn many_roots_have_a_table() {
     let lab = many();
     let args = [&["lock", "-r", "live", "--no-state"], ONE].concat();
-    let outcome = program(&lab, &args);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = program(&lab, &args).exits(0);
+    summary(&outcome).reads(str![[r#"
 
 provider         version  roots  where
 example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
@@ -37,8 +34,7 @@ example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
 1 provider is locked at different versions, 1 at one version each
 13 roots: 13 clean
 
-"#]]
-    );
+"#]]);
     let verbose = summary(&program(&lab, &[&args[..], &["-v"]].concat()));
     for at in 3..12 {
         assert!(
@@ -54,11 +50,8 @@ fn roots_that_fail_are_left_out() {
     root(&lab, "live/odd/bad", &[("gone", "")], &[]);
     root(&lab, "live/odd/torn", &[("a", "")], &[("a", "2.0.0")]);
     lab.write("live/odd/torn/main.tf", "oops");
-    let outcome = lock(&lab, &["-r", "./live"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = lock(&lab, &["-r", "./live"]).exits(2);
+    summary(&outcome).reads(str![[r#"
 
 provider         version  roots  where
 example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
@@ -67,8 +60,7 @@ example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
 1 provider is locked at different versions, 1 at one version each; 2 roots that could not be locked are left out
 15 roots: 13 clean, 2 failed
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -90,11 +82,8 @@ fn a_comment_shows_many_roots_in_short() {
     root(&lab, "live/old", &[("a", "~> 1.0")], &[("a", "1.1.0")]);
     root(&lab, "live/zz", &[("gone", "")], &[]);
     let args = [&["lock", "-r", "live", "--no-state"], ONE].concat();
-    let outcome = program(&lab, &args);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        summary(&outcome),
-        str![[r#"
+    let outcome = program(&lab, &args).exits(2);
+    summary(&outcome).reads(str![[r#"
 
 provider         version  roots  where
 example.com/t/a  2.0.0    1      live/00
@@ -102,13 +91,9 @@ example.com/t/a  2.0.0    1      live/00
 1 provider is locked at different versions; 1 root that could not be locked is left out
 27 roots: 26 clean, 1 failed
 
-"#]]
-    );
+"#]]);
 
-    let markdown = program(&lab, &[&args[..], &["--format", "markdown"]].concat());
-    assert_data_eq!(
-        markdown.stdout,
-        str![[r#"
+    program(&lab, &[&args[..], &["--format", "markdown"]].concat()).stdout_eq(str![[r#"
 | provider | version | roots | where |
 |---|---|---|---|
 | `example.com/t/a` | `2.0.0` | `1` | `live/00` |
@@ -123,6 +108,5 @@ example.com/t/a  2.0.0    1      live/00
 **27 roots: 26 clean, 1 failed**
 
 
-"#]]
-    );
+"#]]);
 }

@@ -1,12 +1,13 @@
 //! `lock --installation cli`: which sources are asked for which roots.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, steady, with_registry};
 use super::{LOCK, ONE_PROVIDER, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
+use crate::texts::Text as _;
 
 fn lock(lab: &Lab, flavor: &str, more: &[&str]) -> Outcome {
     let args = ["lock", "--installation", "cli", "--flavor", flavor];
@@ -54,10 +55,9 @@ fn excluded_providers_come_from_elsewhere() {
     let (registry, lab) = with_mirror(
         "  filesystem_mirror {\n    path = \"mirror\"\n    exclude = [\"acme/*\"]\n  }\n  direct {}\n",
     );
-    let outcome = lock(&lab, "terraform", HERE);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, "terraform", HERE).exits(0);
     assert_eq!(version(&lab), "version     = \"1.2.0\"");
-    assert!(outcome.stdout.contains("self-signed"), "{outcome:#?}");
+    outcome.stdout_has("self-signed");
     assert_eq!(registry.requests().len(), 5);
 }
 
@@ -66,11 +66,8 @@ fn platforms_may_come_from_different_methods() {
     let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
     lab.write("main.tf", DEMO.replace("~> 1.0.0", "1.0.0"));
     let more = ["--platform", "linux_amd64,darwin_arm64", "-v"];
-    let outcome = lock(&lab, "terraform", &more);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = lock(&lab, "terraform", &more).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
 acme/demo 1.0.0
   h1:YF/rE9wrxJ2Wk095aeZC4hqfY7/nnxD2JIUQqjmAGZY=  computed, linux_amd64
@@ -81,8 +78,7 @@ acme/demo 1.0.0
   zh:dc98abd4c18a0b510a435d11b1ca0f756226b87d668898e8f22b9044483c2896  signed, terraform-provider-demo_1.0.0_darwin_arm64.zip
 created .terraform.lock.hcl; 5 hashes added: 4 signed, 1 proven; 1 more hash was computed from a mirror and not covered by a signature
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -104,8 +100,7 @@ fn relative_directories_are_those_of_each_root() {
     }
     let package = "registry.terraform.io/acme/demo/1.0.7/linux_amd64";
     lab.unpacked("b/terraform.d/plugins", package, "x");
-    let outcome = lock(&lab, "terraform", &[&["a", "b", "c"], HERE].concat());
-    assert_exit(&outcome, 0);
+    lock(&lab, "terraform", &[&["a", "b", "c"], HERE].concat()).exits(0);
     assert_eq!(
         lab.read(&format!("a/{LOCK}")),
         lab.read(&format!("c/{LOCK}"))
@@ -118,17 +113,13 @@ fn relative_directories_are_those_of_each_root() {
 #[test]
 fn offline_only_directories_are_asked() {
     let (registry, lab) = with_mirror("  direct { include = [\"acme/*\"] }\n");
-    let outcome = lock(&lab, "terraform", &[HERE, &["--offline"]].concat());
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lock(&lab, "terraform", &[HERE, &["--offline"]].concat()).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: the registry is not asked, since network requests are forbidden
   help: leave out --offline
 
-"#]]
-    );
+"#]]);
     assert!(registry.requests().is_empty());
 }
 
@@ -137,67 +128,49 @@ fn a_provider_that_no_method_is_for_is_an_error() {
     let (_registry, lab) = with_mirror(
         "  filesystem_mirror {\n    path = \"mirror\"\n    include = [\"other/*\"]\n  }\n",
     );
-    let outcome = lock(&lab, "terraform", HERE);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, "terraform", HERE).exits(2).stderr_eq(str![[r#"
 error: no source of packages is for registry.terraform.io/acme/demo
   cause: required in main.tf:5 (">= 1.0.0")
   help: check the source address, and provider_installation in the CLI configuration with its include and exclude
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn every_place_that_was_searched_is_named() {
     let (registry, lab) = with_mirror("  filesystem_mirror { path = \"mirror\" }\n  direct {}\n");
     lab.write("main.tf", DEMO.replace("acme/demo", "acme/nothing"));
-    let outcome = lock(&lab, "terraform", HERE);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, "terraform", HERE).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: no source of packages has registry.terraform.io/acme/nothing: the mirror in mirror has no package of registry.terraform.io/acme/nothing; the registry of registry.terraform.io has no provider registry.terraform.io/acme/nothing
   cause: required in main.tf:5 ("~> 1.0.0")
   help: check the source address, and provider_installation in the CLI configuration with its include and exclude
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_mirror_that_is_not_there_fails_what_it_is_for() {
     let (_registry, lab) = with_mirror("  filesystem_mirror { path = \"nowhere\" }\n  direct {}\n");
-    let outcome = lock(&lab, "terraform", HERE);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, "terraform", HERE).exits(2).stderr_eq(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: the mirror in nowhere cannot be read
   cause: [..]
   help: make it a readable directory, or correct the CLI configuration
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn overridden_providers_are_left_alone_by_newer_terraform() {
     let (registry, lab) =
         with_mirror("  dev_overrides { \"acme/demo\" = \"/dev\" }\n  direct {}\n");
-    let outcome = lock(&lab, "terraform@1.16", HERE);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        format!("{}{}", outcome.stdout, outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, "terraform@1.16", HERE).exits(0);
+    format!("{}{}", outcome.stdout, outcome.stderr).reads(str![[r#"
 .: no provider is required, so there is nothing to lock
 note: acme/demo is in dev_overrides: it is not locked
 
-"#]]
-    );
+"#]]);
     assert!(registry.requests().is_empty() && !lab.path(LOCK).exists());
     assert_exit(&lock(&lab, "terraform@1.11", HERE), 0);
     let before = lab.read(LOCK);
@@ -235,17 +208,12 @@ fn an_oci_mirror_needs_the_network() {
         &lab,
         "  oci_mirror {\n    repository_template = \"example.com/${namespace}/${type}\"\n    include = [\"registry.opentofu.org/*/*\"]\n  }\n",
     );
-    let outcome = lock(&lab, "opentofu", &[HERE, &["--offline"]].concat());
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, "opentofu", &[HERE, &["--offline"]].concat()).exits(2).stderr_eq(str![[r#"
 error: the versions of registry.opentofu.org/acme/demo could not be fetched
   cause: the OCI mirror example.com/${namespace}/${type} is not asked, since network requests are forbidden
   help: leave out --offline
 
-"#]]
-    );
+"#]]);
     assert!(registry.requests().is_empty());
 }
 
@@ -259,8 +227,7 @@ fn only_opentofu_trusts_the_hashes_of_a_mirror() {
     install(&lab, &mirror);
     let warning = "warning[cli-configuration-without-effect]";
     for (flavor, warns) in [("opentofu", false), ("terraform", true)] {
-        let outcome = lock(&lab, flavor, HERE);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, flavor, HERE).exits(0);
         assert_eq!(
             outcome.stderr.contains(warning),
             warns,
@@ -291,17 +258,13 @@ fn a_helper_that_fails_is_named_where_credentials_are_missing() {
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(lab.path(helper), mode).unwrap();
     lab.write("rc", lab.read("rc") + "credentials_helper \"vault\" {}\n");
-    let outcome = lock(&lab, "terraform", HERE);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, "terraform", HERE).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401: Unauthorized
   help: give a token for registry.terraform.io in TF_TOKEN_registry_terraform_io; the credentials helper "vault" failed: the vault is sealed
 
-"#]]
-    );
+"#]]);
 }
 
 /// OpenTofu records the `zh:` of a mirror's zip. Beside the signed list of the release, which comes with the package
@@ -325,14 +288,11 @@ fn a_package_of_a_mirror_that_the_signed_list_lacks_is_an_alarm_at_once() {
         &["--platform", "linux_amd64,darwin_arm64"],
     );
     assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the signed checksums of the release lack the package of registry.opentofu.org/acme/demo 1.0.0 for linux_amd64: https://REGISTRY/mirror/registry.opentofu.org/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip has zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5
   help: nothing was written: the mirror may have a changed package; replace it there by that of the registry, or take no package from it (`--installation registry`)
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
     // The way out: all packages from one source.
     for args in [

@@ -47,8 +47,7 @@ fn a_finding_has_the_range_that_it_is_about_and_the_places_that_explain_it() {
 /// Runs a command and holds exit code, name and figures against the object.
 #[track_caller]
 fn check(lab: &Lab, args: &[&str], exit: u8, figures: Value) -> Value {
-    let outcome = lab.run(&[args, &["--format", "json"]].concat());
-    assert_exit(&outcome, exit);
+    let outcome = lab.run(&[args, &["--format", "json"]].concat()).exits(exit);
     let said: Value = serde_json::from_str(&outcome.stdout).expect("one object");
     assert_eq!(said["format_version"], "1.0");
     assert_eq!(said["command"], args[0]);

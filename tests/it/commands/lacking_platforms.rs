@@ -1,10 +1,11 @@
 //! A wanted platform that a release or a mirror lacks.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::assert_exit;
 use super::registry::{DEMO, lock, steady, with_registry};
 use crate::registry::Origin;
+use crate::texts::Text as _;
 
 const FILE: &str = ".lockctl.hcl";
 
@@ -15,17 +16,13 @@ fn the_error_prints_the_block_that_keeps_the_project_file_from_wanting_it() {
     let (_registry, lab) = with_registry(DEMO);
     let platforms = "platforms = [\"linux_amd64\", \"darwin_amd64\", \"windows_386\"]\n";
     lab.write(FILE, platforms);
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        &outcome.stderr,
-        str![[r#"
+    let outcome = lock(&lab, &[]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: the registry of registry.terraform.io has no package of registry.terraform.io/acme/demo 1.0.0 for darwin_amd64
   cause: the same applies to windows_386
   help: it has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; in .lockctl.hcl, write `provider "acme/demo" { platforms = ["linux_amd64"] }`
 
-"#]]
-    );
+"#]]);
     let (_, line) = outcome.stderr.split_once("write `").unwrap();
     let (block, _) = line.split_once('`').unwrap();
     lab.write(FILE, format!("{platforms}{block}\n"));
@@ -40,22 +37,18 @@ fn a_block_keeps_the_preset() {
         FILE,
         "provider \"acme/demo\" {\n  platforms = [\"common\", \"windows_386\"]\n}\n",
     );
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &[]).exits(2);
     let block = "write `provider \"acme/demo\" { platforms = [\"common\"] }`";
-    assert!(outcome.stderr.contains(block), "{}", outcome.stderr);
+    outcome.stderr_has(block);
 }
 
 #[test]
 fn no_block_is_advised_for_a_typed_platform_or_where_none_is_left() {
     let (_registry, lab) = with_registry(DEMO);
-    let outcome = lock(&lab, &["--platform", "linux_amd64,windows_386"]);
-    assert_exit(&outcome, 2);
-    assert!(!outcome.stderr.contains("write `"), "{}", outcome.stderr);
+    let outcome = lock(&lab, &["--platform", "linux_amd64,windows_386"]).exits(2);
+    outcome.stderr_lacks("write `");
     lab.write(FILE, "platforms = [\"windows_386\"]\n");
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert!(!outcome.stderr.contains("write `"), "{}", outcome.stderr);
+    lock(&lab, &[]).exits(2).stderr_lacks("write `");
 }
 
 /// The release may have what a mirror lacks.
@@ -64,14 +57,10 @@ fn a_mirror_says_nothing_of_the_release() {
     let (registry, lab) = with_registry(DEMO);
     lab.write(FILE, "platforms = [\"linux_amd64\", \"windows_386\"]\n");
     let url = format!("{}/mirror/", registry.url(Origin::Lab));
-    let outcome = lock(&lab, &["--net-mirror", &url]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &["--net-mirror", &url]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for windows_386
   help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for windows_386: add it to the mirror
 
-"#]]
-    );
+"#]]);
 }

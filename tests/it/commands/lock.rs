@@ -1,34 +1,26 @@
 //! `lock`: versions, platforms, constraints.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 #[test]
 fn lock_creates_then_leaves_alone() {
     let lab = simple();
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lock(&lab, BOTH).exits(0);
+    outcome.stdout_eq(str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes added
 created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
-"#]]
-    );
-    assert_data_eq!(
-        lab.read(LOCK),
-        str![[r##"
+"#]]);
+    lab.read(LOCK).reads(str![[r##"
 # This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.
 
@@ -41,20 +33,14 @@ provider "example.com/t/x" {
   ]
 }
 
-"##]]
-    );
+"##]]);
 
     let before = std::fs::metadata(lab.path(LOCK)).unwrap();
-    let again = lock(&lab, BOTH);
-    assert_exit(&again, 0);
-    assert_data_eq!(
-        again.stdout,
-        str![[r#"
+    lock(&lab, BOTH).exits(0).stdout_eq(str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  kept  2 platforms  0 hashes added
 .terraform.lock.hcl is up to date
 
-"#]]
-    );
+"#]]);
     let after = std::fs::metadata(lab.path(LOCK)).unwrap();
     assert_eq!(
         before.modified().unwrap(),
@@ -73,8 +59,8 @@ fn lock_keeps_a_version_and_adds_platforms() {
     lab.write("main.tf", ONE_PROVIDER);
     assert_exit(&lock(&lab, BOTH), 0);
     let two = lab.read(LOCK);
-    assert!(two.contains("version     = \"1.0.0\""), "{two}");
-    assert!(two.contains("constraints = \"~> 1.0\""), "{two}");
+    two.has("version     = \"1.0.0\"");
+    two.has("constraints = \"~> 1.0\"");
     let hashes = |text: &str| -> Vec<String> {
         text.lines()
             .filter(|line| line.contains("h1:"))
@@ -88,13 +74,9 @@ fn lock_keeps_a_version_and_adds_platforms() {
 #[test]
 fn check_and_dry_run_write_nothing() {
     let lab = simple();
-    let check = lock(&lab, &[BOTH, &["--check"]].concat());
-    assert_exit(&check, 1);
-    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
-    assert_exit(&dry, 0);
-    assert_data_eq!(
-        dry.stdout,
-        str![[r#"
+    lock(&lab, &[BOTH, &["--check"]].concat()).exits(1);
+    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat()).exits(0);
+    dry.stdout_eq(str![[r#"
 example.com/t/x  1.1.0  ~> 1.0  selected  2 platforms  2 hashes to add
 routine: the file is new
 notice  example.com/t/x  1.1.0  added
@@ -105,19 +87,14 @@ notice  example.com/t/x  1.1.0  added
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
 .terraform.lock.hcl would be created; nothing was written
 
-"#]]
-    );
+"#]]);
     assert_exit(&lock(&lab, &[BOTH, &["--dry-run", "--check"]].concat()), 1);
     assert!(!lab.path(LOCK).exists());
 
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     let before = lab.read(LOCK);
     lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 1.0"));
-    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
-    assert_exit(&dry, 0);
-    assert_data_eq!(
-        dry.stdout,
-        str![[r#"
+    lock(&lab, &[BOTH, &["--dry-run"]].concat()).exits(0).stdout_eq(str![[r#"
 example.com/t/x  1.1.0  >= 1.0.0  kept  2 platforms  1 hash to add
 routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was added, as for another platform; the constraints allow more versions (~> 1.0 → >= 1.0.0)
     - constraints = ~> 1.0
@@ -125,40 +102,28 @@ routine  example.com/t/x  1.1.0  constraints-changed, hashes-added  1 h1: was ad
     + h1:jXvnnYg8+9yIeXUPsWxg/+iLp8jHR9sC8czWOnQt4Dc=  darwin_arm64
 .terraform.lock.hcl would change; nothing was written
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
 }
 
 #[test]
 fn a_named_platform_must_exist_and_a_preset_skips() {
     let lab = simple();
-    let named = lock(&lab, &["--platform", "linux_amd64,windows_amd64"]);
-    assert_exit(&named, 2);
-    assert_data_eq!(
-        named.stderr,
-        str![[r#"
+    lock(&lab, &["--platform", "linux_amd64,windows_amd64"]).exits(2).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: the mirror in mirror has no package of example.com/t/x 1.1.0 for windows_amd64
   help: the mirror has packages for darwin_arm64, linux_amd64; the release may have one for windows_amd64: add it to the mirror
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
-    let preset = lock(&lab, &[]);
-    assert_exit(&preset, 0);
-    assert_data_eq!(
-        preset.stderr,
-        str![[r#"
+    lock(&lab, &[]).exits(0).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: the mirror has no package of example.com/t/x 1.1.0 for darwin_amd64, linux_arm64, windows_amd64: skipped; add it to the mirror, or write the platforms that you use to .lockctl.hcl, as in `platforms = ["darwin_arm64", "linux_amd64"]`
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 
-"#]]
-    );
-    let all = lock(&lab, &["--platform", "all"]);
-    assert_exit(&all, 0);
-    assert!(all.stdout.contains("up to date"), "{}", all.stdout);
+"#]]);
+    let all = lock(&lab, &["--platform", "all"]).exits(0);
+    all.stdout_has("up to date");
 }
 
 #[test]
@@ -169,11 +134,7 @@ fn all_problems_are_reported_at_once() {
         "terraform {\n  required_providers {\n    x = { source = \"example.com/t/x\", version = \"> 9\" }\n    \
          y = { source = \"example.com/t/y\" }\n  }\n}\n",
     );
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(2).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: no offered version of example.com/t/x meets the constraints "> 9.0.0"
   cause: "> 9.0.0" at main.tf:3 does not allow any of the 3 offered versions
@@ -182,8 +143,7 @@ error: the mirror in mirror has no package of example.com/t/y
   cause: required in main.tf:4
   help: check the source address, or add the provider to the mirror
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -192,17 +152,12 @@ fn a_locked_version_that_conflicts_is_never_moved() {
     assert_exit(&lock(&lab, BOTH), 0);
     let before = lab.read(LOCK);
     lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 2.0"));
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(2).stderr_eq(str![[r#"
 error: the locked version 1.1.0 of example.com/t/x does not meet the constraints ">= 2.0.0"
   cause: ">= 2.0.0" at main.tf:5 does not allow 1.1.0
   help: run `lockctl update . --fs-mirror mirror example.com/t/x` to select another version, or change the constraint
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), before);
 }
 
@@ -211,8 +166,7 @@ fn a_configuration_without_providers_creates_nothing() {
     let lab = Lab::new();
     lab.write("main.tf", "locals {\n  a = 1\n}\n")
         .write("mirror/README", "");
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 0);
+    lock(&lab, &[]).exits(0);
     assert!(!lab.path(LOCK).exists());
     assert_exit(&lab.run(&["verify"]), 0);
 }
@@ -223,32 +177,22 @@ fn entries_that_the_state_may_require_are_kept() {
     lab.write("backend.tf", "terraform {\n  cloud {}\n}\n");
     let other = "provider \"example.com/t/other\" {\n  version = \"1.0.0\"\n  hashes = [\n    \"h2:kept\",\n  ]\n}\n";
     lab.write(LOCK, other);
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, BOTH).exits(0);
     assert!(
         lab.read(LOCK).contains("example.com/t/other"),
         "{}",
         lab.read(LOCK)
     );
     assert!(lab.read(LOCK).contains("h2:kept"));
-    assert!(
-        outcome
-            .stderr
-            .contains("what cannot be seen may require it"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("what cannot be seen may require it");
 }
 
 #[test]
 fn json_of_lock_says_how_each_hash_is_known() {
     let lab = simple();
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let outcome = lock(&lab, &[BOTH, &["--format", "json"]].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lock(&lab, &[BOTH, &["--format", "json"]].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 {
   "format_version": "1.0",
   "command": "lock",
@@ -309,8 +253,7 @@ fn json_of_lock_says_how_each_hash_is_known() {
   }
 }
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -331,22 +274,15 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
     let args = ["--flavor", "opentofu", "--platform", "linux_amd64"];
     let check = lock(&lab, &[&args[..], &["--check"]].concat());
     let would = "note: would be removed, since neither";
-    assert!(check.stderr.contains(would), "{check:#?}");
-    let outcome = lock(&lab, &args);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    check.stderr_has(would);
+    lock(&lab, &args).exits(0).stderr_eq(str![[r#"
 note: hashicorp/null 1.1.0 is available, a minor upgrade from 1.0.0
 warning: the lock file has no hash to compare with the package of hashicorp/null 1.0.0 for linux_amd64
 note: removed, since neither configuration nor state requires it: registry.terraform.io/hashicorp/null
 warning: the locked version of registry.terraform.io/hashicorp/null was carried over to registry.opentofu.org/hashicorp/null, as OpenTofu does; its hashes were not
 
-"#]]
-    );
-    assert_data_eq!(
-        lab.read(LOCK),
-        str![[r##"
+"#]]);
+    lab.read(LOCK).reads(str![[r##"
 # This file is maintained automatically by "tofu init".
 # Manual edits may be lost in future updates.
 
@@ -357,8 +293,7 @@ provider "registry.opentofu.org/hashicorp/null" {
   ]
 }
 
-"##]]
-    );
+"##]]);
 }
 
 #[test]
@@ -372,16 +307,11 @@ fn packages_that_share_content_are_named() {
             "the same",
         );
     }
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(0).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 note: example.com/t/x 1.0.0 has 1 package for 2 platforms; for `verify`, write `provider "example.com/t/x" { platforms = ["darwin_arm64"] }` to .lockctl.hcl
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -415,7 +345,7 @@ fn locked_platforms_are_those_that_packages_prove() {
     let locked = ["--platform", "locked"];
     let fails = |outcome: &crate::lab::Outcome, cause: &str| {
         assert_exit(outcome, 2);
-        assert!(outcome.stderr.contains(cause), "{outcome:#?}");
+        outcome.stderr_has(cause);
     };
     fails(&lock(&lab, &locked), "there is no lock file");
 
@@ -431,8 +361,7 @@ fn locked_platforms_are_those_that_packages_prove() {
     let other = "    y = {\n      source = \"example.com/t/y\"\n    }\n";
     let both = ONE_PROVIDER.replace("    x = {", &format!("{other}    x = {{"));
     lab.write("main.tf", both);
-    let outcome = lock(&lab, &locked);
-    assert_exit(&outcome, 0);
+    lock(&lab, &locked).exits(0);
     assert_eq!(
         lab.read(LOCK).matches("h1:").count(),
         4,
@@ -440,8 +369,7 @@ fn locked_platforms_are_those_that_packages_prove() {
         lab.read(LOCK)
     );
     let verify = |more: &[&str]| lab.run(&[&["verify", "--only", "platforms"], more].concat());
-    let verified = verify(&["--platform", "locked", "--fs-mirror", "mirror"]);
-    assert_exit(&verified, 0);
+    verify(&["--platform", "locked", "--fs-mirror", "mirror"]).exits(0);
     let all = verify(&[
         "--platform",
         "locked,windows_amd64",

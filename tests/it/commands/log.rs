@@ -1,12 +1,13 @@
 //! `log`: the history of providers in a lock file.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::diff_git::below;
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
 use crate::repo::Repo;
+use crate::texts::Text as _;
 
 /// One entry of a lock file; its hashes depend on version and mark.
 fn entry(addr: &str, version: &str, mark: &str) -> String {
@@ -77,11 +78,8 @@ fn named(repo: &Repo, text: &str) -> String {
 #[test]
 fn the_history_follows_renames_and_marks_alarms() {
     let Some(repo) = eventful() else { return };
-    let outcome = repo.run(&["log", "./live"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        named(&repo, &outcome.stdout),
-        str![[r#"
+    let outcome = repo.run(&["log", "./live"]).exits(0);
+    named(&repo, &outcome.stdout).reads(str![[r#"
     DATE        COMMIT      AUTHOR       PROVIDER        VERSION        CHANGE
     2024-05-06  @drop       Ann          hashicorp/aws   5.1.0 → -      removed
 !!  2024-05-06  @repair     Eve�[31m �x  hashicorp/aws   5.1.0          hashes-replaced
@@ -91,29 +89,21 @@ fn the_history_follows_renames_and_marks_alarms() {
 !!  @repair    hashicorp/aws: 2 of 2 zh: were replaced, but the version did not change: the release was published again, or the lock file was tampered with
 5 changes of 2 providers in 4 commits, 1 alarming
 
-"#]]
-    );
-    assert_data_eq!(
-        named(&repo, &outcome.stderr),
-        str![[r#"
+"#]]);
+    named(&repo, &outcome.stderr).reads(str![[r#"
 warning: @break    :live/.terraform.lock.hcl could not be read and is skipped: Unclosed configuration block
 
-"#]]
-    );
+"#]]);
     let of_null = repo.run(&["log", "null", "live"]);
-    assert_data_eq!(
-        named(&repo, &of_null.stdout),
-        str![[r#"
+    named(&repo, &of_null.stdout).reads(str![[r#"
    DATE        COMMIT      AUTHOR  PROVIDER        VERSION  CHANGE
    2024-05-06  @upgrade    Bob     hashicorp/null  3.2.0    added
 1 change of 1 provider in 1 commit, nothing alarming
 
-"#]]
-    );
+"#]]);
     let typed = repo.run(&["log", "hashicorp/null", "live"]);
     assert_eq!(typed.stdout, of_null.stdout);
-    let nothing = repo.run(&["log", "hashicorp/nul", "live"]);
-    assert_exit(&nothing, 0);
+    let nothing = repo.run(&["log", "hashicorp/nul", "live"]).exits(0);
     assert_eq!(nothing.stdout, "no commit has a matching change\n");
 }
 
@@ -166,8 +156,7 @@ fn a_merge_is_listed_only_for_what_no_parent_has() {
     let merge = |text: &str| {
         repo.try_git(&["merge", "--quiet", "--no-commit", "side"]);
         repo.write(LOCK, text).commit("merge");
-        let outcome = repo.run(&["log", "--format", "json"]);
-        assert_exit(&outcome, 0);
+        let outcome = repo.run(&["log", "--format", "json"]).exits(0);
         let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
         let changes = said["roots"][0]["providers"].as_array().unwrap();
         let own = changes.iter().filter(|one| one["subject"] == "merge");
@@ -186,29 +175,18 @@ fn without_history_it_says_so() {
     let lab = Lab::new();
     std::fs::remove_dir(lab.path(".git")).unwrap();
     let Some(repo) = Repo::new() else { return };
-    let outcome = lab.run(&["log"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lab.run(&["log"]).exits(2).stderr_eq(str![[r#"
 error: . is in no git repository
   help: name a directory of a repository with -C
 
-"#]]
-    );
-    let outcome = repo.run(&["log"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    repo.run(&["log"]).exits(2).stderr_eq(str![[r#"
 error: "HEAD" names no commit of this repository
   help: `git log` and `git branch` list the names that exist
 
-"#]]
-    );
+"#]]);
     repo.commit("nothing");
-    let outcome = repo.run(&["log"]);
-    assert_exit(&outcome, 0);
+    let outcome = repo.run(&["log"]).exits(0);
     assert_eq!(outcome.stdout, "no commit has a matching change\n");
 }
 
@@ -218,15 +196,9 @@ fn a_shallow_clone_says_that_it_is_one() {
     let clone = Repo::new().unwrap();
     let from = format!("file://{}", repo.path().display());
     clone.git(&["clone", "-q", "--depth=1", &from, "clone"]);
-    let outcome = clone.run(&["log", "./clone"]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stderr.contains("the clone is shallow"),
-        "{}",
-        outcome.stderr
-    );
-    let whole = repo.run(&["log", "./live"]);
-    assert!(!whole.stderr.contains("shallow"), "{}", whole.stderr);
+    let outcome = clone.run(&["log", "./clone"]).exits(0);
+    outcome.stderr_has("the clone is shallow");
+    repo.run(&["log", "./live"]).stderr_lacks("shallow");
 }
 
 /// Two roots, of which one was removed.
@@ -250,11 +222,8 @@ fn two_roots() -> Option<Repo> {
 #[test]
 fn without_a_root_every_lock_file_is_listed() {
     let Some(repo) = two_roots() else { return };
-    let outcome = repo.run(&["log"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        named(&repo, &outcome.stdout),
-        str![[r#"
+    let outcome = repo.run(&["log"]).exits(0);
+    named(&repo, &outcome.stdout).reads(str![[r#"
    DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE    ROOT
    2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed   b
    2024-05-06  @third      Ann     hashicorp/null  3.2.0 → 3.2.1  upgraded  a
@@ -263,8 +232,7 @@ fn without_a_root_every_lock_file_is_listed() {
    2024-05-06  @first      Ann     hashicorp/null  3.1.0          added     b
 5 changes of 1 provider in 4 commits, nothing alarming
 
-"#]]
-    );
+"#]]);
     assert_eq!(below(&repo, "a", &["log"]).1, outcome.stdout);
     let json = repo.run(&["log", "null", "--format", "json"]);
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -279,19 +247,15 @@ fn without_a_root_every_lock_file_is_listed() {
 #[test]
 fn removed_roots_and_bare_repositories_have_a_history() {
     let Some(repo) = two_roots() else { return };
-    let removed = repo.run(&["log", "./b"]);
-    assert_exit(&removed, 0);
-    assert_data_eq!(
-        named(&repo, &removed.stdout),
-        str![[r#"
+    let removed = repo.run(&["log", "./b"]).exits(0);
+    named(&repo, &removed.stdout).reads(str![[r#"
    DATE        COMMIT      AUTHOR  PROVIDER        VERSION        CHANGE
    2024-05-06  @removed    Bob     hashicorp/null  3.2.0 → -      removed
    2024-05-06  @second     Bob     hashicorp/null  3.1.0 → 3.2.0  upgraded
    2024-05-06  @first      Ann     hashicorp/null  3.1.0          added
 3 changes of 1 provider in 3 commits, nothing alarming
 
-"#]]
-    );
+"#]]);
     repo.bare("bare.git");
     for args in [
         &["log", "./b"] as &[&str],
@@ -305,32 +269,22 @@ fn removed_roots_and_bare_repositories_have_a_history() {
     assert_eq!(there, repo.run(&["log", "./a"]).stdout);
     let (_, whole) = below(&repo, "bare.git", &["log"]);
     assert_eq!(whole, repo.run(&["log"]).stdout);
-    let nothing = repo.run(&["log", "./nowhere"]);
-    assert_exit(&nothing, 2);
-    assert_data_eq!(
-        nothing.stderr,
-        str![[r#"
+    repo.run(&["log", "./nowhere"]).exits(2).stderr_eq(str![[r#"
 error: ./nowhere is not there, and no commit has a lock file in it
   help: `lockctl log` without a root lists every lock file of the repository
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_directory_that_is_typed_as_a_provider_gets_a_hint() {
     let Some(repo) = eventful() else { return };
     repo.write("live/main.tf", "");
-    let outcome = repo.run(&["log", "live"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    repo.run(&["log", "live"]).exits(0).stderr_eq(str![[r#"
 warning: d074fd00df:live/.terraform.lock.hcl could not be read and is skipped: Unclosed configuration block
 note: live counts as a provider; write ./live for the directory
 
-"#]]
-    );
+"#]]);
 }
 
 /// The newest of many commits are enough for `-n`, unless they hold no change of what is asked for.
@@ -348,8 +302,7 @@ fn a_number_of_commits_is_found_however_old_they_are() {
     repo.write(&format!("old/{LOCK}"), null(2))
         .commit("repaired");
     let whole = repo.run(&["log"]).stdout;
-    let newest = repo.run(&["log", "-n", "2"]);
-    assert_exit(&newest, 0);
+    let newest = repo.run(&["log", "-n", "2"]).exits(0);
     let first = |text: &str| text.lines().take(3).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(first(&newest.stdout), first(&whole));
     assert!(
@@ -358,12 +311,11 @@ fn a_number_of_commits_is_found_however_old_they_are() {
             .ends_with("2 changes of 1 provider in 2 commits, nothing alarming\n")
     );
     for (count, changes) in [("1", "1 change "), ("2", "2 changes "), ("9", "2 changes ")] {
-        let old = repo.run(&["log", "./old", "-n", count]);
-        assert_exit(&old, 0);
+        let old = repo.run(&["log", "./old", "-n", count]).exits(0);
         let verdict = old.stdout.lines().last().unwrap();
         assert!(verdict.starts_with(changes), "{count}: {}", old.stdout);
         // What was broken in between is compared with what was before it.
-        assert!(old.stdout.contains("3.0.0 → 3.2.0"), "{}", old.stdout);
+        old.stdout_has("3.0.0 → 3.2.0");
     }
 }
 
@@ -402,10 +354,10 @@ fn a_repository_is_read_once_for_all_roots() {
     let (all, processes, walks) = traced(&["log", "-r"]);
     assert_eq!(walks, 2, "{all}");
     assert!(processes <= 20, "{processes}");
-    assert!(all.contains("4.0.0"), "{all}");
+    all.has("4.0.0");
     let (own, processes, walks) =
         traced(&["log", "./a", "./c00", "./c01", "./c02", "./c03", "-n", "9"]);
     assert_eq!(walks, 1, "{own}");
     assert!(processes <= 8, "{processes}");
-    assert!(!own.contains("4.0.0"), "{own}");
+    own.lacks("4.0.0");
 }

@@ -123,16 +123,14 @@ fn two_hundred_roots_are_one_screen_in_every_state() {
 fn quiet_prints_what_was_asked_for_and_failures() {
     let lab = roots(State::Equal);
     let platforms = ["-r", "-q", "--no-state", "--only", "file,configuration"];
-    let verify = lab.run(&[&["verify"], &platforms[..]].concat());
-    assert_exit(&verify, 0);
+    let verify = lab.run(&[&["verify"], &platforms[..]].concat()).exits(0);
     assert_eq!((&*verify.stdout, &*verify.stderr), ("", ""));
     for args in [
         &["fmt", "-r", "-q"][..],
         &["fmt", "-r", "-q", "--check"],
         &["resolve", "-rq"],
     ] {
-        let outcome = lab.run(args);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(args).exits(0);
         assert_eq!((&*outcome.stdout, &*outcome.stderr), ("", ""), "{args:?}");
     }
     for args in [
@@ -140,8 +138,7 @@ fn quiet_prints_what_was_asked_for_and_failures() {
         &["tree", "-r", "-q", "--no-state"],
         &["why", "a", "-r", "-q", "--no-state"],
     ] {
-        let outcome = lab.run(args);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(args).exits(0);
         let loud: Vec<&str> = args.iter().copied().filter(|arg| *arg != "-q").collect();
         assert_eq!(outcome.stdout, lab.run(&loud).stdout, "{args:?}");
         assert!(
@@ -149,20 +146,13 @@ fn quiet_prints_what_was_asked_for_and_failures() {
             "{args:?}"
         );
     }
-    let behind = outdated(&lab, &["-r", "-q", "--no-state"]);
-    assert!(
-        behind.stdout.contains("can be updated"),
-        "{}",
-        behind.stdout
-    );
+    outdated(&lab, &["-r", "-q", "--no-state"]).stdout_has("can be updated");
     // What is wrong is said, and nothing else is.
     let lab = roots(State::Mixed);
-    let verify = lab.run(&[&["verify"], &platforms[..]].concat());
-    assert_exit(&verify, 1);
+    let verify = lab.run(&[&["verify"], &platforms[..]].concat()).exits(1);
     assert!(verify.stdout.starts_with("error["), "{}", verify.stdout);
     assert_eq!(verify.stderr, "");
-    let fmt = lab.run(&["fmt", "-rq", "--check"]);
-    assert_exit(&fmt, 1);
+    let fmt = lab.run(&["fmt", "-rq", "--check"]).exits(1);
     assert_eq!(fmt.stdout.lines().count(), 41, "{}", fmt.stdout);
     assert_eq!(fmt.stderr, "");
 }
@@ -192,10 +182,9 @@ fn equal_faults_of_many_roots_are_one_block() {
 fn a_root_without_a_lock_file_is_counted() {
     let lab = roots(State::Mixed);
     for command in ["show", "fmt", "resolve"] {
-        let outcome = lab.run(&[command, "-r"]);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[command, "-r"]).exits(0);
         let count = "note: 200 roots; 40 of them without a lock file\n";
-        assert!(outcome.stderr.contains(count), "{}", outcome.stderr);
+        outcome.stderr_has(count);
         // A root that was named should have one.
         assert_exit(&lab.run(&[command, "live/team-2/002"]), 2);
     }
@@ -211,7 +200,7 @@ fn annotations_of_two_hundred_roots_are_few() {
         let outcome = lab.run(&args);
         assert_one_screen(state, &args, &outcome);
         let more = "and 190 more annotations like this";
-        assert!(outcome.stdout.contains(more), "{}", outcome.stdout);
+        outcome.stdout_has(more);
         let markdown = lab.run(&["verify", "-r", "--no-state", "--format", "markdown"]);
         let mut depth = 0;
         let open = markdown.stdout.lines().filter(|line| {
@@ -240,8 +229,7 @@ fn the_history_of_two_hundred_roots_is_one_screen() {
         repo.git(&["add", "--all"]);
         repo.git(&["commit", "--quiet", "--allow-empty", "-m", "x"]);
     }
-    let outcome = repo.run(&["log"]);
-    assert_exit(&outcome, 0);
+    let outcome = repo.run(&["log"]).exits(0);
     assert!(outcome.stdout.lines().count() <= 60, "{}", outcome.stdout);
     assert!(
         outcome

@@ -1,10 +1,11 @@
 //! `verify --matrix`: the table, its footnotes, and the rows of JSON.
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// Installs the package of linux, which tells whose its hash is.
 fn install(lab: &Lab) {
@@ -21,9 +22,7 @@ fn platforms_on_which_the_same_happens_share_a_line() {
     install(&lab);
     let outcome = lab.run(&["verify", "--matrix", "--only", "packages"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
                                         registry  unpacked  packed    cache     readonly  plan      after init  validate  init here  plan here
 example.com/t/x  linux_amd64            rewrites  passes    passes    passes    warns[1]  passes    passes      passes    passes     passes
                  the other 4 platforms  fails[2]  fails[2]  fails[2]  fails[2]  fails[2]  fails[3]  fails[3]    fails[4]  -          -
@@ -35,8 +34,7 @@ example.com/t/x  linux_amd64            rewrites  passes    passes    passes    
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
-"#]]
-    );
+"#]]);
 }
 
 // The table has columns of this machine.
@@ -45,11 +43,7 @@ example.com/t/x  linux_amd64            rewrites  passes    passes    passes    
 fn a_hash_that_nothing_attributes_is_marked() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
-    let outcome = lab.run(&[&["verify", "--matrix"], BOTH].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&[&["verify", "--matrix"], BOTH].concat()).exits(0).stdout_eq(str![[r#"
 all 2 platforms  registry   unpacked  packed   cache    readonly   plan     after init  validate  init here  plan here
 example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   rewrites?  fails[2]
   [1] Provider lock file not updated
@@ -59,8 +53,7 @@ example.com/t/x  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  pass
 
 .terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
 
-"#]]
-    );
+"#]]);
 }
 
 // The table has columns of this machine.
@@ -71,11 +64,7 @@ fn verbose_unfolds_and_explains() {
     assert_exit(&lock(&lab, BOTH), 0);
     install(&lab);
     let args = ["verify", "--matrix", "-v", "--only", "packages"];
-    let outcome = lab.run(&[&args, BOTH].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&[&args, BOTH].concat()).exits(0).stdout_eq(str![[r#"
                                registry   unpacked  packed   cache    readonly   plan     after init  validate  init here  plan here
 example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1]  passes?  passes?     passes?   -          -
                  linux_amd64   rewrites   passes    passes   passes   warns[1]   passes   passes      passes    passes     passes
@@ -95,19 +84,14 @@ example.com/t/x  darwin_arm64  rewrites?  passes?   passes?  passes?  warns?[1] 
 
 .terraform.lock.hcl: ok; 1 provider, 1 installed package verified
 
-"#]]
-    );
+"#]]);
 }
 
 /// The exit code is that of `verify`, and the findings stand before the table.
 #[test]
 fn without_a_lock_file_it_is_created_or_missed() {
     let lab = simple();
-    let outcome = lab.run(&["verify", "--matrix"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["verify", "--matrix"]).exits(1).stdout_eq(str![[r#"
 error[lock-missing]: There is no .terraform.lock.hcl
  --> main.tf:5:17
   |
@@ -127,8 +111,7 @@ example.com/t/x  rewrites*  rewrites*[1]  rewrites*[1]  rewrites*  fails[2]  fai
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -149,7 +132,7 @@ fn an_unreadable_lock_file_stops_every_route() {
         let outcome = lab.run(&["verify", "--matrix", "--flavor", flavor]);
         assert_exit(&outcome, 1);
         let table = &outcome.stdout;
-        assert!(table.contains("example.com/t/x  fails[1]"), "{table}");
+        table.has("example.com/t/x  fails[1]");
         assert!(table.contains(title), "{flavor}: {table}");
     }
 }
@@ -158,8 +141,7 @@ fn an_unreadable_lock_file_stops_every_route() {
 fn nothing_required_and_nothing_locked_is_said() {
     let lab = Lab::new();
     lab.write("main.tf", "output \"a\" {\n  value = 1\n}\n");
-    let outcome = lab.run(&["verify", "--matrix"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["verify", "--matrix"]).exits(0);
     assert!(
         outcome
             .stdout
@@ -225,7 +207,7 @@ fn json_has_a_row_for_each_provider_platform_and_route() {
     });
     assert_eq!(rows[5], counted);
     let without = lab.run(&["verify", "--format", "json"]);
-    assert!(!without.stdout.contains("matrix"), "{}", without.stdout);
+    without.stdout_lacks("matrix");
 }
 
 /// An unseen module may require what seems left over, and may not allow the locked version.
@@ -294,8 +276,7 @@ fn fifteen_providers_on_five_platforms_fit_a_terminal() {
         format!("provider \"{label}\" {{\n  version = \"1.0.0\"\n  hashes = [\n{h1}{zh}  ]\n}}\n")
     };
     lab.write(LOCK, names.iter().map(entry).collect::<String>());
-    let outcome = lab.run(&["verify", "--matrix", "--only", "file"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["verify", "--matrix", "--only", "file"]).exits(0);
     let lines: Vec<&str> = outcome.stdout.lines().collect();
     let widest = lines.iter().map(|line| line.chars().count()).max().unwrap();
     assert!(

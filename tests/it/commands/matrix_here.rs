@@ -294,10 +294,9 @@ fn an_implied_mirror_hides_the_registry() {
     lab.unpacked("terraform.d/plugins", &own_package("1.0.0"), "old");
     let gone = "fails (Failed to query available provider packages)";
     assert_eq!(init_here(&lab), gone);
-    let outcome = lab.run(&["verify", "--only", "packages"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify", "--only", "packages"]).exits(1);
     let title = "error[mirror-lacks-version]: No local mirror has example.com/t/x 1.1.0\n";
-    assert!(outcome.stdout.contains(title), "{outcome:#?}");
+    outcome.stdout_has(title);
     lab.unpacked("terraform.d/plugins", &own_package("1.1.0"), "right");
     assert_eq!(init_here(&lab), PASSES);
     assert_exit(&lab.run(&["verify", "--only", "packages"]), 0);
@@ -359,5 +358,5 @@ fn a_matrix_without_packages_says_what_it_lacks() {
     let args = ["verify", "--matrix", "--only", "file"];
     let outcome = lab.run(&args);
     let line = "\"here\" is not predicted: the packages of this machine were not checked\n";
-    assert!(outcome.stdout.contains(line), "{outcome:#?}");
+    outcome.stdout_has(line);
 }

@@ -1,9 +1,10 @@
 //! Three lock files into one, and conflict markers out of one.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
-use super::{LOCK, assert_exit};
+use super::LOCK;
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 const HEADER: &str = "# This file is maintained automatically by \"terraform init\".\n\
                       # Manual edits may be lost in future updates.\n";
@@ -51,13 +52,10 @@ fn additions_of_both_sides_come_together() {
     );
     assert_eq!(code, 0, "{said}");
     assert_eq!(text, file(&["a 1.0.0 a", "b 1.0.0 a c", "c 1.0.0 a"]));
-    assert_data_eq!(
-        said,
-        str![[r#"
+    said.reads(str![[r#"
 note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by us, 1 provider changed by them, 1 provider changed by both
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -72,15 +70,12 @@ fn only_the_block_in_question_is_marked() {
     let labels = ["--label-ours", "HEAD", "--label-theirs", "%Y"];
     let (code, text, said) = merge(sides, &[&style[..], &labels].concat());
     assert_eq!(code, 1, "{said}");
-    assert_data_eq!(
-        said,
-        str![[r#"
+    said.reads(str![[r#"
 note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by us, 1 provider changed by them, 1 provider changed by both
 error: .terraform.lock.hcl: example.com/t/b needs manual resolution: we have 1.6.0, they have 1.4.0, before 1.5.0
 note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the blocks between the markers and delete the markers; then run `git add .terraform.lock.hcl`
 
-"#]]
-    );
+"#]]);
     let blocks = |name: &str| file(&[name]).replace(HEADER, "").trim_start().to_owned();
     let wanted = format!(
         "{}\n<<<<<<<<< HEAD\n{}||||||||| base\n{}=========\n{}>>>>>>>>> theirs\n\n{}",
@@ -95,7 +90,7 @@ note: run `lockctl resolve --prefer ours` or `--prefer theirs`, or edit the bloc
         let (code, text, said) = merge(sides, &["--prefer", side]);
         assert_eq!(code, 0, "{said}");
         assert_eq!(text, file(&["a 1.0.0 a b", version, "c 1.1.0 d"]));
-        assert!(said.contains("; run `lockctl lock`"), "{said}");
+        said.has("; run `lockctl lock`");
     }
 }
 
@@ -141,7 +136,7 @@ fn a_base_with_markers_is_known_as_far_as_it_goes() {
     let (code, text, said) = merge([&base, &ours, &theirs], &[]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(text, file(&["a 1.0.0 a c", "b 1.1.0 b"]));
-    assert!(said.contains("count as unknown"), "{said}");
+    said.has("count as unknown");
 }
 
 #[test]
@@ -152,8 +147,7 @@ fn git_gets_its_own_code_when_nothing_was_written() {
         &["merge", "base", "ours", "nowhere"] as &[&str],
         &["merge", "base", "ours", "."],
     ] {
-        let outcome = lab.run(args);
-        assert_exit(&outcome, 129);
+        let outcome = lab.run(args).exits(129);
         assert!(!outcome.stderr.is_empty(), "{args:?} says why");
         assert_eq!(lab.read("ours"), "");
     }
@@ -178,8 +172,8 @@ fn a_side_that_cannot_be_read_loses_nothing() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    assert!(said.contains(".terraform.lock.hcl (theirs):"), "{said}");
-    assert!(said.contains("line by line"), "{said}");
+    said.has(".terraform.lock.hcl (theirs):");
+    said.has("line by line");
 }
 
 /// git compares lines of noise in a time that grows with the square of their number.
@@ -199,7 +193,7 @@ fn too_many_lines_are_not_merged_line_by_line() {
     let wanted =
         format!("<<<<<<< ours\n{ours}\n||||||| base\n{base}=======\n{theirs}>>>>>>> theirs\n");
     assert!(text == wanted, "{} bytes", text.len());
-    assert!(said.contains("more than 100000 lines"), "{said}");
+    said.has("more than 100000 lines");
     let few = ["ab", "abc", "acb"].map(|letters| side(letters, 100));
     let (_, _, said) = merge(
         few.each_ref().map(String::as_str),
@@ -257,15 +251,12 @@ fn markers_of_git_are_resolved() {
     let (code, resolved, said) = resolve(&text, &[]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(resolved, file(&["a 1.2.0 c"]));
-    assert_data_eq!(
-        said,
-        str![[r#"
+    said.reads(str![[r#"
 .terraform.lock.hcl: no conflict is left
 note: .terraform.lock.hcl: merged entry by entry: 1 provider changed by both
 warning: .terraform.lock.hcl: example.com/t/a 1.2.0: the sides moved to different versions, and the one shown here was taken; run `lockctl lock .`
 
-"#]]
-    );
+"#]]);
     let (_, windows, _) = resolve(&text.replace('\n', "\r\n"), &["--prefer", "ours"]);
     assert_eq!(windows, file(&["a 1.1.0 b"]));
     let (code, unresolved, _) = resolve(&text, &["--prefer", "fail"]);
@@ -282,7 +273,7 @@ fn markers_without_a_base_lose_nothing() {
     let (code, resolved, said) = resolve(&text, &[]);
     assert_eq!(code, 0, "{said}");
     assert_eq!(resolved, file(&["a 1.0.0 a b c", "b 1.0.0 a"]));
-    assert!(said.contains("what only one side has is kept"), "{said}");
+    said.has("what only one side has is kept");
     let tofu = ours.replace("terraform init", "tofu init");
     let text = format!("<<<<<<< HEAD\n{tofu}=======\n{theirs}>>>>>>> branch\n");
     assert!(resolve(&text, &[]).1.contains("\"tofu init\""));
@@ -296,7 +287,7 @@ fn a_preference_counts_for_what_one_side_lacks() {
     assert_eq!(resolve(&text, &["--prefer", "theirs"]).1, theirs);
     let (code, unresolved, said) = resolve(&text, &["--prefer", "fail"]);
     assert_eq!(code, 1, "{said}");
-    assert!(unresolved.contains("<<<<<<< HEAD\n======="), "{unresolved}");
+    unresolved.has("<<<<<<< HEAD\n=======");
 }
 
 #[test]
@@ -305,9 +296,7 @@ fn what_cannot_be_taken_apart_stays_as_it_is() {
     let (code, text, said) = resolve(nested, &[]);
     assert_eq!(code, 2);
     assert_eq!(text, nested);
-    assert_data_eq!(
-        said,
-        str![[r#"
+    said.reads(str![[r#"
 error[conflict-markers]: Conflict markers do not fit together
  --> .terraform.lock.hcl:2:1
   |
@@ -319,17 +308,16 @@ error[conflict-markers]: Conflict markers do not fit together
   = help: nothing was written; fix the markers, or let git write them anew with `git checkout --merge -- FILE`
 
 
-"#]]
-    );
+"#]]);
     let broken = LINE_BY_LINE.replace("1.2.0", "1.x");
     let (code, text, said) = resolve(&broken, &[]);
     assert_eq!(code, 2);
     assert_eq!(text, broken);
-    assert!(said.contains(".terraform.lock.hcl:8:"), "{said}");
+    said.has(".terraform.lock.hcl:8:");
     let sound = file(&["a 1.0.0 a"]);
     let (code, text, said) = resolve(&sound, &[]);
     assert_eq!((code, text), (0, sound));
-    assert!(said.contains("no conflict markers"), "{said}");
+    said.has("no conflict markers");
 }
 
 #[test]

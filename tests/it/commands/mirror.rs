@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, lock, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
+use crate::texts::Text as _;
 
 const DIR: &str = "m/registry.terraform.io/acme/demo";
 const ZIP: &str = "m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip";
@@ -64,17 +65,13 @@ pub(super) fn zips_requested(registry: &Registry) -> usize {
 #[test]
 fn a_packed_mirror_is_placed() {
     let (registry, lab) = locked();
-    let outcome = mirror(&lab, TWO);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = mirror(&lab, TWO).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
 acme/demo  1.0.0    2         611 B  new    registry.terraform.io
 placed 2 packages (611 B from registry.terraform.io)
 
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stderr, "");
     let files = tree(&lab.path(DIR));
     assert_eq!(
@@ -88,19 +85,14 @@ placed 2 packages (611 B from registry.terraform.io)
     );
     let zip = Packages::recorded().zip("demo/1.0.0/linux_amd64");
     assert_eq!(files["terraform-provider-demo_1.0.0_linux_amd64.zip"], zip);
-    assert_data_eq!(
-        lab.read(&format!("{DIR}/index.json")),
-        str![[r#"
+    lab.read(&format!("{DIR}/index.json")).reads(str![[r#"
 {
   "versions": {
     "1.0.0": {}
   }
 }
-"#]]
-    );
-    assert_data_eq!(
-        lab.read(&format!("{DIR}/1.0.0.json")),
-        str![[r#"
+"#]]);
+    lab.read(&format!("{DIR}/1.0.0.json")).reads(str![[r#"
 {
   "archives": {
     "darwin_arm64": {
@@ -119,17 +111,15 @@ placed 2 packages (611 B from registry.terraform.io)
     }
   }
 }
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn only_named_providers_are_mirrored() {
     let (_registry, lab) = locked();
-    let outcome = mirror(&lab, &["--provider", "acme/none"]);
-    assert_exit(&outcome, 2);
+    let outcome = mirror(&lab, &["--provider", "acme/none"]).exits(2);
     let wanted = "error: acme/none cannot be mirrored: no lock file has an entry for it";
-    assert!(outcome.stderr.contains(wanted), "{outcome:#?}");
+    outcome.stderr_has(wanted);
     // What is not named would be removed.
     assert_exit(&mirror(&lab, &["--provider", "acme/demo", "--prune"]), 2);
     lab.write(
@@ -149,11 +139,10 @@ fn a_second_run_requests_and_rewrites_nothing() {
     let before = times(&lab.path("m"));
     for more in [&[][..], &["--trust-existing"]] {
         registry.reset(&json!({}));
-        let outcome = mirror(&lab, &[TWO, more].concat());
-        assert_exit(&outcome, 0);
+        let outcome = mirror(&lab, &[TWO, more].concat()).exits(0);
         assert_eq!(registry.requests(), [""; 0]);
         assert_eq!(times(&lab.path("m")), before);
-        assert!(outcome.stdout.contains("kept 2 packages"), "{outcome:#?}");
+        outcome.stdout_has("kept 2 packages");
     }
     assert_exit(&mirror(&lab, &[TWO, &["--check"]].concat()), 0);
 }
@@ -181,31 +170,23 @@ fn what_is_there_is_believed_only_if_its_hash_is_right() {
     *wrong.last_mut().unwrap() ^= 1;
     std::fs::write(lab.path(ZIP), &wrong).unwrap();
     registry.reset(&json!({}));
-    let checked = mirror(&lab, &[TWO, &["--check"]].concat());
-    assert_exit(&checked, 1);
-    assert!(checked.stdout.contains("1 package wrong"), "{checked:#?}");
-    assert_data_eq!(
-        checked.stderr,
-        str![[r#"
+    let checked = mirror(&lab, &[TWO, &["--check"]].concat()).exits(1);
+    checked.stdout_has("1 package wrong");
+    checked.stderr_eq(str![[r#"
 warning: 1 document would change, so as to list the packages that are there: m/registry.terraform.io/acme/demo/1.0.0.json
 warning: m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip is wrong: it has zh:be2791dafe201926f50f198c7e15728ca5feb070c1633bb64017c264cbfbbe75, expected zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5
 
-"#]]
-    );
+"#]]);
     assert_eq!(registry.requests(), [""; 0]);
     // The replacement is reported: whoever changed the file may do so again.
-    let replaced = mirror(&lab, TWO);
-    assert_exit(&replaced, 0);
-    assert_data_eq!(
-        format!("{}{}", replaced.stdout, replaced.stderr),
-        str![[r#"
+    let replaced = mirror(&lab, TWO).exits(0);
+    format!("{}{}", replaced.stdout, replaced.stderr).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE           FROM
 acme/demo  1.0.0    2         611 B  kept, replaced  registry.terraform.io
 placed 1 package (305 B from registry.terraform.io), kept 1 package
 warning: m/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip was wrong and was replaced: it has zh:be2791dafe201926f50f198c7e15728ca5feb070c1633bb64017c264cbfbbe75, expected zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5
 
-"#]]
-    );
+"#]]);
     assert_eq!(tree(&lab.path("m")), right);
     assert_eq!(zips_requested(&registry), 1);
 }
@@ -219,55 +200,39 @@ fn a_dry_run_without_a_place_fails_as_the_run_would() {
     let offline = [TWO, &["--offline"]].concat();
     let dry = [&offline[..], &["--dry-run"]].concat();
     for more in [&offline, &dry] {
-        let outcome = mirror(&lab, more);
-        assert_exit(&outcome, 2);
-        assert_data_eq!(
-            steady(&registry, &outcome.stdout),
-            str![[r#"
+        let outcome = mirror(&lab, more).exits(2);
+        steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM
 acme/demo  1.0.0    2         -     missing  -
 2 packages missing
 
-"#]]
-        );
-        assert_data_eq!(
-            steady(&registry, &outcome.stderr),
-            str![[r#"
+"#]]);
+        steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 could not be fetched
   help: without --offline its registry is asked; --from DIR names a directory that has the package
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   help: without --offline its registry is asked; --from DIR names a directory that has the package
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
-"#]]
-        );
+"#]]);
     }
-    let outcome = mirror(&lab, &[&dry[..], &["--from", "other"]].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = mirror(&lab, &[&dry[..], &["--from", "other"]].concat()).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM
 acme/demo  1.0.0    2         -     missing  -
 would place 2 packages (missing)
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path("m").exists());
 }
 
 #[test]
 fn check_and_dry_run_write_nothing() {
     let (registry, lab) = locked();
-    let checked = mirror(&lab, &[TWO, &["--check"]].concat());
-    assert_exit(&checked, 1);
+    mirror(&lab, &[TWO, &["--check"]].concat()).exits(1);
     assert_eq!(registry.requests(), [""; 0]);
-    let planned = mirror(&lab, &[TWO, &["--dry-run"]].concat());
-    assert_exit(&planned, 0);
-    assert!(
-        planned.stdout.contains("would place 2 packages"),
-        "{planned:#?}"
-    );
+    let planned = mirror(&lab, &[TWO, &["--dry-run"]].concat()).exits(0);
+    planned.stdout_has("would place 2 packages");
     assert_eq!(zips_requested(&registry), 0);
     assert!(!lab.path("m").exists());
 }
@@ -288,7 +253,7 @@ fn bytes_come_from_any_directory() {
     assert_exit(&outcome, 0);
     assert_eq!(zips_requested(&registry), 0);
     assert_eq!(tree(&lab.path("m")), tree(&lab.path("other")));
-    assert!(outcome.stdout.contains(" from other"), "{outcome:#?}");
+    outcome.stdout_has(" from other");
 }
 
 /// With no request at all the lock file vouches, and that is said.
@@ -299,16 +264,12 @@ fn offline_the_lock_file_vouches() {
     std::fs::rename(lab.path("m"), lab.path("other")).unwrap();
     registry.reset(&json!({}));
     let offline = [TWO, &["--offline", "--no-cache", "--from", "other"]].concat();
-    let outcome = mirror(&lab, &offline);
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &offline).exits(0);
     assert_eq!(registry.requests(), [""; 0]);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
-"#]]
-    );
+"#]]);
     assert_eq!(tree(&lab.path("m")), tree(&lab.path("other")));
 }
 
@@ -316,8 +277,7 @@ note: no signed list of registry.terraform.io was used (no request may be made):
 fn a_network_mirror_is_asked_before_the_registry() {
     let (registry, lab) = locked();
     let url = format!("{}/mirror/", registry.url(Origin::Lab));
-    let outcome = mirror(&lab, &[TWO, &["--net-mirror", &url]].concat());
-    assert_exit(&outcome, 0);
+    mirror(&lab, &[TWO, &["--net-mirror", &url]].concat()).exits(0);
     let zips: Vec<String> = registry
         .requests()
         .into_iter()
@@ -343,13 +303,10 @@ fn what_no_lock_file_needs_is_removed() {
         b"x",
     );
     lab.write("m/notes.txt", b"kept");
-    let checked = mirror(&lab, &[TWO, &["--check", "--prune"]].concat());
-    assert_exit(&checked, 1);
-    let planned = mirror(&lab, &[TWO, &["--dry-run", "--prune"]].concat());
-    assert_exit(&planned, 0);
+    mirror(&lab, &[TWO, &["--check", "--prune"]].concat()).exits(1);
+    mirror(&lab, &[TWO, &["--dry-run", "--prune"]].concat()).exits(0);
     assert!(lab.path(&format!("{DIR}/{stray}")).exists());
-    let pruned = mirror(&lab, &[TWO, &["--prune"]].concat());
-    assert_exit(&pruned, 0);
+    mirror(&lab, &[TWO, &["--prune"]].concat()).exits(0);
     std::fs::remove_file(lab.path("m/notes.txt")).expect("it stayed");
     assert_eq!(tree(&lab.path("m")), right);
     assert!(!lab.path("m/example.com").exists());
@@ -364,18 +321,14 @@ fn many_roots_are_one_mirror() {
         lab.write(&format!("{root}/main.tf"), DEMO);
         lab.write(&format!("{root}/{LOCK}"), &text);
     }
-    let outcome = mirror(&lab, &[TWO, &["-r"]].concat());
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &[TWO, &["-r"]].concat()).exits(0);
     assert_eq!(zips_requested(&registry), 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
 acme/demo  1.0.0    2         611 B  new    registry.terraform.io
 placed 2 packages (611 B from registry.terraform.io)
 
-"#]]
-    );
+"#]]);
     let json = mirror(&lab, &[TWO, &["-r", "--format", "json"]].concat());
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(said["roots"].as_array().unwrap().len(), 4);
@@ -387,21 +340,16 @@ placed 2 packages (611 B from registry.terraform.io)
 fn the_cli_configuration_names_what_is_mirrored() {
     let (_registry, lab) = locked();
     let write = ["--write-cli-config", "mirror.tfrc"];
-    let outcome = mirror(&lab, &[TWO, &write].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = mirror(&lab, &[TWO, &write].concat()).exits(0);
+    outcome.stderr_eq(str![[r#"
 note: `export TF_CLI_CONFIG_FILE=mirror.tfrc` makes `init` use the mirror
 note: `terraform init -lockfile=readonly` then installs from it, and leaves the lock file as it is
 
-"#]]
-    );
+"#]]);
     let dir = std::fs::canonicalize(lab.path("m")).unwrap();
     let text = lab.read("mirror.tfrc");
-    assert_data_eq!(
-        text.replace(&dir.display().to_string().replace('\\', "\\\\"), "/m"),
-        str![[r#"
+    text.replace(&dir.display().to_string().replace('\\', "\\\\"), "/m")
+        .reads(str![[r#"
 provider_installation {
   filesystem_mirror {
     path    = "/m"
@@ -416,8 +364,7 @@ provider_installation {
   }
 }
 
-"#]]
-    );
+"#]]);
     let url = [
         TWO,
         &write,
@@ -425,9 +372,7 @@ provider_installation {
     ]
     .concat();
     assert_exit(&mirror(&lab, &url), 0);
-    assert_data_eq!(
-        lab.read("mirror.tfrc"),
-        str![[r#"
+    lab.read("mirror.tfrc").reads(str![[r#"
 provider_installation {
   network_mirror {
     url     = "https://example.com/m/"
@@ -438,8 +383,7 @@ provider_installation {
   direct {}
 }
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -448,18 +392,14 @@ fn places_without_any_package_of_a_release_are_an_error() {
     let unpacked =
         "other/registry.terraform.io/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0";
     lab.write(unpacked, "program");
-    let outcome = mirror(&lab, &["--offline", "--no-cache", "--from", "other"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = mirror(&lab, &["--offline", "--no-cache", "--from", "other"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: other: it has the package unpacked only, and the zip cannot be made from its files
   help: --unpacked makes a mirror of unpacked packages, which `init` installs from as well
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
-"#]]
-    );
+"#]]);
     let rows = "PROVIDER   VERSION  PACKAGES  SIZE  STATE    FROM\n\
                 acme/demo  1.0.0    5         -     missing  -\n\
                 5 packages missing\n";

@@ -6,12 +6,13 @@ use std::path::Path;
 use lockctl::mirror::bundle::Bundle;
 use lockctl::os::RealDisk;
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::mirror::{locked, mirror, times, tree};
 use super::registry::{TWO, steady};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 const LINUX: &[&str] = &["--platform", "linux_amd64"];
 const BUNDLE: &[&str] = &["--bundle", "b.tar"];
@@ -49,19 +50,15 @@ fn far(lab: &Lab, more: &[&str]) -> Outcome {
 #[test]
 fn a_bundle_has_what_the_lock_files_need() {
     let (registry, lab) = locked();
-    let outcome = mirror(&lab, &[TWO, BUNDLE].concat());
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &[TWO, BUNDLE].concat()).exits(0);
     assert_eq!(outcome.stderr, "");
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
 acme/demo  1.0.0    2         611 B  new    registry.terraform.io
 placed 2 packages (611 B from registry.terraform.io)
 bundled 2 packages, 4.61 kB, in b.tar
 
-"#]]
-    );
+"#]]);
     let digest = lockctl::hash::zh(&bytes(&lab, LOCK)[..]).unwrap();
     let stated = manifest(&lab, "b.tar");
     assert_eq!(stated["format_version"], "1.0");
@@ -113,8 +110,7 @@ fn a_bundle_made_twice_is_the_same_file() {
     let first = bytes(&lab, "b.tar");
     let before = times(&lab.path(""));
     // The same bytes are not written again.
-    let again = mirror(&lab, &[TWO, BUNDLE, &["b", "a"]].concat());
-    assert_exit(&again, 0);
+    let again = mirror(&lab, &[TWO, BUNDLE, &["b", "a"]].concat()).exits(0);
     assert!(
         again.stdout.ends_with("in b.tar, which is as it was\n"),
         "{again:#?}"
@@ -141,17 +137,13 @@ fn the_far_side_makes_the_same_mirror_without_a_request() {
     let (registry, lab) = locked();
     assert_exit(&mirror(&lab, &[TWO, BUNDLE].concat()), 0);
     registry.reset(&json!({}));
-    let outcome = far(&lab, &[TWO, &["--from", "b.tar"]].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = far(&lab, &[TWO, &["--from", "b.tar"]].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
 acme/demo  1.0.0    2         611 B  new    b.tar
 placed 2 packages (611 B from b.tar)
 
-"#]]
-    );
+"#]]);
     assert_eq!(tree(&lab.path("far")), tree(&lab.path("m")));
     assert_exit(&far(&lab, &[TWO, &["--check", "--prune"]].concat()), 0);
     let verified = lab.run(&[&["verify", "--no-cache", "--fs-mirror", "far"], TWO].concat());
@@ -164,8 +156,7 @@ placed 2 packages (611 B from b.tar)
 #[test]
 fn programs_read_what_the_bundle_has() {
     let (_registry, lab) = locked();
-    let outcome = mirror(&lab, &[TWO, BUNDLE, &["--format", "json"]].concat());
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &[TWO, BUNDLE, &["--format", "json"]].concat()).exits(0);
     let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let bundle = Bundle::open(&RealDisk, &lab.path("b.tar")).unwrap();
     assert_eq!(
@@ -189,8 +180,7 @@ fn a_cut_bundle_holds_only_what_an_earlier_one_lacks() {
         0,
     );
     let cut = ["--bundle", "cut.tar", "--since", "old.tar"];
-    let outcome = mirror(&lab, &[TWO, &cut].concat());
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &[TWO, &cut].concat()).exits(0);
     assert!(
         outcome
             .stdout
@@ -208,19 +198,15 @@ fn a_cut_bundle_holds_only_what_an_earlier_one_lacks() {
     assert_eq!(manifest(&lab, "next.tar")["packages"], json!([]));
 
     registry.reset(&json!({}));
-    let alone = far(&lab, &[TWO, &["--from", "cut.tar"]].concat());
-    assert_exit(&alone, 2);
+    let alone = far(&lab, &[TWO, &["--from", "cut.tar"]].concat()).exits(2);
     let base = lockctl::hash::hex_of_digest(old.digest());
-    assert_data_eq!(
-        alone.stderr.replace(&base, "OLD"),
-        str![[r#"
+    alone.stderr.replace(&base, "OLD").reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: cut.tar: it leaves the package to an earlier bundle; it builds on that whose manifest has the SHA-256 OLD
   help: mirror the earlier bundle into the same directory first, or name it with --from as well
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
-"#]]
-    );
+"#]]);
     let both = ["--from", "cut.tar", "--from", "old.tar"];
     assert_exit(&far(&lab, &[TWO, &both].concat()), 0);
     assert_eq!(tree(&lab.path("far")), tree(&lab.path("m")));
@@ -233,14 +219,8 @@ fn a_bundle_without_a_package_says_so() {
     let (_registry, lab) = locked();
     assert_exit(&mirror(&lab, &[LINUX, BUNDLE].concat()), 0);
     let named = ["--platform", "darwin_arm64", "--from", "b.tar"];
-    let outcome = far(&lab, &named);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome
-            .stderr
-            .contains("cause: b.tar: the bundle does not have the package as it is locked\n"),
-        "{outcome:#?}"
-    );
+    let outcome = far(&lab, &named).exits(2);
+    outcome.stderr_has("cause: b.tar: the bundle does not have the package as it is locked\n");
 }
 
 /// The manifest is not evidence: bytes with a wrong hash are refused, and the next place is used.
@@ -253,12 +233,8 @@ fn other_bytes_in_a_bundle_are_never_placed() {
     let at = wrong.len() - 1024 - 512 + 100;
     wrong[at] ^= 1;
     lab.write("wrong.tar", &wrong);
-    let outcome = far(&lab, &[TWO, &["--from", "wrong.tar"]].concat());
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("which is not that of the release"),
-        "{outcome:#?}"
-    );
+    let outcome = far(&lab, &[TWO, &["--from", "wrong.tar"]].concat()).exits(2);
+    outcome.stderr_has("which is not that of the release");
     let zips = tree(&lab.path("far"));
     assert!(
         zips.keys().all(|name| !name.ends_with("linux_amd64.zip")),
@@ -278,50 +254,37 @@ fn what_is_no_bundle_is_refused_before_anything_is_fetched() {
     lab.write("notes.txt", "no bundle at all");
     lab.write("cut-off.tar", &bytes(&lab, "b.tar")[..3300]);
     let refused = |args: &[&str]| {
-        let outcome = mirror(&lab, &[TWO, args].concat());
-        assert_exit(&outcome, 2);
+        let outcome = mirror(&lab, &[TWO, args].concat()).exits(2);
         outcome.stderr
     };
-    assert_data_eq!(
-        refused(&["--from", "notes.txt"]),
-        str![[r#"
+    refused(&["--from", "notes.txt"]).reads(str![[r#"
 error: notes.txt cannot be used as a bundle
   cause: it is not a tar archive: there is no valid header at byte 0
   help: name with --from a file that `lockctl mirror --bundle` wrote; if it is one, it was damaged on its way: copy it again
 
-"#]]
-    );
+"#]]);
     assert!(refused(&["--from", "cut-off.tar"]).contains("goes beyond the end of the file"));
     assert!(refused(&["--from", "nowhere"]).contains("nowhere"));
     assert!(
         refused(&["--bundle", "c.tar", "--since", "notes.txt"])
             .contains("name with --since a file")
     );
-    assert_data_eq!(
-        refused(&["--bundle", "b.tar", "--since", "b.tar"]),
-        str![[r#"
+    refused(&["--bundle", "b.tar", "--since", "b.tar"]).reads(str![[r#"
 error: b.tar would be replaced by a bundle that builds on it
   help: give --bundle another name
 
-"#]]
-    );
-    assert_data_eq!(
-        refused(&["--bundle", "m"]),
-        str![[r#"
+"#]]);
+    refused(&["--bundle", "m"]).reads(str![[r#"
 error: m cannot be written
   cause: it is not a regular file
 
-"#]]
-    );
+"#]]);
     assert!(refused(&["--bundle", "no/such/b.tar"]).contains("no/such/b.tar cannot be written"));
-    assert_data_eq!(
-        refused(&["--bundle", "c.tar", "--unpacked"]),
-        str![[r#"
+    refused(&["--bundle", "c.tar", "--unpacked"]).reads(str![[r#"
 error: a bundle holds zips, and --unpacked alone places none
   help: --unpacked=also makes both
 
-"#]]
-    );
+"#]]);
     assert_eq!(registry.requests(), [""; 0]);
     assert!(!lab.path("c.tar").exists());
 }
@@ -330,12 +293,8 @@ error: a bundle holds zips, and --unpacked alone places none
 fn a_bundle_is_whole_or_not_written() {
     let (registry, lab) = locked();
     registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate", "times": -1}]}));
-    let outcome = mirror(&lab, &[TWO, BUNDLE].concat());
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("no bundle was written"),
-        "{outcome:#?}"
-    );
+    let outcome = mirror(&lab, &[TWO, BUNDLE].concat()).exits(2);
+    outcome.stderr_has("no bundle was written");
     assert!(!lab.path("b.tar").exists());
 }
 
@@ -432,17 +391,13 @@ mod at_the_end_of_the_disk {
         let args = ["mirror", "--flavor", "terraform@1.11", "m"];
         let args = [&args[..], TWO, BUNDLE].concat();
         for room in [0, 700, 4000] {
-            let outcome = lab.run_on(&Changed(FullDisk(room)), &args);
-            assert_exit(&outcome, 2);
-            assert_data_eq!(
-                outcome.stderr,
-                str![[r#"
+            let outcome = lab.run_on(&Changed(FullDisk(room)), &args).exits(2);
+            outcome.stderr_eq(str![[r#"
 error: b.tar cannot be written
   cause: no storage space
   help: make room on the disk, and run the same command again to go on
 
-"#]]
-            );
+"#]]);
             assert_eq!(tree(&lab.path("")), before, "{room} bytes");
         }
     }

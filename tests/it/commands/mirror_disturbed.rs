@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockctl::os::RealDisk;
 use lockctl::world::{Disk as _, DraftDirectory, DraftFile, Exclusive, Replaced, Replacement};
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::assert_exit;
 use super::mirror::{locked, mirror, tree, zips_requested};
@@ -82,8 +82,7 @@ fn the_next_place_serves_where_one_fails() {
         std::fs::remove_dir_all(lab.path("m")).unwrap();
         registry.reset(&json!({"rules": [{"kind": kind, "action": action, "times": -1}]}));
         // Without a store, the packages must be downloaded.
-        let outcome = mirror(&lab, &[TWO, &["--no-cache", "--net-mirror", &url]].concat());
-        assert_exit(&outcome, 0);
+        let outcome = mirror(&lab, &[TWO, &["--no-cache", "--net-mirror", &url]].concat()).exits(0);
         assert_eq!(tree(&lab.path("m")), right, "{kind} {action}");
         let from = "registry.terraform.io)";
         assert!(
@@ -276,15 +275,12 @@ fn a_directory_that_is_not_writable_is_named() {
     let (_registry, lab) = locked();
     let outcome = lab.run_on(&FailingDisk::after(0, NO_PERMISSION), ARGS);
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 error: m cannot be written
   cause: Permission denied (os error 13)
   help: run the command as the user who owns the directory, or name another one
 
-"#]]
-    );
+"#]]);
 }
 
 #[cfg(unix)]

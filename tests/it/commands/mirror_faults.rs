@@ -1,12 +1,13 @@
 //! `mirror` where something is wrong: nothing wrong gets its final name, and each fault has a message.
 
 use serde_json::json;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::mirror::{locked, mirror, tree, zips_requested};
 use super::registry::{DEMO, TWO, lock, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 const ONE: &[&str] = &["--platform", "linux_amd64"];
 
@@ -28,15 +29,11 @@ fn falsified(line: &str, scheme: &str, digits: &str) -> Option<String> {
 fn a_lock_file_of_one_machine_serves_for_other_platforms() {
     let (registry, lab) = with_registry(DEMO);
     assert_exit(&lock(&lab, &["--platform", "darwin_arm64"]), 0);
-    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat()).exits(0);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 note: lock files have the zh: but no known h1: for linux_amd64: `init` accepts the zips, and unpacked packages only after `lockctl lock --platform linux_amd64`
 
-"#]]
-    );
+"#]]);
     let is_zip = |name: &&String| name.ends_with("_linux_amd64.zip");
     assert_eq!(tree(&lab.path("m")).keys().filter(is_zip).count(), 1);
     // A second run finds it right, with and without facts, and so does --check.
@@ -52,16 +49,12 @@ fn an_h1_of_no_package_is_an_alarm() {
     rewrite_lock(&lab, |line| {
         Some(falsified(line, "h1", "AAAA").unwrap_or_else(|| line.to_owned()))
     });
-    let outcome = mirror(&lab, &["--platform", "all", "--no-cache"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = mirror(&lab, &["--platform", "all", "--no-cache"]).exits(1);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the lock file has 2 h1: hashes for registry.terraform.io/acme/demo 1.0.0 of no package seen here, and the release has no other packages
   help: nothing of the release was placed; find out who wrote them: `lockctl verify` names them, and `lockctl lock --repair` replaces them
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path("m").exists());
 }
 
@@ -73,16 +66,12 @@ fn an_unknown_h1_is_an_alarm_where_no_zh_covers_the_package() {
         let changed = falsified(line, "h1", "AAAA").unwrap_or_else(|| line.to_owned());
         (!line.contains("\"zh:")).then_some(changed)
     });
-    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat()).exits(1);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 has h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=, and none of the 2 h1: hashes in the lock file is that
   help: nothing of the release was placed; either the lock file is not for linux_amd64, which `lockctl lock --platform linux_amd64` adds, or it was falsified: find out who wrote it
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path("m").exists());
 }
 
@@ -93,16 +82,12 @@ fn a_list_that_is_not_the_signed_one_is_an_alarm() {
     rewrite_lock(&lab, |line| {
         Some(falsified(line, "zh", "0000").unwrap_or_else(|| line.to_owned()))
     });
-    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat()).exits(1);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 has zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5, which the lock file does not have among the hashes of the release
   help: nothing of the release was placed; `lockctl verify --upstream` compares the lock file with the signed list
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path("m").exists());
 }
 
@@ -122,14 +107,8 @@ fn zips_of_another_release_beside_the_right_h1_are_an_alarm() {
     );
     // The list is fetched, or known from the run that locked.
     for more in [&["--no-cache"][..], &[]] {
-        let outcome = mirror(&lab, &[ONE, more].concat());
-        assert_exit(&outcome, 1);
-        assert!(
-            outcome
-                .stderr
-                .contains("which the lock file does not have among the hashes of the release"),
-            "{outcome:#?}"
-        );
+        let outcome = mirror(&lab, &[ONE, more].concat()).exits(1);
+        outcome.stderr_has("which the lock file does not have among the hashes of the release");
         assert!(!lab.path("m").exists());
     }
     assert_eq!(lab.read(LOCK), falsified);
@@ -153,12 +132,8 @@ fn a_kept_list_counts_where_no_request_may_be_made() {
     let right = "zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5";
     lab.write(LOCK, lab.read(LOCK).replace(right, zh));
     let offline = [ONE, &["--offline", "--from", "from"]].concat();
-    let outcome = mirror(&lab, &offline);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("is not that of the release"),
-        "{outcome:#?}"
-    );
+    let outcome = mirror(&lab, &offline).exits(2);
+    outcome.stderr_has("is not that of the release");
     assert!(!lab.path("m").exists());
     // Without that list the lock file vouches.
     assert_exit(&mirror(&lab, &[&offline[..], &["--no-cache"]].concat()), 0);
@@ -171,27 +146,22 @@ fn other_bytes_are_never_placed() {
     registry.reset(&json!({"rules": [
         {"kind": "package", "action": "flip", "times": -1},
     ]}));
-    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
-    assert_exit(&outcome, 2);
+    let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat()).exits(2);
     assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: registry.terraform.io: its package has zh:8a1c5c70c98fcfed7dc8661d480f583a04a2cb872f5a303e5f165b064e676cd4, which is not that of the release
   cause: registry.opentofu.org: its package has zh:8a1c5c70c98fcfed7dc8661d480f583a04a2cb872f5a303e5f165b064e676cd4, which is not that of the release
   help: run the same command again to go on; --from DIR names a directory that has the package
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_download_that_breaks_off_leaves_nothing() {
     let (registry, lab) = locked();
     registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate", "times": -1}]}));
-    let outcome = mirror(&lab, ONE);
-    assert_exit(&outcome, 2);
+    let outcome = mirror(&lab, ONE).exits(2);
     assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
     registry.reset(&json!({}));
     assert_exit(&mirror(&lab, ONE), 0);
@@ -206,8 +176,7 @@ fn a_length_that_lies_leaves_nothing() {
         registry.reset(&json!({"rules": [
             {"kind": "package", "action": "length", "bytes": bytes, "times": -1},
         ]}));
-        let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat());
-        assert_exit(&outcome, 2);
+        let outcome = mirror(&lab, &[ONE, &["--no-cache"]].concat()).exits(2);
         let error = "error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched";
         assert!(outcome.stderr.starts_with(error), "{bytes}: {outcome:#?}");
         assert!(tree(&lab.path("m")).is_empty(), "{bytes}: {outcome:#?}");
@@ -224,28 +193,19 @@ fn a_registry_without_an_answer_leaves_it_to_the_lock_file() {
     registry.reset(
         &json!({"rules": [{"kind": "versions", "action": "status", "status": 503, "times": -1}]}),
     );
-    let outcome = mirror(&lab, &[TWO, &["--no-cache", "--from", "other"]].concat());
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stderr.contains("the zh: of the lock file vouches"),
-        "{outcome:#?}"
-    );
+    let outcome = mirror(&lab, &[TWO, &["--no-cache", "--from", "other"]].concat()).exits(0);
+    outcome.stderr_has("the zh: of the lock file vouches");
     assert_eq!(zips_requested(&registry), 0);
 }
 
 #[test]
 fn a_platform_that_does_not_exist_is_an_error_if_it_was_named() {
     let (_registry, lab) = locked();
-    let outcome = mirror(&lab, &["--platform", "plan9_arm"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    mirror(&lab, &["--platform", "plan9_arm"]).exits(2).stderr_eq(str![[r#"
 error: registry.terraform.io/acme/demo 1.0.0 for plan9_arm does not exist: the signed list of the release has no package for that platform
   help: the release has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64
 
-"#]]
-    );
+"#]]);
 }
 
 /// A link in the mirror may lead anywhere, so that none is followed.
@@ -256,36 +216,25 @@ fn no_link_is_followed() {
     std::fs::create_dir_all(lab.path("m/registry.terraform.io")).unwrap();
     std::fs::create_dir(lab.path("outside")).unwrap();
     crate::disk::link("../../outside", &lab.path("m/registry.terraform.io/acme"));
-    let outcome = mirror(&lab, ONE);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    mirror(&lab, ONE).exits(2).stderr_eq(str![[r#"
 error: m/registry.terraform.io/acme is a symbolic link, and a mirror is written without following any
   help: remove the link, or name another directory
 
-"#]]
-    );
+"#]]);
     assert!(tree(&lab.path("outside")).is_empty());
-    let pruned = mirror(&lab, &[ONE, &["--prune"]].concat());
-    assert_exit(&pruned, 2);
+    mirror(&lab, &[ONE, &["--prune"]].concat()).exits(2);
 }
 
 #[test]
 fn a_file_in_the_place_of_the_directory_is_named() {
     let (_registry, lab) = locked();
     lab.write("m", b"a file");
-    let outcome = mirror(&lab, ONE);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    mirror(&lab, ONE).exits(2).stderr_eq(str![[r#"
 error: m cannot be written
   cause: File exists (os error 17)
   help: a file is in the place of a directory: remove it, or name another directory
 
-"#]]
-    );
+"#]]);
 }
 
 /// What other roots need would be removed, if one of them cannot be read.
@@ -299,12 +248,8 @@ fn nothing_is_removed_if_a_lock_file_is_broken() {
         "m/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip",
         b"x",
     );
-    let outcome = mirror(&lab, &[TWO, &["--prune", "-r"]].concat());
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("nothing was removed"),
-        "{outcome:#?}"
-    );
+    let outcome = mirror(&lab, &[TWO, &["--prune", "-r"]].concat()).exits(2);
+    outcome.stderr_has("nothing was removed");
     assert_eq!(tree(&lab.path("m")).len(), before.len() + 1);
 }
 
@@ -339,17 +284,12 @@ fn a_demanded_signature_is_checked_where_everything_is_there() {
     assert_exit(&mirror(&lab, &[TWO, &["--no-cache"]].concat()), 0);
     assert_eq!(zips_requested(&registry), 0);
     assert!(!registry.requests().is_empty());
-    let unknown = mirror(&lab, &[TWO, &["--no-cache", "--offline"]].concat());
-    assert_exit(&unknown, 2);
-    assert_data_eq!(
-        unknown.stderr,
-        str![[r#"
+    mirror(&lab, &[TWO, &["--no-cache", "--offline"]].concat()).exits(2).stderr_eq(str![[r#"
 error: it is not known who signed registry.terraform.io/acme/demo 1.0.0: no request may be made
   help: the project file demands a signature; run `lockctl lock` where the registry can be reached, which keeps what it finds out about signatures
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
-"#]]
-    );
+"#]]);
     let pin = "provider \"acme/demo\" { key_id = \"34365D9472D7468F\" }";
     lab.write(".lockctl.hcl", format!("policy {{\n  {pin}\n}}\n"));
     assert_exit(&mirror(&lab, TWO), 1);

@@ -56,23 +56,16 @@ fn check_lines(outcome: &Outcome, hides: bool) {
 fn two_hundred_roots_fit_on_one_screen() {
     let lab = repository();
     // No place has any package: each of a hundred releases fails.
-    let outcome = mirror(&lab, &[]);
-    assert_exit(&outcome, 2);
+    let outcome = mirror(&lab, &[]).exits(2);
     check_lines(&outcome, true);
     let placing = ["--from", "fs", "--oci-layout", "oci"];
-    let outcome = mirror(&lab, &placing);
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &placing).exits(0);
     check_lines(&outcome, true);
-    assert!(
-        outcome.stdout.contains("placed 100 packages"),
-        "{outcome:#?}"
-    );
-    let all = mirror(&lab, &[&placing[..], &["-v"]].concat());
-    assert_exit(&all, 0);
+    outcome.stdout_has("placed 100 packages");
+    let all = mirror(&lab, &[&placing[..], &["-v"]].concat()).exits(0);
     assert_eq!(all.stdout.matches(" kept ").count(), 100);
     // The OCI layouts of all providers are missing.
     std::fs::remove_dir_all(lab.path("oci")).unwrap();
-    let checked = mirror(&lab, &[&placing[2..], &["--check"]].concat());
-    assert_exit(&checked, 1);
+    let checked = mirror(&lab, &[&placing[2..], &["--check"]].concat()).exits(1);
     check_lines(&checked, true);
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockctl::os::RealDisk;
 use lockctl::world::{Disk, DraftFile, Exclusive, Replaced, Replacement};
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::mirror::{locked, mirror, times, tree};
 use super::registry::{TWO, steady};
@@ -17,6 +17,7 @@ use crate::disk::{Changed, Changes};
 use crate::lab::{Lab, Outcome};
 use crate::oci::OciRegistry;
 use crate::registry::{Registry, sha256_hex};
+use crate::texts::Text as _;
 
 const LAYOUT: &str = "oci/registry.terraform.io/acme/demo";
 const TAG: &str = "org.opencontainers.image.ref.name";
@@ -82,15 +83,11 @@ fn served(registry: &Registry, lab: &mut Lab) -> (OciRegistry, String) {
 #[test]
 fn a_layout_is_written_beside_the_mirror() {
     let (registry, lab) = locked();
-    let outcome = mirror_oci(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = mirror_oci(&lab, &[]).exits(0);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 note: wrote 8 files of the OCI layout oci; `lockctl explain mirror` shows how to push it
 
-"#]]
-    );
+"#]]);
     let layout = lab.path(LAYOUT);
     let blobs = sound_blobs(&layout);
     // Two zips, their manifests, the configuration that both have, and the index of the version.
@@ -127,8 +124,7 @@ fn a_second_run_rewrites_nothing() {
     assert_exit(&mirror_oci(&lab, &[]), 0);
     let before = times(&lab.path("oci"));
     for more in [&[][..], &["--trust-existing"], &["--prune"], &["--check"]] {
-        let outcome = mirror_oci(&lab, more);
-        assert_exit(&outcome, 0);
+        let outcome = mirror_oci(&lab, more).exits(0);
         assert_eq!(outcome.stderr, "");
         assert_eq!(times(&lab.path("oci")), before, "{more:?}");
     }
@@ -193,21 +189,15 @@ fn every_damage_is_found_and_repaired() {
             }
             // An index without the marker may be that of a network mirror.
             if name.ends_with("oci-layout") && damaged.is_none() {
-                let outcome = mirror_oci(&lab, &[]);
-                assert_exit(&outcome, 2);
+                let outcome = mirror_oci(&lab, &[]).exits(2);
                 assert!(outcome.stderr.contains("is not an OCI image layout"));
                 std::fs::write(&path, &right[name]).unwrap();
                 continue;
             }
             let before = tree(&lab.path("oci"));
-            let checked = mirror_oci(&lab, &["--check"]);
-            assert_exit(&checked, 1);
-            assert!(
-                checked.stderr.contains("of the OCI layout would change"),
-                "{checked:#?}"
-            );
-            let planned = mirror_oci(&lab, &["--dry-run"]);
-            assert_exit(&planned, 0);
+            let checked = mirror_oci(&lab, &["--check"]).exits(1);
+            checked.stderr_has("of the OCI layout would change");
+            let planned = mirror_oci(&lab, &["--dry-run"]).exits(0);
             assert!(
                 planned
                     .stderr
@@ -300,35 +290,25 @@ fn build_metadata_is_part_of_the_tag() {
 fn directories_that_do_not_fit_are_refused() {
     let (_registry, lab) = locked();
     for dir in ["m", "m/oci", ".", "x/../m/y"] {
-        let outcome = mirror(&lab, &[TWO, &["--oci-layout", dir]].concat());
-        assert_exit(&outcome, 2);
-        assert!(outcome.stderr.contains("are not apart"), "{outcome:#?}");
+        let outcome = mirror(&lab, &[TWO, &["--oci-layout", dir]].concat()).exits(2);
+        outcome.stderr_has("are not apart");
         assert!(!lab.path("m").exists());
     }
-    let outcome = mirror_oci(&lab, &["--unpacked"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = mirror_oci(&lab, &["--unpacked"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: an OCI layout holds zips, and --unpacked alone places none
   help: --unpacked=also makes both
 
-"#]]
-    );
+"#]]);
     // The directory of another mirror has an index of its own.
     assert_exit(&mirror(&lab, TWO), 0);
     std::fs::rename(lab.path("m"), lab.path("oci")).unwrap();
     let before = tree(&lab.path("oci"));
-    let outcome = mirror_oci(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    mirror_oci(&lab, &[]).exits(2).stderr_eq(str![[r#"
 error: oci/registry.terraform.io/acme/demo has an index.json and no oci-layout, so it is not an OCI image layout
   help: name another directory with --oci-layout
 
-"#]]
-    );
+"#]]);
     assert_eq!(tree(&lab.path("oci")), before);
 }
 
@@ -340,12 +320,8 @@ fn no_link_is_followed() {
     std::fs::create_dir(lab.path("outside")).unwrap();
     std::fs::create_dir_all(lab.path("oci/registry.terraform.io")).unwrap();
     crate::disk::link("../../outside", &lab.path("oci/registry.terraform.io/acme"));
-    let outcome = mirror_oci(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("is a symbolic link"),
-        "{outcome:#?}"
-    );
+    let outcome = mirror_oci(&lab, &[]).exits(2);
+    outcome.stderr_has("is a symbolic link");
     assert!(tree(&lab.path("outside")).is_empty());
     // A link to the right bytes is replaced by a blob: the link may lead elsewhere later.
     std::fs::remove_file(lab.path("oci/registry.terraform.io/acme")).unwrap();
@@ -428,7 +404,7 @@ fn a_full_disk_leaves_no_index_without_its_blobs() {
             break;
         }
         assert_exit(&outcome, 2);
-        assert!(outcome.stderr.contains("cannot be written"), "{outcome:#?}");
+        outcome.stderr_has("cannot be written");
         failed += 1;
         assert_exit(&mirror_oci(&lab, &[]), 0);
         // The index of the earlier state stays as an unreferenced blob until `--prune`.

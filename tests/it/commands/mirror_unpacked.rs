@@ -1,11 +1,12 @@
 //! `mirror --unpacked`: packages as directories, instead of zips or beside them.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::mirror::{locked, mirror, times, tree, zips_requested};
 use super::registry::{TWO, steady};
 use super::{LOCK, assert_exit};
+use crate::texts::Text as _;
 
 const DIR: &str = "m/registry.terraform.io/acme/demo/1.0.0";
 
@@ -16,17 +17,13 @@ const ALSO: &[&str] = &["--unpacked=also"];
 #[test]
 fn packages_are_unpacked() {
     let (registry, lab) = locked();
-    let outcome = mirror(&lab, &[TWO, ONLY].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = mirror(&lab, &[TWO, ONLY].concat()).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
 acme/demo  1.0.0    2         107 B  new    registry.terraform.io
 placed 2 packages (611 B from registry.terraform.io)
 
-"#]]
-    );
+"#]]);
     assert_eq!(outcome.stderr, "");
     let names: Vec<String> = tree(&lab.path("m")).into_keys().collect();
     let expected = ["darwin_arm64", "linux_amd64"].map(|platform| {
@@ -37,8 +34,7 @@ placed 2 packages (611 B from registry.terraform.io)
     let before = times(&lab.path("m"));
     for more in [&[][..], &["--trust-existing"], &["--check", "--prune"]] {
         registry.reset(&json!({}));
-        let again = mirror(&lab, &[TWO, ONLY, more].concat());
-        assert_exit(&again, 0);
+        mirror(&lab, &[TWO, ONLY, more].concat()).exits(0);
         assert_eq!(registry.requests(), [""; 0]);
         assert_eq!(times(&lab.path("m")), before);
     }
@@ -47,22 +43,17 @@ placed 2 packages (611 B from registry.terraform.io)
 #[test]
 fn both_layouts_are_made_of_one_download() {
     let (registry, lab) = locked();
-    let outcome = mirror(&lab, &[TWO, ALSO].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = mirror(&lab, &[TWO, ALSO].concat()).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 PROVIDER   VERSION  PACKAGES  SIZE   STATE  FROM
 acme/demo  1.0.0    2         718 B  new    registry.terraform.io
 placed 2 packages (611 B from registry.terraform.io), unpacked 2 packages
 
-"#]]
-    );
+"#]]);
     assert_eq!(zips_requested(&registry), 2);
     assert_eq!(tree(&lab.path("m")).len(), 8);
     registry.reset(&json!({}));
-    let json = mirror(&lab, &[TWO, ALSO, &["--format", "json"]].concat());
-    assert_exit(&json, 0);
+    let json = mirror(&lab, &[TWO, ALSO, &["--format", "json"]].concat()).exits(0);
     assert_eq!(registry.requests(), [""; 0]);
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
     let packages = said["roots"][0]["providers"][0]["packages"].as_array();
@@ -92,8 +83,7 @@ fn layouts_change_without_a_download() {
     assert_exit(&mirror(&lab, TWO), 0);
     let packed = tree(&lab.path("m"));
     registry.reset(&json!({}));
-    let outcome = mirror(&lab, &[TWO, ONLY].concat());
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &[TWO, ONLY].concat()).exits(0);
     assert_eq!(zips_requested(&registry), 0);
     assert!(
         outcome.stdout.ends_with("unpacked 2 packages\n"),
@@ -102,8 +92,7 @@ fn layouts_change_without_a_download() {
     assert_eq!(tree(&lab.path("m")).len(), packed.len() + 4);
     for layout in [ONLY, &[]] {
         assert_exit(&mirror(&lab, &[TWO, layout, &["--check"]].concat()), 0);
-        let pruned = mirror(&lab, &[TWO, layout, &["--check", "--prune"]].concat());
-        assert_exit(&pruned, 1);
+        mirror(&lab, &[TWO, layout, &["--check", "--prune"]].concat()).exits(1);
     }
     assert_exit(
         &mirror(&lab, &[TWO, ALSO, &["--check", "--prune"]].concat()),
@@ -131,16 +120,14 @@ fn a_directory_is_believed_only_if_its_hash_is_right() {
     ];
     for (spoil, state) in spoil.iter().zip(["wrong", "wrong", "wrong"]) {
         spoil();
-        let checked = mirror(&lab, &[TWO, ONLY, &["--check"]].concat());
-        assert_exit(&checked, 1);
+        let checked = mirror(&lab, &[TWO, ONLY, &["--check"]].concat()).exits(1);
         let said = format!("1 package {state}");
-        assert!(checked.stdout.contains(&said), "{checked:#?}");
+        checked.stdout_has(&said);
         assert_exit(&mirror(&lab, &[TWO, ONLY].concat()), 0);
         assert_eq!(tree(&lab.path("m")), right);
     }
     std::fs::remove_dir_all(lab.path(&format!("{DIR}/linux_amd64"))).unwrap();
-    let planned = mirror(&lab, &[TWO, ONLY, &["--dry-run"]].concat());
-    assert_exit(&planned, 0);
+    let planned = mirror(&lab, &[TWO, ONLY, &["--dry-run"]].concat()).exits(0);
     assert!(planned.stdout.contains("would place 1 package (missing)"));
 }
 
@@ -152,45 +139,30 @@ fn unpacked_packages_come_from_a_directory() {
     std::fs::rename(lab.path("m"), lab.path("cache")).unwrap();
     registry.reset(&json!({}));
     let offline = ["--offline", "--no-cache", "--from", "cache"];
-    let outcome = mirror(&lab, &[TWO, ONLY, &offline].concat());
-    assert_exit(&outcome, 0);
+    let outcome = mirror(&lab, &[TWO, ONLY, &offline].concat()).exits(0);
     assert_eq!(registry.requests(), [""; 0]);
     assert_eq!(tree(&lab.path("m")), tree(&lab.path("cache")));
-    assert!(
-        outcome
-            .stdout
-            .contains("placed 2 packages (107 B from cache)"),
-        "{outcome:#?}"
-    );
+    outcome.stdout_has("placed 2 packages (107 B from cache)");
     // No zip can be made from unpacked packages.
     let packed = mirror(
         &lab,
         &[&["--platform", "linux_amd64"], &offline[..]].concat(),
     );
     assert_exit(&packed, 2);
-    assert_data_eq!(
-        packed.stderr,
-        str![[r#"
+    packed.stderr_eq(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: cache: it has the package unpacked only, and the zip cannot be made from its files
   help: --unpacked makes a mirror of unpacked packages, which `init` installs from as well
 note: no signed list of registry.terraform.io was used (no request may be made): the zh: of the lock file vouches for its packages
 
-"#]]
-    );
+"#]]);
     // A package with other content under the right name is not copied.
     let program =
         "cache/registry.terraform.io/acme/demo/1.0.0/linux_amd64/terraform-provider-demo_v1.0.0";
     lab.write(program, "changed");
     std::fs::remove_dir_all(lab.path("m")).unwrap();
-    let changed = mirror(&lab, &[TWO, ONLY, &offline].concat());
-    assert_exit(&changed, 2);
-    assert!(
-        changed
-            .stderr
-            .contains("cache: its unpacked package has h1:"),
-        "{changed:#?}"
-    );
+    let changed = mirror(&lab, &[TWO, ONLY, &offline].concat()).exits(2);
+    changed.stderr_has("cache: its unpacked package has h1:");
     assert_eq!(tree(&lab.path("m")).len(), 2);
 }
 
@@ -198,8 +170,7 @@ note: no signed list of registry.terraform.io was used (no request may be made):
 fn a_download_that_breaks_off_leaves_no_directory() {
     let (registry, lab) = locked();
     registry.reset(&json!({"rules": [{"kind": "package", "action": "truncate", "times": -1}]}));
-    let outcome = mirror(&lab, &[TWO, ONLY, &["--no-cache"]].concat());
-    assert_exit(&outcome, 2);
+    let outcome = mirror(&lab, &[TWO, ONLY, &["--no-cache"]].concat()).exits(2);
     assert!(tree(&lab.path("m")).is_empty(), "{outcome:#?}");
     registry.reset(&json!({}));
     assert_exit(&mirror(&lab, &[TWO, ONLY].concat()), 0);
@@ -215,8 +186,7 @@ fn a_link_is_replaced_and_not_followed() {
     let place = lab.path(&format!("{DIR}/linux_amd64"));
     std::fs::rename(&place, lab.path("outside")).unwrap();
     crate::disk::link(lab.path("outside").to_str().unwrap(), &place);
-    let checked = mirror(&lab, &[TWO, ONLY, &["--check"]].concat());
-    assert_exit(&checked, 1);
+    mirror(&lab, &[TWO, ONLY, &["--check"]].concat()).exits(1);
     assert_exit(&mirror(&lab, &[TWO, ONLY].concat()), 0);
     assert!(!std::fs::symlink_metadata(&place).unwrap().is_symlink());
     assert_eq!(tree(&lab.path("m")), right);
@@ -225,12 +195,8 @@ fn a_link_is_replaced_and_not_followed() {
     std::fs::rename(lab.path(DIR), lab.path("elsewhere")).unwrap();
     crate::disk::link(lab.path("elsewhere").to_str().unwrap(), &lab.path(DIR));
     std::fs::remove_dir_all(lab.path("elsewhere/linux_amd64")).unwrap();
-    let outcome = mirror(&lab, &[TWO, ONLY].concat());
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("1.0.0 is a symbolic link"),
-        "{outcome:#?}"
-    );
+    let outcome = mirror(&lab, &[TWO, ONLY].concat()).exits(2);
+    outcome.stderr_has("1.0.0 is a symbolic link");
     assert_eq!(tree(&lab.path("elsewhere")).len(), 2);
 }
 
@@ -275,16 +241,12 @@ fn a_network_mirror_needs_zips() {
         "--url",
         "https://example.com/m/",
     ];
-    let outcome = mirror(&lab, &[TWO, ONLY, &url].concat());
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = mirror(&lab, &[TWO, ONLY, &url].concat()).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: a network mirror serves zips, and --unpacked alone places none
   help: --unpacked=also makes both
 
-"#]]
-    );
+"#]]);
     assert_exit(&mirror(&lab, &[TWO, ALSO, &url].concat()), 0);
 }
 
@@ -311,8 +273,7 @@ fn old_temporary_files_and_directories_are_removed() {
 #[test]
 fn the_value_of_the_option_is_not_taken_for_a_root() {
     let (_registry, lab) = locked();
-    let outcome = mirror(&lab, &["--unpacked", "also"]);
-    assert_exit(&outcome, 2);
+    let outcome = mirror(&lab, &["--unpacked", "also"]).exits(2);
     let error = "error: the value of '--unpacked' needs '=': write '--unpacked=also', or './also' for a root of that name\n";
     assert!(outcome.stderr.starts_with(error), "{}", outcome.stderr);
     assert!(tree(&lab.path("m")).is_empty());

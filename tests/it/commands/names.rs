@@ -1,6 +1,6 @@
 //! Names where a user needs them: of providers in commands and lines, of what a shallow clone lacks.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::diff::text;
 use super::{LOCK, assert_exit};
@@ -62,8 +62,7 @@ fn the_command_that_moves_versions_names_the_providers() {
             lab.write(&format!("{root}/main.tf"), main.replace("~> 1.0", "~> 2.0"));
         }
         for format in ["human", "markdown", "github", "junit", "sarif", "json"] {
-            let outcome = verify(roots, format);
-            assert_exit(&outcome, 1);
+            let outcome = verify(roots, format).exits(1);
             // The page of the rule, which SARIF holds, is about any provider.
             assert!(
                 format == "sarif" || !outcome.stdout.contains("ADDR"),
@@ -109,11 +108,8 @@ fn each_provider_is_named_on_its_line() {
         format!("terraform {{\n  required_providers {{\n{entries}  }}\n}}\n"),
     );
     lab.write(LOCK, "");
-    let outcome = lab.run(&["verify", "--only", "configuration"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["verify", "--only", "configuration"]).exits(1);
+    outcome.stdout_eq(str![[r#"
 error[provider-not-locked]: Required but not locked: 3 providers
   --> main.tf:5:17
    |
@@ -125,8 +121,7 @@ error[provider-not-locked]: Required but not locked: 3 providers
 
 .terraform.lock.hcl: 3 errors
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -162,8 +157,7 @@ fn a_shallow_clone_names_what_it_lacks() {
             "`git fetch --unshallow` fetches the others",
         ),
     ] {
-        let outcome = run(args);
-        assert_exit(&outcome, 2);
+        let outcome = run(args).exits(2);
         let help = format!("help: {fetches}{workflow}");
         assert!(
             outcome.stderr.contains(shallow) && outcome.stderr.contains(&help),
@@ -182,20 +176,10 @@ fn a_shallow_clone_names_what_it_lacks() {
         "main:refs/remotes/origin/main",
     ]);
     let outcome = run(&["diff", "main...HEAD"]);
-    assert!(
-        outcome.stderr.contains(
-            "help: write `origin/main`, the branch of that name in the remote repository"
-        ),
-        "{}",
-        outcome.stderr
-    );
-    let outcome = run(&["diff", "origin/main...HEAD"]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("5.31.0 → 5.40.0"),
-        "{}",
-        outcome.stdout
-    );
+    outcome
+        .stderr_has("help: write `origin/main`, the branch of that name in the remote repository");
+    let outcome = run(&["diff", "origin/main...HEAD"]).exits(0);
+    outcome.stdout_has("5.31.0 → 5.40.0");
 }
 
 #[test]
@@ -203,8 +187,7 @@ fn two_hosts_are_named_in_full() {
     let Some(repo) = Repo::new() else { return };
     repo.write(LOCK, text(&[OLD])).commit("first");
     repo.write(LOCK, text(&[NEW])).commit("second");
-    let short = repo.run(&["diff", "HEAD~1"]);
-    assert!(short.stdout.contains(" hashicorp/aws "), "{}", short.stdout);
+    repo.run(&["diff", "HEAD~1"]).stdout_has(" hashicorp/aws ");
     repo.write(
         LOCK,
         text(&["example.com/hashicorp/aws 1.0.0 | h1:a", MORE]),

@@ -2,6 +2,7 @@
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 const TERRAFORM: &str = "# This file is maintained automatically by \"terraform init\".\n";
 const OPENTOFU: &str = "# This file is maintained automatically by \"tofu init\".\n";
@@ -29,7 +30,7 @@ fn check(lab: &Lab, header: &str, remark: &str) {
     let (outcome, written) = lock_new(lab);
     assert_exit(&outcome, 0);
     assert_eq!(written, header);
-    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    outcome.stderr_has(remark);
     std::fs::remove_file(lab.path(&format!("live/new/{LOCK}"))).unwrap();
 }
 
@@ -64,11 +65,7 @@ fn a_root_without_a_sign_takes_the_flavor_of_the_others() {
     lab.write("live/new/.lockctl.hcl", "flavor = \"terraform\"\n");
     let (outcome, written) = lock_new(&lab);
     assert_eq!(written, TERRAFORM);
-    assert!(
-        !outcome.stderr.contains("the rules of"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_lacks("the rules of");
 }
 
 #[test]
@@ -116,8 +113,7 @@ fn other_repositories_and_ignored_directories_do_not_count() {
     std::fs::remove_dir_all(lab.path(".git")).unwrap();
     check(&lab, TERRAFORM, nothing);
     // A search shows how far the roots belong together.
-    let outcome = lock(&lab, &[BOTH, &["-r"]].concat());
-    assert!(!outcome.stderr.contains(nothing), "{}", outcome.stderr);
+    lock(&lab, &[BOTH, &["-r"]].concat()).stderr_lacks(nothing);
 }
 
 #[test]
@@ -125,7 +121,7 @@ fn nothing_outside_of_the_confined_directory_counts() {
     let lab = repository(OPENTOFU);
     let confined = ["--confine", "live/new", "live/new"];
     let outcome = lab.run(&[&["lock", "--offline"], &confined[..]].concat());
-    assert!(!outcome.stderr.contains("OpenTofu"), "{}", outcome.stderr);
+    outcome.stderr_lacks("OpenTofu");
 }
 
 #[test]
@@ -136,13 +132,12 @@ fn files_that_the_header_of_the_lock_file_hides_are_named() {
     let remark = "note: the lock file has Terraform's header, so the `.tofu` files beside it are not \
                   read; `--flavor opentofu` reads them\n";
     let outcome = lab.run(&["verify"]);
-    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    outcome.stderr_has(remark);
     for args in [
         &["verify", "--flavor", "opentofu"],
         &["verify", "--flavor", "terraform"],
     ] {
-        let outcome = lab.run(args);
-        assert!(!outcome.stderr.contains(".tofu"), "{}", outcome.stderr);
+        lab.run(args).stderr_lacks(".tofu");
     }
 }
 
@@ -153,19 +148,18 @@ fn a_backend_that_terraform_cannot_compute_keeps_nobody_from_locking() {
         "backend.tf",
         "locals {\n  path = \"x\"\n}\nterraform {\n  backend \"local\" {\n    path = local.path\n  }\n}\n",
     );
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, BOTH).exits(0);
     let title = "warning[not-constant]: Variables not allowed";
-    assert!(outcome.stderr.contains(title), "{}", outcome.stderr);
+    outcome.stderr_has(title);
     let outcome = lab.run(&[&["verify", "--flavor", "terraform"], BOTH].concat());
     assert_exit(&outcome, 1);
     let all = outcome.stdout + &outcome.stderr;
-    assert!(all.contains(title), "{all}");
+    all.has(title);
     let help = "help: OpenTofu takes variables and locals here: `--flavor opentofu`";
-    assert!(all.contains(help), "{all}");
+    all.has(help);
     let outcome = lab.run(&[&["verify", "--flavor", "opentofu"], BOTH].concat());
     let all = outcome.stdout + &outcome.stderr;
-    assert!(!all.contains("Variables not allowed"), "{all}");
+    all.lacks("Variables not allowed");
 }
 
 #[test]
@@ -206,7 +200,7 @@ fn files_of_other_tools_state_the_program() {
     lab.write(&format!("live/new/{LOCK}"), OPENTOFU);
     let (outcome, written) = lock_new(&lab);
     assert_eq!(written, OPENTOFU);
-    assert!(!outcome.stderr.contains("states"), "{}", outcome.stderr);
+    outcome.stderr_lacks("states");
     // Nothing above the top of the repository is looked at.
     let lab = repository(OPENTOFU);
     std::fs::rename(lab.path(".git"), lab.path("live/.git")).unwrap();
@@ -248,15 +242,9 @@ fn files_of_other_tools_state_the_version() {
     std::fs::remove_file(lab.path(".terraform-version")).unwrap();
     lab.write(".opentofu-version", "1.6.0\n");
     let outcome = lab.run(&["verify", "live/old"]);
-    assert!(
-        !outcome.stdout.contains("core-version-unmet"),
-        "{outcome:#?}"
-    );
+    outcome.stdout_lacks("core-version-unmet");
     // What is typed counts instead.
     lab.write(".terraform-version", "1.9\n");
     let outcome = lab.run(&["verify", "live/old", "--flavor", "terraform@1.16"]);
-    assert!(
-        !outcome.stdout.contains("core-version-unmet"),
-        "{outcome:#?}"
-    );
+    outcome.stdout_lacks("core-version-unmet");
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::{Packages, lock_hashes};
+use crate::texts::Text as _;
 
 fn lock(registry: &Registry, lab: &Lab, more: &[&str]) -> Outcome {
     let url = format!("{}/mirror/", registry.url(Origin::Lab));
@@ -32,8 +33,7 @@ fn recorded(lab: &Lab) -> BTreeSet<String> {
 fn check_recorded(flavor: &str, knobs: &serde_json::Value, expected: &[&str]) {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(knobs);
-    let outcome = lock(&registry, &lab, &[&["--flavor", flavor], TWO].concat());
-    assert_exit(&outcome, 0);
+    lock(&registry, &lab, &[&["--flavor", flavor], TWO].concat()).exits(0);
     let expected: BTreeSet<String> = expected.iter().map(|one| (*one).to_owned()).collect();
     assert_eq!(recorded(&lab), expected);
 }
@@ -61,17 +61,14 @@ fn the_output_says_how_hashes_are_known() {
         &["--flavor", "opentofu", "--platform", "linux_amd64", "-v"],
     );
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  2 hashes added
 acme/demo 1.0.0
   h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
   zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
 created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -88,15 +85,12 @@ fn a_package_that_has_none_of_the_stated_hashes_is_refused() {
     );
     assert_exit(&outcome, 2);
     assert!(!lab.path(LOCK).exists());
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, offered as https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
   cause: the package has none of the hashes that the mirror states: zh:0000000000000000000000000000000000000000000000000000000000000000
   help: nothing was written; ask the operator of the mirror to correct the package or its hashes, and do not install it until then
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -112,15 +106,12 @@ fn hashes_that_cannot_be_checked_are_refused_before_the_download() {
         &["--flavor", "terraform", "--platform", "linux_amd64"],
     );
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64, offered as https://REGISTRY/mirror/registry.terraform.io/acme/demo/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
   cause: the mirror states only hashes of unknown schemes: h2:abc
   help: nothing was written; ask the operator of the mirror to correct the package or its hashes, and do not install it until then
 
-"#]]
-    );
+"#]]);
     let zips = registry.requests();
     assert!(
         !zips.iter().any(|request| request.contains(".zip")),
@@ -137,15 +128,12 @@ fn a_platform_that_the_mirror_lacks_is_an_error_if_it_was_named() {
         &["--flavor", "terraform", "--platform", "plan9_arm"],
     );
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the mirror https://REGISTRY/mirror/ has no package of registry.terraform.io/acme/demo 1.0.0 for plan9_arm
   help: the mirror has packages for darwin_arm64, linux_amd64, linux_arm64, windows_amd64; the release may have one for plan9_arm: add it to the mirror
 warning: providers are rarely released for plan9_arm: is it spelled right?
 
-"#]]
-    );
+"#]]);
     let outcome = lock(
         &registry,
         &lab,
@@ -157,17 +145,13 @@ warning: providers are rarely released for plan9_arm: is it spelled right?
 #[test]
 fn a_mirror_needs_the_network() {
     let (registry, lab) = with_registry(DEMO);
-    let outcome = lock(&registry, &lab, &["--flavor", "terraform", "--offline"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lock(&registry, &lab, &["--flavor", "terraform", "--offline"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: a network mirror cannot be asked
   cause: --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
-"#]]
-    );
+"#]]);
     assert!(registry.requests().is_empty());
 }
 
@@ -177,15 +161,12 @@ fn a_missing_slash_is_pointed_out() {
     let url = format!("{}/mirror", registry.url(Origin::Lab));
     let outcome = lab.run(&["lock", "--flavor", "terraform", "--net-mirror", &url]);
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the mirror https://REGISTRY/mirror has no package of registry.terraform.io/acme/demo
   cause: required in main.tf:5 ("~> 1.0.0")
   help: the URL of the mirror, https://REGISTRY/mirror, does not end in a slash, so its last part was left out: add the slash
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -193,15 +174,12 @@ fn a_url_without_https_is_a_usage_error() {
     let (_registry, lab) = with_registry(DEMO);
     let outcome = lab.run(&["lock", "--net-mirror", "http://127.0.0.1/"]);
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 error: invalid value 'http://127.0.0.1/' for '--net-mirror <URL>': http://127.0.0.1/ is no URL of a network mirror, which must use https
 
 For more information, try '--help'.
 
-"#]]
-    );
+"#]]);
     let both = [
         "lock",
         "--net-mirror",
@@ -263,15 +241,11 @@ fn an_entry_of_an_unseen_module_that_the_mirror_lacks_stays_as_it_is() {
     );
     for source in [["--net-mirror", &*url], ["--installation", "cli"]] {
         lab.write(LOCK, OTHER);
-        let outcome = lab.run(&[&["lock"][..], &source, TWO].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[&["lock"][..], &source, TWO].concat()).exits(0);
         let written = lab.read(LOCK);
-        assert!(written.contains("acme/demo"), "{written}");
-        assert!(
-            written.contains("1.0.0\"\n  hashes = [\n    \"h1:x9H1h1"),
-            "{written}"
-        );
+        written.has("acme/demo");
+        written.has("1.0.0\"\n  hashes = [\n    \"h1:x9H1h1");
         let kept = "warning: the entry was kept as it is: ";
-        assert!(outcome.stderr.contains(kept), "{outcome:#?}");
+        outcome.stderr_has(kept);
     }
 }

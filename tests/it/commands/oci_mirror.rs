@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::matrix::{all_rows, is_here};
 use super::registry::DEMO;
@@ -12,6 +12,7 @@ use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::oci::{FORMS, OciRegistry};
 use crate::scenarios::{self, Engine, Packages, Symbols};
+use crate::texts::Text as _;
 
 const PLATFORMS: [&str; 2] = ["linux_amd64", "linux_arm64"];
 
@@ -209,19 +210,15 @@ fn every_form_ends_as_with_opentofu() {
 fn the_digest_and_the_computed_hash_are_recorded() {
     let (registry, lab) = lab();
     publish(&registry, "ok");
-    let outcome = lock(&registry, &lab, &["-v"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = lock(&registry, &lab, &["-v"]).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  2 hashes added
 acme/demo 1.0.0
   h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
   zh:d03d04fa877a789654ce1d7c24e5c71e1a997e7a97ca4a419f7f09f37ed081a5  computed
 created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and are not covered by a signature
 
-"#]]
-    );
+"#]]);
     // One request less than OpenTofu: what the tag leads to is fetched at once.
     assert_eq!(registry.lines().len(), 5);
     // Terraform has no such mirrors, but takes the packages; its lock files have no such `zh:`.
@@ -247,66 +244,46 @@ created .terraform.lock.hcl; the 2 added hashes were computed from a mirror and 
 fn one_zip_for_two_platforms_is_pointed_out() {
     let (registry, lab) = lab();
     publish(&registry, "zip_other_platform");
-    let outcome = lock(&registry, &lab, &["--platform", "linux_arm64"]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&registry, &lab, &["--platform", "linux_arm64"]).exits(0);
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
-    assert!(
-        said.contains("acme/demo 1.0.0 has 1 package for 2 platforms"),
-        "{said}"
-    );
+    said.has("acme/demo 1.0.0 has 1 package for 2 platforms");
 }
 
 #[test]
 fn failures_say_what_to_do() {
     let (registry, lab) = lab();
-    let outcome = lock(&registry, &lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&registry, &lab, &[]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the repository REGISTRY/acme/demo has no package of registry.opentofu.org/acme/demo
   cause: required in main.tf:5 ("~> 1.0.0")
   help: check the template of the mirror, or push the provider to that repository
 
-"#]]
-    );
+"#]]);
     registry.reset(&json!({ "auth": "basic" }));
     publish(&registry, "ok");
-    let outcome = lock(&registry, &lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&registry, &lab, &[]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.opentofu.org/acme/demo could not be fetched
   cause: REGISTRY requires credentials: https://REGISTRY/v2/acme/demo/tags/list answered 401
   help: give credentials in an oci_credentials block for REGISTRY in the CLI configuration, or a login of Docker
 
-"#]]
-    );
-    let outcome = lock(&registry, &lab, &["--offline"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    let outcome = lock(&registry, &lab, &["--offline"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: an OCI mirror cannot be asked
   cause: --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["lock", "--oci-mirror", "https://r.example/{type}"]);
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 error: invalid value 'https://r.example/{type}' for '--oci-mirror <TEMPLATE>': "https://r.example/example-type" is no OCI repository: write DOMAIN/NAME, as in ghcr.io/acme/demo, without a scheme
 
 For more information, try '--help'.
 
-"#]]
-    );
-    let outcome = lock(&registry, &lab, &["--net-mirror", "https://m.example/"]);
-    assert_exit(&outcome, 2);
+"#]]);
+    lock(&registry, &lab, &["--net-mirror", "https://m.example/"]).exits(2);
 }
 
 /// Locks with credentials in the CLI configuration; returns what the registry was sent, by request.
@@ -463,12 +440,6 @@ fn a_broken_template_stops_the_run() {
     );
     let outcome = lab.run(&["lock", "--flavor", "opentofu", "--installation", "cli"]);
     assert_exit(&outcome, 2);
-    assert!(
-        outcome
-            .stderr
-            .contains("Invalid oci_mirror repository template"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("Invalid oci_mirror repository template");
     assert!(registry.lines().is_empty());
 }

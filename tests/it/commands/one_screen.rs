@@ -2,6 +2,7 @@
 
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 const PROVIDERS: [&str; 5] = ["aws", "local", "null", "random", "tls"];
 
@@ -137,17 +138,10 @@ fn two_hundred_roots_fit_on_a_screen_in_every_state() {
 #[test]
 fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
     let lab = repository(&[State::Incomplete]);
-    let outcome = run(&lab, &["lock"], &[]);
-    assert_exit(&outcome, 0);
+    let outcome = run(&lab, &["lock"], &[]).exits(0);
     let line = "example.com/t/aws 1.1.0: 2 platforms added in 100 roots\n  live/team-0/root-007, ";
-    assert!(outcome.stdout.contains(line), "{}", outcome.stdout);
-    assert!(
-        outcome
-            .stdout
-            .contains("\nall 200 roots: lock file updated\n"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has(line);
+    outcome.stdout_has("\nall 200 roots: lock file updated\n");
     let again = run(&lab, &["lock"], &[]);
     assert!(
         again
@@ -156,25 +150,20 @@ fn what_roots_share_is_said_once_and_what_did_not_change_is_counted() {
         "{}",
         again.stdout
     );
-    assert!(!again.stderr.contains("is available"), "{}", again.stderr);
+    again.stderr_lacks("is available");
     // Programs get everything, and so does whoever asks for it.
     let json = run(&lab, &["lock"], &["--format", "json"]);
     assert_eq!(json.stdout.matches("\"path\": \"").count(), 200);
     let verbose = run(&lab, &["lock"], &["-v"]);
     assert_eq!(verbose.stdout.matches("is up to date\n").count(), 200);
-    assert!(
-        verbose.stderr.contains("is available"),
-        "{}",
-        verbose.stderr
-    );
+    verbose.stderr_has("is available");
 }
 
 /// Markdown folds as the text for people does, and says what failed, since a comment has no standard error.
 #[test]
 fn a_comment_about_two_hundred_roots_is_one_screen() {
     let lab = repository(&[State::New, State::Incomplete, State::Failing]);
-    let outcome = run(&lab, &["lock"], &["--format", "markdown"]);
-    assert_exit(&outcome, 2);
+    let outcome = run(&lab, &["lock"], &["--format", "markdown"]).exits(2);
     for part in [
         "example.com/t/aws 1.1.0: selected, 2 platforms added in 67 roots\n  live/team-",
         "| `example.com/t/aws` | `1.1.0` | `101` | ",
@@ -185,12 +174,7 @@ fn a_comment_about_two_hundred_roots_is_one_screen() {
     }
     assert_eq!(outcome.stdout.matches("**Error**").count(), 3);
     // Whoever wants each root gets it.
-    let all = run(&lab, &["lock"], &["--format", "markdown", "-v"]);
-    assert!(
-        all.stdout.contains("| `live/team-0/root-000` | "),
-        "{}",
-        all.stdout
-    );
+    run(&lab, &["lock"], &["--format", "markdown", "-v"]).stdout_has("| `live/team-0/root-000` | ");
 }
 
 /// Whoever asks nothing has no doubt about the platforms of single entries, but about all.
@@ -207,11 +191,10 @@ fn what_no_source_was_asked_is_one_note() {
         "--platform",
         "linux_amd64",
     ];
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&args).exits(0);
     let note = "note: whether the wanted platforms are covered is not known for 1000 entries in 200 of 200 roots, \
                 since no source was asked; enough recorded h1: are left for that (-v shows each)\n";
-    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    outcome.stderr_has(note);
     assert_eq!(outcome.stderr.matches("no source was asked").count(), 1);
     let all = lab.run(&[&args[..], &["-v"]].concat());
     assert_eq!(all.stderr.matches("no source was asked").count(), 1000);
@@ -225,10 +208,10 @@ fn a_note_about_the_run_is_one_annotation() {
     let github = verify(&["--format", "github"]);
     assert_eq!(github.matches("title=state-not-visible").count(), 1);
     let note = "::The state of all 12 roots is not visible, so providers that only it needs are not known\n";
-    assert!(github.contains(note), "{github}");
+    github.has(note);
     let quiet = verify(&["--format", "github", "-q"]);
-    assert!(quiet.contains("::warning "), "{quiet}");
-    assert!(!quiet.contains("::notice "), "{quiet}");
+    quiet.has("::warning ");
+    quiet.lacks("::notice ");
     for format in ["sarif", "junit"] {
         let document = verify(&["--format", format]);
         assert_eq!(
@@ -301,7 +284,7 @@ fn different_changes_of_many_files_are_one_screen() {
         outcome.stdout
     );
     let more = "\n… and 252 more changes: 252 notice (-v shows each)\n";
-    assert!(outcome.stdout.contains(more), "{}", outcome.stdout);
+    outcome.stdout_has(more);
     let all = repo.run(&["diff", "-v"]).stdout;
     assert_eq!(all.matches("upgraded (major)").count(), 267);
 }
@@ -309,8 +292,7 @@ fn different_changes_of_many_files_are_one_screen() {
 #[test]
 fn quiet_prints_failures_only() {
     let lab = repository(&[State::New, State::Unseen]);
-    let outcome = run(&lab, &["lock"], &["-q"]);
-    assert_exit(&outcome, 0);
+    let outcome = run(&lab, &["lock"], &["-q"]).exits(0);
     assert_eq!((&*outcome.stdout, &*outcome.stderr), ("", ""));
     // The same run with `--check` is a failure of all that is not locked, and says which.
     let check = run(
@@ -325,10 +307,9 @@ fn quiet_prints_failures_only() {
     assert_eq!(check.stdout.lines().count(), 2, "{}", check.stdout);
     assert_eq!(check.stderr, "");
     let lab = repository(&[State::New, State::Failing]);
-    let outcome = run(&lab, &["lock"], &["-q"]);
-    assert_exit(&outcome, 2);
+    let outcome = run(&lab, &["lock"], &["-q"]).exits(2);
     assert!(outcome.stderr.starts_with("error: "), "{}", outcome.stderr);
-    assert!(!outcome.stderr.contains("note: "), "{}", outcome.stderr);
+    outcome.stderr_lacks("note: ");
     assert_eq!(outcome.stdout, "200 roots: 100 clean, 100 failed\n");
 }
 
@@ -336,8 +317,7 @@ fn quiet_prints_failures_only() {
 fn modules_that_are_not_visible_have_a_line_for_each_repository() {
     let lab = repository(&[State::Unseen]);
     for command in [&["lock"][..], &["lock", "--dry-run"]] {
-        let outcome = run(&lab, command, &[]);
-        assert_exit(&outcome, 0);
+        let outcome = run(&lab, command, &[]).exits(0);
         let notes = outcome.stderr.matches("note[module-not-visible]").count();
         assert_eq!(notes, 1, "{}", outcome.stderr);
         for line in [
@@ -357,18 +337,7 @@ fn modules_that_are_not_visible_have_a_line_for_each_repository() {
 fn a_failure_of_many_roots_is_one_block_with_five_of_them() {
     let lab = repository(&[State::New]);
     let args = ["lock", "-r", "live", "--fs-mirror", "none", "--offline"];
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome
-            .stderr
-            .contains("\n  in all 200 roots: live/team-0/root-000, live/team-0/root-007, "),
-        "{}",
-        outcome.stderr
-    );
-    assert!(
-        outcome.stderr.contains(" and 195 more\n"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lab.run(&args).exits(2);
+    outcome.stderr_has("\n  in all 200 roots: live/team-0/root-000, live/team-0/root-007, ");
+    outcome.stderr_has(" and 195 more\n");
 }

@@ -1,12 +1,13 @@
 //! A host that fails is given up once in a run.
 
 use serde_json::json;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, lock, rule, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
 use crate::registry::Registry;
+use crate::texts::Text as _;
 
 const ROOTS: [&str; 4] = ["a", "b", "c", "d"];
 
@@ -40,12 +41,9 @@ fn packages_of_a_host_that_fails_are_waited_for_once() {
     let (registry, lab) = four_roots();
     registry.reset(&rule("package", "503"));
     let args = [&ROOTS[..], &["--platform", "linux_amd64", "--jobs", "1"]].concat();
-    let outcome = lock(&lab, &args);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &args).exits(2);
     assert_eq!(asked(&registry, ".zip"), 3, "{}", outcome.stderr);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: a: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 cannot be downloaded
   cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip answered 503 Service Unavailable after 3 attempts
   help: try again later
@@ -62,8 +60,7 @@ error: d: the package of registry.terraform.io/acme/other 1.0.0 for linux_amd64 
   cause: it answered 503 Service Unavailable
   help: try again later
 
-"#]]
-    );
+"#]]);
     for root in ROOTS {
         assert!(!lab.path(root).join(LOCK).exists());
     }
@@ -76,8 +73,7 @@ fn a_registry_that_fails_for_one_root_is_not_asked_for_the_next() {
     assert_exit(&lock(&lab, &[&ROOTS[..], &one].concat()), 0);
     registry.reset(&rule("versions", "503"));
     let args = ["verify", "--flavor", "terraform@1.11", "--only", "upstream"];
-    let outcome = lab.run(&[&args[..], &ROOTS].concat());
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&[&args[..], &ROOTS].concat()).exits(2);
     assert_eq!(asked(&registry, "/versions"), 2, "{}", outcome.stderr);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, with_registry};
 use super::{LOCK, assert_exit};
@@ -93,24 +93,17 @@ fn several() -> Lab {
 #[test]
 fn what_holds_a_version_back_is_named_with_its_place() {
     let lab = several();
-    let outcome = outdated(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = outdated(&lab, &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER         LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED BY
 example.com/t/a  1.0.0   1.4.0 (minor)  2.0.0 (major)  can be updated  "~> 1.0" at main.tf:3, "!= 2.0.0" at child/main.tf:3 (module.child)
 example.com/t/b  1.0.0   1.0.0          1.1.0 (minor)  held back       "~> 1.0.0" at main.tf:4
 example.com/t/d  -       0.2.0          0.2.0          not locked
 .terraform.lock.hcl: of 4 providers, 1 can be updated (`lockctl update . --flavor terraform@1.11`), 1 is held back by constraints, 1 is not locked (`lockctl lock . --flavor terraform@1.11`)
 
-"#]]
-    );
-    assert_data_eq!(outcome.stderr, str![]);
-    let all = outdated(&lab, &["-v"]);
-    assert_data_eq!(
-        all.stdout,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![]);
+    outdated(&lab, &["-v"]).stdout_eq(str![[r#"
 PROVIDER         LOCKED  ALLOWED        NEWEST         STATE           EXCLUDED BY
 example.com/t/a  1.0.0   1.4.0 (minor)  2.0.0 (major)  can be updated  "~> 1.0" at main.tf:3, "!= 2.0.0" at child/main.tf:3 (module.child)
 example.com/t/b  1.0.0   1.0.0          1.1.0 (minor)  held back       "~> 1.0.0" at main.tf:4
@@ -118,8 +111,7 @@ example.com/t/c  1.0.0   1.0.0          1.0.0          up to date
 example.com/t/d  -       0.2.0          0.2.0          not locked
 .terraform.lock.hcl: of 4 providers, 1 can be updated (`lockctl update . --flavor terraform@1.11`), 1 is held back by constraints, 1 is not locked (`lockctl lock . --flavor terraform@1.11`)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -197,26 +189,19 @@ fn what_is_not_compared_is_listed_with_the_reason() {
     );
     // The locked version of one is gone, nothing requires the other one.
     lab.write(LOCK, locks(&[("a", "1.0.0"), ("old", "1.0.0")]));
-    let outcome = outdated(&lab, &["-v"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = outdated(&lab, &["-v"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER                        LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a                 1.0.0   1.1.0 (minor)  1.1.0 (minor)  can be updated
 example.com/t/old               1.0.0   -              -              not required
 terraform.io/builtin/terraform  -       -              -              built in
 .terraform.lock.hcl: the only provider can be updated (`lockctl update . --flavor terraform@1.11`)
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 warning: the locked version 1.0.0 of example.com/t/a is not offered any more: `lock` and `init` fail until `lockctl update example.com/t/a` moves it
 
-"#]]
-    );
+"#]]);
     let rows = rows(&lab, &[]);
     assert_eq!(rows[0]["locked_is_offered"], false);
     let states: Vec<&Value> = rows.iter().map(|row| &row["state"]).collect();
@@ -236,27 +221,20 @@ fn where_modules_cannot_be_seen_recorded_constraints_count() {
         "version     = \"1.0.0\"\n  constraints = \">= 1.0.0, < 2.0.0\"",
     );
     lab.write(LOCK, locked);
-    let outcome = outdated(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = outdated(&lab, &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER            LOCKED  ALLOWED  NEWEST         STATE        EXCLUDED BY
 example.com/t/a     1.0.0   1.0.0    2.0.0 (major)  held back    "< 2.0.0" at .terraform.lock.hcl:3
 example.com/t/b     1.0.0   1.0.0    2.0.0 (major)  not visible  "< 2.0.0" at .terraform.lock.hcl:8
 example.com/t/gone  1.0.0   -        -              failed
 .terraform.lock.hcl: of 3 providers, 1 is held back by constraints, 1 may be required by what cannot be seen, 1 could not be compared
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 warning: example.com/t/gone was not compared: the mirror in mirror has no package of example.com/t/gone
 note: 1 module call (module.far) cannot be seen, and may state more constraints or require more providers (`--modules fetch` fetches modules, -v shows why)
 
-"#]]
-    );
+"#]]);
     let row = rows(&lab, &[]).remove(0);
     let held =
         json!([{"file": LOCK, "line": 3, "column": 17, "constraints": "< 2.0.0", "module": null}]);
@@ -271,11 +249,7 @@ note: 1 module call (module.far) cannot be seen, and may state more constraints 
 fn markdown_has_the_table_the_failures_and_the_verdict() {
     let lab = several();
     lab.write("child/main.tf", requires(&[("a", ">= 3.0"), ("gone", "")]));
-    let outcome = outdated(&lab, &["--format", "markdown"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outdated(&lab, &["--format", "markdown"]).exits(2).stdout_eq(str![[r#"
 | PROVIDER | LOCKED | ALLOWED | NEWEST | STATE | EXCLUDED BY |
 |---|---|---|---|---|---|
 | `example.com/t/a` | `1.0.0` | `-` | `2.0.0 (major)` | `conflict` | `"~> 1.0" at main.tf:3, ">= 3.0.0" at child/main.tf:3 (module.child)` |
@@ -290,12 +264,10 @@ fn markdown_has_the_table_the_failures_and_the_verdict() {
 **.terraform.lock.hcl: of 5 providers, 1 is held back by constraints, 1 is not locked (/`lockctl lock . --flavor terraform&#64;<!-- -->1.11/`), 1 has no version that its constraints allow, 1 could not be compared**
 
 
-"#]]
-    );
+"#]]);
 
     lab.write("main.tf", "broken");
-    let outcome = outdated(&lab, &["--format", "markdown"]);
-    assert_exit(&outcome, 2);
+    let outcome = outdated(&lab, &["--format", "markdown"]).exits(2);
     assert_eq!(outcome.stdout, "**.: could not be compared**\n\n");
 }
 
@@ -309,17 +281,12 @@ fn each_list_of_versions_is_fetched_once_for_all_roots() {
     }
     let run =
         |more: &[&str]| lab.run(&[&["outdated", "--flavor", "terraform@1.11"], more].concat());
-    let outcome = run(&["-r"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    run(&["-r"]).exits(0).stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED  NEWEST                     STATE      EXCLUDED BY  ROOTS  WHERE
 acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0"   3      one, three, two
 3 roots: 3 outdated; 1 directory with configuration is not locked (-v names it)
 
-"#]]
-    );
+"#]]);
     let requests = registry.requests();
     let lists = requests.iter().filter(|line| line.contains("/versions"));
     assert_eq!(lists.count(), 1);
@@ -328,17 +295,13 @@ acme/demo  1.0.0   1.0.0    1.2.0 (minor, 3 days ago)  held back  "~> 1.0.0"   3
     assert_eq!(requests.len(), distinct.len(), "{requests:?}");
     assert!(!requests.iter().any(|line| line.contains("/1.0.0/")));
 
-    let offline = run(&["one", "--offline"]);
-    assert_exit(&offline, 2);
-    assert_data_eq!(
-        offline.stderr,
-        str![[r#"
+    let offline = run(&["one", "--offline"]).exits(2);
+    offline.stderr_eq(str![[r#"
 error: registries cannot be asked
   cause: --offline forbids network requests
   help: leave out --offline, or name a mirror with --fs-mirror DIR
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -381,25 +344,19 @@ fn a_registry_that_fails_hides_no_other_provider() {
     let (_registry, lab) = with_dates(&second);
     let outcome = lab.run(&["outdated", "--flavor", "terraform@1.11"]);
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED             NEWEST              STATE       EXCLUDED BY
 acme/demo  -       1.0.0 (3 days ago)  1.2.0 (3 days ago)  not locked  "~> 1.0.0" at main.tf:8
 acme/gone  -       -                   -                   failed
 .terraform.lock.hcl: of 2 providers, 1 is not locked (`lockctl lock . --flavor terraform@1.11`), 1 could not be compared
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
   cause: required in main.tf:3
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -419,15 +376,12 @@ fn providers_that_are_run_from_a_directory_are_not_compared() {
         "terraform@1.16",
     ]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 PROVIDER   LOCKED  ALLOWED  NEWEST  STATE
 acme/demo  -       -        -       dev override
 .terraform.lock.hcl: the only provider is run from a directory
 
-"#]]
-    );
+"#]]);
     assert!(registry.requests().is_empty());
 }
 
@@ -435,35 +389,23 @@ acme/demo  -       -        -       dev override
 fn a_root_without_configuration_is_compared_by_its_lock_file() {
     let lab = mirror(&[("a", &["1.0.0", "2.0.0"])]);
     lab.write(LOCK, locks(&[("a", "1.0.0")]));
-    let outcome = outdated(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = outdated(&lab, &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 PROVIDER         LOCKED  ALLOWED        NEWEST         STATE
 example.com/t/a  1.0.0   2.0.0 (major)  2.0.0 (major)  not visible
 .terraform.lock.hcl: the only provider may be required by what cannot be seen
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: the configuration cannot be seen, and may state more constraints or require more providers (-v shows why)
 
-"#]]
-    );
+"#]]);
 
     let empty = Lab::new();
-    let outcome = empty.run(&["outdated"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    empty.run(&["outdated"]).exits(2).stderr_eq(str![[r#"
 error: no configuration in .
   cause: there is no .tf file
   help: name the directory of a root module
 
-"#]]
-    );
+"#]]);
 }

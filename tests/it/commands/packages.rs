@@ -1,6 +1,6 @@
 //! `verify`: every package on this machine.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
 use crate::lab::{Lab, Outcome, zip_of};
@@ -52,11 +52,7 @@ fn a_changed_file_is_named_where_a_mirror_has_the_package() {
         "example.com/t/x/1.1.0/linux_amd64",
         "tampered",
     );
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:4:1
   |
@@ -69,19 +65,14 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_stray_file_is_named_without_any_other_copy() {
     let lab = installed();
     lab.write(&format!("{INSTALLED}/.DS_Store"), "x");
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for linux_amd64 has a stray file
  --> .terraform.lock.hcl:4:1
   |
@@ -94,8 +85,7 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -120,8 +110,7 @@ fn all_differences_from_a_zip_are_named() {
         ["--package", "mirror"],
         ["--package", &zip],
     ] {
-        let outcome = verify(&lab, &option);
-        assert_exit(&outcome, 1);
+        let outcome = verify(&lab, &option).exits(1);
         assert_says(
             &outcome,
             &format!(
@@ -150,17 +139,12 @@ fn a_linked_package_is_judged_by_what_the_cache_holds() {
     lab.env
         .vars
         .insert("TF_PLUGIN_CACHE_DIR".to_owned(), cache.into());
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 0);
+    let outcome = verify(&lab, &[]).exits(0);
     // One package by two paths is one package.
     assert_says(&outcome, "1 installed package verified");
 
     lab.write(&format!("{cached}/stray"), "");
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for linux_amd64 has a stray file
  --> .terraform.lock.hcl:4:1
   |
@@ -173,15 +157,10 @@ error[package-stray-file]: The installed package of example.com/t/x 1.1.0 for li
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 
     std::fs::remove_dir_all(lab.path("cache")).unwrap();
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for linux_amd64 is a link that cannot be followed
  --> .terraform.lock.hcl:4:1
   |
@@ -192,8 +171,7 @@ error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for li
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -207,8 +185,7 @@ fn a_cached_package_that_is_not_linked_is_checked_too() {
         ("terraform", "would unpack over it"),
         ("opentofu", "stops at it"),
     ] {
-        let outcome = verify(&lab, &["--flavor", flavor]);
-        assert_exit(&outcome, 1);
+        let outcome = verify(&lab, &["--flavor", flavor]).exits(1);
         assert_says(&outcome, "error[package-mismatch]: The cached package of");
         assert_says(&outcome, advice);
     }
@@ -221,8 +198,7 @@ fn a_mirror_may_have_more_than_the_lock_file_holds() {
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     configure(&mut lab, &mirror_of("mirror"));
     let only = ["verify", "--only", "packages", "-v", "--platform"];
-    let unwanted = lab.run(&[&only[..], &["linux_amd64"]].concat());
-    assert_exit(&unwanted, 0);
+    let unwanted = lab.run(&[&only[..], &["linux_amd64"]].concat()).exits(0);
     assert_says(
         &unwanted,
         "note[package-unverifiable]: The lock file has no hash that can verify the mirrored package of \
@@ -239,8 +215,7 @@ fn a_mirror_may_have_more_than_the_lock_file_holds() {
 
     assert_exit(&lock(&lab, BOTH), 0);
     lab.unpacked("mirror", "example.com/t/x/1.1.0/darwin_arm64", "tampered");
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &[]).exits(1);
     assert_says(&outcome, "error[package-mismatch]: The mirrored package of");
 }
 
@@ -260,8 +235,7 @@ fn mirrors_are_those_that_init_would_use() {
     configure(&mut lab, &rc("mirror", "other"));
     assert_exit(&verify(&lab, &[]), 0);
     configure(&mut lab, &rc("other", "mirror"));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &[]).exits(1);
     // What is hidden tells all the same.
     assert_says(
         &outcome,
@@ -282,8 +256,7 @@ fn mirrors_are_those_that_init_would_use() {
     lab.env.vars.clear();
     std::fs::create_dir(lab.path("terraform.d")).unwrap();
     std::fs::rename(lab.path("other"), lab.path("terraform.d/plugins")).unwrap();
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &[]).exits(1);
     assert_says(
         &outcome,
         "matches terraform.d/plugins/example.com/t/x/1.1.0/linux_amd64",
@@ -296,11 +269,7 @@ fn mirrors_are_those_that_init_would_use() {
 fn a_mirror_that_is_not_there_is_named_in_its_place() {
     let mut lab = installed();
     configure(&mut lab, &mirror_of("nowhere"));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[mirror-missing]: There is no mirror in nowhere
  --> rc:2:3
   |
@@ -311,24 +280,16 @@ error[mirror-missing]: There is no mirror in nowhere
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
     configure(
         &mut lab,
         "provider_installation {\n  filesystem_mirror {}\n}\n",
     );
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &[]).exits(1);
     assert_says(&outcome, "error[cli-configuration-invalid]");
     lab.env.vars.clear();
-    let outcome = verify(&lab, &["--fs-mirror", "nowhere"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome
-            .stderr
-            .contains("the packages in nowhere could not be read"),
-        "{outcome:#?}"
-    );
+    let outcome = verify(&lab, &["--fs-mirror", "nowhere"]).exits(2);
+    outcome.stderr_has("the packages in nowhere could not be read");
 }
 
 /// Locks a zip by its `zh:` alone, and puts another zip of other form in the mirror.
@@ -358,11 +319,7 @@ fn a_zip_with_the_same_content_is_told_from_other_content() {
     let mirror = ["--fs-mirror", "mirror", "--package"];
     let twin = "terraform-provider-x_1.1.0_linux_amd64.zip";
     std::fs::rename(lab.path("a.zip"), lab.path(twin)).unwrap();
-    let outcome = verify(&lab, &[&mirror[..], &[twin]].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[&mirror[..], &[twin]].concat()).exits(1).stdout_eq(str![[r#"
 error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:1:1
   |
@@ -373,8 +330,7 @@ error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 
     // With its h1: recorded beside it, the program takes the other zip as well.
     let hashed = lab.run(&["hash", twin]);
@@ -384,11 +340,7 @@ error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux
         .read(LOCK)
         .replacen("    \"zh:", &format!("    \"{h1}\",\n    \"zh:"), 1);
     lab.write(LOCK, text);
-    let outcome = verify(&lab, &["-v", "--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &["-v", "--fs-mirror", "mirror"]).exits(0).stdout_eq(str![[r#"
 note[package-repacked]: The mirrored package of example.com/t/x 1.1.0 for linux_amd64 was zipped again
  --> .terraform.lock.hcl:1:1
   |
@@ -399,8 +351,7 @@ note[package-repacked]: The mirrored package of example.com/t/x 1.1.0 for linux_
 
 .terraform.lock.hcl: ok; 1 provider, 1 mirrored package verified; 1 note
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -410,14 +361,12 @@ fn a_zip_with_two_h1_is_odd_or_refused() {
         Entry::file("terraform-provider-x_v1.1.0", "x"),
     ]);
     let lab = locked_by_zh(&odd, &odd);
-    let outcome = verify(&lab, &["-v", "--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 0);
+    let outcome = verify(&lab, &["-v", "--fs-mirror", "mirror"]).exits(0);
     assert_says(&outcome, "note[package-odd]: The mirrored package of");
     // What init records of a mirror is what it refuses the next time.
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let outcome = verify(&lab, &["--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
     assert_says(
         &outcome,
         "error[package-odd]: `terraform init` refuses the mirrored package of",
@@ -429,16 +378,14 @@ fn a_directory_is_proven_by_a_zip_that_is_locked() {
     let zip = Zip::of([Entry::file("terraform-provider-x_v1.1.0", "x")]);
     let lab = locked_by_zh(&zip, &zip);
     lab.write(&format!("{INSTALLED}/terraform-provider-x_v1.1.0"), "x");
-    let outcome = verify(&lab, &["--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
     assert_says(&outcome, "warning[package-unverifiable]");
     assert_says(
         &outcome,
         "its content is that of mirror/example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip, whose zh: is recorded: run `lockctl lock . --platform linux_amd64` to add its h1:; until then `terraform plan` refuses it",
     );
     lab.write(&format!("{INSTALLED}/terraform-provider-x_v1.1.0"), "y");
-    let outcome = verify(&lab, &["--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
     assert_says(&outcome, "error[package-mismatch]");
     assert_says(&outcome, "changed: terraform-provider-x_v1.1.0");
 }
@@ -464,8 +411,7 @@ fn a_named_package_is_known_by_path_name_or_hash() {
         "any.zip",
         "any",
     ] {
-        let outcome = verify(&lab, &["--package", path]);
-        assert_exit(&outcome, 0);
+        let outcome = verify(&lab, &["--package", path]).exits(0);
         assert_says(&outcome, "ok; 1 provider, 1 named package verified");
     }
     let outcome = verify(&lab, &["--package", "mirror"]);
@@ -484,9 +430,7 @@ fn a_named_package_that_is_none_of_the_lock_file_is_told() {
         &["--package", newer, "--package", "any", "--package", "zips"],
     );
     assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 error[package-not-locked]: No entry is about zips
  --> .terraform.lock.hcl:1:1
   |
@@ -513,8 +457,7 @@ error[package-mismatch]: No entry records the package any
 
 .terraform.lock.hcl: 3 errors
 
-"#]]
-    );
+"#]]);
     for (path, why) in [
         ("nowhere", "nowhere cannot be read"),
         (".terraform.lock.hcl", "cannot be hashed"),
@@ -537,14 +480,10 @@ fn a_named_package_need_belong_to_one_of_several_roots_only() {
     let right = "mirror/example.com/t/x/1.1.0/linux_amd64";
     let wrong = "mirror/example.com/t/x/2.0.0/linux_amd64";
     assert_exit(&verify(&lab, &[".", "b", "--package", right]), 0);
-    let outcome = verify(&lab, &[".", "b", "--package", right, "--package", wrong]);
-    assert_exit(&outcome, 2);
+    let outcome = verify(&lab, &[".", "b", "--package", right, "--package", wrong]).exits(2);
     let said = format!("no lock file records the package {wrong}");
-    assert!(outcome.stderr.contains(&said), "{outcome:#?}");
-    assert!(
-        !outcome.stderr.contains(&format!("package {right}")),
-        "{outcome:#?}"
-    );
+    outcome.stderr_has(&said);
+    outcome.stderr_lacks(&format!("package {right}"));
 }
 
 #[test]
@@ -554,19 +493,14 @@ fn packages_of_mirrors_tell_whose_hashes_are_recorded() {
     let verify = |more: &[&str]| lab.run(&[&["verify", "-v"], more].concat());
     let counted = verify(BOTH);
     assert_says(&counted, "platforms-unattributed");
-    let known = verify(&[BOTH, &["--fs-mirror", "mirror"]].concat());
-    assert_exit(&known, 0);
-    assert_data_eq!(
-        known.stdout,
-        str![[r#"
+    let known = verify(&[BOTH, &["--fs-mirror", "mirror"]].concat()).exits(0);
+    known.stdout_eq(str![[r#"
 .terraform.lock.hcl: ok; 1 provider, h1: hashes for 2 platforms, 2 mirrored packages verified
 
-"#]]
-    );
+"#]]);
     // Two hashes would be enough for two platforms, but they are those of others.
     let other = ["--platform", "linux_amd64,windows_amd64"];
     assert_exit(&verify(&other), 0);
-    let known = verify(&[&other, &["--fs-mirror", "mirror"][..]].concat());
-    assert_exit(&known, 1);
+    let known = verify(&[&other, &["--fs-mirror", "mirror"][..]].concat()).exits(1);
     assert_says(&known, "2 h1: recorded, none for windows_amd64");
 }

@@ -41,11 +41,10 @@ fn one_byte_of_a_large_provider_is_found() {
     installed.seek(SeekFrom::Start(45_000_000)).unwrap();
     installed.write_all(b"\x01").unwrap();
     drop(installed);
-    let outcome = verify(&lab, &["--fs-mirror", "mirror"]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
     let said = format!("\n            changed: {PROGRAM}\n");
-    assert!(outcome.stdout.contains(&said), "{outcome:#?}");
-    assert!(!outcome.stdout.contains("LICENSE"), "{outcome:#?}");
+    outcome.stdout_has(&said);
+    outcome.stdout_lacks("LICENSE");
 }
 
 /// What the programs were seen to do with an installed package, replayed against `verify`.
@@ -189,12 +188,8 @@ fn odd_files_in_a_package_are_findings() {
     let check = |make: &dyn Fn(&Path), why: &str| {
         let lab = prepared();
         make(&lab.path(INSTALLED));
-        let outcome = verify(&lab, &[]);
-        assert_exit(&outcome, 1);
-        assert!(
-            outcome.stdout.contains("error[package-unreadable]"),
-            "{outcome:#?}"
-        );
+        let outcome = verify(&lab, &[]).exits(1);
+        outcome.stdout_has("error[package-unreadable]");
         assert!(outcome.stdout.contains(why), "{why}: {outcome:#?}");
     };
     let fifo = |dir: &Path| {
@@ -255,12 +250,8 @@ fn hostile_zips_are_findings() {
         let path = "mirror/example.com/t/x/terraform-provider-x_1.1.0_linux_amd64.zip";
         lab.write(path, bytes);
         for option in [["--fs-mirror", "mirror"], ["--package", path]] {
-            let outcome = verify(&lab, &option);
-            assert_exit(&outcome, 1);
-            assert!(
-                outcome.stdout.contains("error[package-unreadable]"),
-                "{outcome:#?}"
-            );
+            let outcome = verify(&lab, &option).exits(1);
+            outcome.stdout_has("error[package-unreadable]");
             assert!(outcome.stdout.contains(why), "{why}: {outcome:#?}");
         }
     }
@@ -301,10 +292,7 @@ fn a_package_without_end_is_given_up() {
     });
     let outcome = lab.run_on(&disk, &["verify", "--only", "packages"]);
     assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("more than 50000 entries"),
-        "{outcome:#?}"
-    );
+    outcome.stdout_has("more than 50000 entries");
 }
 
 #[cfg(unix)]

@@ -1,6 +1,6 @@
 //! `verify`: packages whose hash the lock file may lack, and those that it contradicts.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, assert_exit, lock, simple};
 use crate::lab::{Lab, Outcome};
@@ -39,9 +39,7 @@ fn a_package_that_the_lock_file_need_not_cover_is_not_called_wrong() {
     for wanted in ["linux_amd64", "linux_amd64,darwin_arm64"] {
         let outcome = lab.run(&["verify", "--only", "packages", "--platform", wanted]);
         assert_exit(&outcome, 1);
-        assert_data_eq!(
-            outcome.stdout,
-            str![[r#"
+        outcome.stdout_eq(str![[r#"
 error[package-unverifiable]: The lock file has no hash that can verify the installed package of example.com/t/x 1.1.0 for linux_amd64
  --> .terraform.lock.hcl:4:1
   |
@@ -53,11 +51,9 @@ error[package-unverifiable]: The lock file has no hash that can verify the insta
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-        );
+"#]]);
     }
-    let proven = verify(&lab, &["--fs-mirror", "mirror"]);
-    assert_exit(&proven, 1);
+    let proven = verify(&lab, &["--fs-mirror", "mirror"]).exits(1);
     assert_says(
         &proven,
         "1 h1: recorded, all of other platforms: the lock file lacks that of linux_amd64",
@@ -82,8 +78,7 @@ fn a_package_that_facts_contradict_stays_wrong() {
         "example.com/t/x/1.1.0/linux_amd64",
         "1.1.0 linux_amd64",
     );
-    let outcome = verify(&lab, &["--fs-mirror", "zips"]);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, &["--fs-mirror", "zips"]).exits(1);
     assert_says(
         &outcome,
         "error[package-mismatch]: The mirrored package of example.com/t/x 1.1.0 for linux_amd64",
@@ -93,8 +88,7 @@ fn a_package_that_facts_contradict_stays_wrong() {
     install("tampered");
     assert_says(&verify(&lab, &["--fs-mirror", "mirror"]), mismatch);
     // There are as many hashes as platforms.
-    let counted = verify(&lab, &[]);
-    assert_exit(&counted, 1);
+    let counted = verify(&lab, &[]).exits(1);
     assert_says(&counted, mismatch);
     assert_says(
         &counted,

@@ -33,8 +33,7 @@ fn the_matrix_knows_what_a_mirror_at_hand_has() {
     lab.unpacked("dirs", "example.com/t/x/1.1.0/linux_amd64", "changed");
     let outcome = |mirror: &str, route: &str| {
         let args = ["--matrix", "--format", "json", "--fs-mirror", mirror];
-        let json = verify(&lab, &[BOTH, &args].concat());
-        assert_exit(&json, 1);
+        let json = verify(&lab, &[BOTH, &args].concat()).exits(1);
         let json: Value = serde_json::from_str(&json.stdout).unwrap();
         let rows = json["roots"][0]["matrix"].as_array().unwrap();
         let mut rows = rows.iter();
@@ -60,20 +59,17 @@ fn an_odd_zip_is_a_note_unless_a_wanted_platform_refuses_it() {
     // The h1: that is recorded is that of the unpacked package, which the program never checks.
     let all = ["lock", "--fs-mirror", "zips", "--platform", "linux_amd64"];
     assert_exit(&lab.run(&all), 0);
-    let refused = verify(&lab, &["--platform", "linux_amd64", "--fs-mirror", "zips"]);
-    assert_exit(&refused, 1);
+    let refused = verify(&lab, &["--platform", "linux_amd64", "--fs-mirror", "zips"]).exits(1);
     assert_says(&refused, "error[package-odd]");
     let unwanted = ["-v", "--platform", "darwin_arm64", "--fs-mirror", "zips"];
-    let unwanted = verify(&lab, &unwanted);
-    assert_exit(&unwanted, 0);
+    let unwanted = verify(&lab, &unwanted).exits(0);
     assert_says(&unwanted, "note[package-odd]");
     // With its zh: it is accepted.
     let hashed = lab.run(&["hash", &format!("zips/{ZIP}")]);
     let zh = hashed.stdout.split_whitespace().next().unwrap();
     let zh = format!("    \"{zh}\",\n  ]\n");
     lab.write(LOCK, lab.read(LOCK).replace("  ]\n", &zh));
-    let accepted = verify(&lab, &[LINUX, &["-v", "--fs-mirror", "zips"]].concat());
-    assert_exit(&accepted, 0);
+    let accepted = verify(&lab, &[LINUX, &["-v", "--fs-mirror", "zips"]].concat()).exits(0);
     assert_says(&accepted, "note[package-odd]");
 }
 
@@ -87,17 +83,14 @@ fn a_broken_zip_for_a_platform_that_is_not_wanted_is_a_note() {
         lab.write("zips/example.com/t/x/main", "");
         lab.write(&format!("zips/{ZIP}"), broken);
         let unwanted = ["-v", "--platform", "darwin_arm64", "--fs-mirror", "zips"];
-        let unwanted = verify(&lab, &unwanted);
-        assert_exit(&unwanted, 0);
+        let unwanted = verify(&lab, &unwanted).exits(0);
         assert_says(&unwanted, "note[package-unreadable]");
-        let wanted = verify(&lab, &[LINUX, &["--fs-mirror", "zips"]].concat());
-        assert_exit(&wanted, 1);
+        let wanted = verify(&lab, &[LINUX, &["--fs-mirror", "zips"]].concat()).exits(1);
         assert_says(&wanted, "error[package-unreadable]");
         // The user asks about this one, wanted or not.
         let named = ["--platform", "darwin_arm64", "--package"];
         let path = format!("zips/{ZIP}");
-        let named = verify(&lab, &[&named[..], &[&path]].concat());
-        assert_exit(&named, 1);
+        verify(&lab, &[&named[..], &[&path]].concat()).exits(1);
     }
 }
 
@@ -110,8 +103,7 @@ fn a_file_in_the_place_of_a_package_is_reported() {
         ".terraform/providers/example.com/t/x/1.1.0/linux_amd64",
         "x",
     );
-    let outcome = verify(&lab, BOTH);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, BOTH).exits(1);
     assert_says(
         &outcome,
         "error[package-unreadable]: The installed package of example.com/t/x 1.1.0 for \
@@ -138,9 +130,8 @@ fn the_lock_of_an_installer_is_no_package() {
         &["--fs-mirror", "mirror"],
         &["--package", ".terraform/providers"],
     ] {
-        let outcome = verify(&lab, &[BOTH, more, &["-v"]].concat());
-        assert_exit(&outcome, 0);
-        assert!(!outcome.stdout.contains("amd64.lock"), "{outcome:#?}");
+        let outcome = verify(&lab, &[BOTH, more, &["-v"]].concat()).exits(0);
+        outcome.stdout_lacks("amd64.lock");
     }
 }
 
@@ -162,8 +153,7 @@ fn a_mirror_that_lacks_the_locked_version_is_reported() {
     configure(&mut lab, "");
     assert_exit(&verify(&lab, BOTH), 0);
     std::fs::remove_dir_all(lab.path("mirror/example.com/t/x/1.1.0")).unwrap();
-    let outcome = verify(&lab, BOTH);
-    assert_exit(&outcome, 1);
+    let outcome = verify(&lab, BOTH).exits(1);
     assert_says(
         &outcome,
         "error[mirror-lacks-version]: No configured mirror has example.com/t/x 1.1.0\n",

@@ -5,10 +5,11 @@ use std::process::Command;
 use lockctl::package::calendar;
 use lockctl::world::mem::MemClock;
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, assert_exit, lock, simple};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 const FILE: &str = ".lockctl.hcl";
 
@@ -28,14 +29,9 @@ fn platforms_of_the_file_are_wanted_unless_others_are_typed() {
     let lab = with("platforms = [\"linux_amd64\", \"darwin_arm64\"]\n");
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     assert_eq!(hashes(&lab), 1);
-    let verify = lab.run(&["verify"]);
-    assert_exit(&verify, 1);
+    let verify = lab.run(&["verify"]).exits(1);
     // What is missing can be added without naming platforms.
-    assert!(
-        verify.stdout.contains("run `lockctl lock .` to add"),
-        "{}",
-        verify.stdout
-    );
+    verify.stdout_has("run `lockctl lock .` to add");
     assert_exit(&lab.run(&["verify", "--platform", "linux_amd64"]), 0);
     assert_exit(&lock(&lab, &[]), 0);
     assert_eq!(hashes(&lab), 2);
@@ -50,28 +46,18 @@ fn a_provider_may_have_platforms_of_its_own() {
     );
     assert_exit(&lock(&lab, &[]), 0);
     assert_eq!(hashes(&lab), 1);
-    let verify = lab.run(&["verify"]);
-    assert_exit(&verify, 0);
-    assert!(
-        verify.stdout.contains("h1: hashes for 1 platform"),
-        "{}",
-        verify.stdout
-    );
+    let verify = lab.run(&["verify"]).exits(0);
+    verify.stdout_has("h1: hashes for 1 platform");
 }
 
 #[test]
 fn lock_says_what_to_write_where_a_mirror_lacks_a_platform() {
     let lab = simple();
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[]).exits(0);
     let line = "platforms = [\"darwin_arm64\", \"linux_amd64\"]";
-    assert!(outcome.stderr.contains(line), "{}", outcome.stderr);
+    outcome.stderr_has(line);
     // The release may have what the mirror lacks.
-    assert!(
-        !outcome.stderr.contains("provider \""),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_lacks("provider \"");
     assert_exit(&lab.run(&["verify"]), 1);
     lab.write(FILE, format!("{line}\n"));
     assert_exit(&lab.run(&["verify"]), 0);
@@ -96,8 +82,7 @@ fn levels_change_what_is_told_and_the_exit_code() {
     ] {
         let lab = with(&text);
         assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-        let outcome = lab.run(&["verify", "--format", "json"]);
-        assert_exit(&outcome, code);
+        let outcome = lab.run(&["verify", "--format", "json"]).exits(code);
         let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
         let findings = document["roots"][0]["findings"].as_array().unwrap().iter();
         let mut own = findings.filter(|finding| finding["rule"] == "platforms-incomplete");
@@ -114,15 +99,14 @@ fn a_finding_that_is_off_is_counted_and_shown_on_request() {
         "rule \"platforms-incomplete\" {\n  level = \"off\"\n  reason = \"runners are linux only\"\n}\n",
     );
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let outcome = lab.run(&["verify", "-v"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["verify", "-v"]).exits(0);
     assert!(
         outcome.stdout.ends_with("; 1 finding turned off\n"),
         "{}",
         outcome.stdout
     );
     let why = "platforms-incomplete is off, because runners are linux only: ";
-    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
+    outcome.stderr_has(why);
 
     let outcome = lab.run(&["verify", "--format", "json"]);
     let document: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
@@ -159,11 +143,8 @@ fn a_broken_file_stops_its_roots_with_its_place() {
         .write("c/main.tf", "");
     lab.write("c/.lockctl.hcl", "");
     lab.write(FILE, "platforms = [\"linux_amd64\"]\n\nplatfroms = []\n");
-    let outcome = lab.run(&["verify", "a", "b", "c"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["verify", "a", "b", "c"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error[unsupported-item]: Unsupported argument
  --> .lockctl.hcl:3:1
   |
@@ -174,8 +155,7 @@ error[unsupported-item]: Unsupported argument
 
 note: `lockctl explain unsupported-item` says what this means and how to fix it
 
-"#]]
-    );
+"#]]);
     assert!(
         outcome
             .stdout
@@ -191,8 +171,7 @@ note: `lockctl explain unsupported-item` says what this means and how to fix it
     ] {
         assert_exit(&lab.run(line), 2);
     }
-    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]).exits(2);
     let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let finding = &document["roots"][0]["findings"][0];
     assert_eq!(finding["file"], ".lockctl.hcl");
@@ -213,15 +192,10 @@ fn a_stated_file_counts_instead() {
     assert_exit(&lock(&lab, &stated), 0);
     assert_eq!(hashes(&lab), 1);
     // Patterns start from the working directory.
-    let outcome = lab.run(&[&["verify", "-r"], &stated[..]].concat());
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("live/a/.terraform.lock.hcl: "),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = lab.run(&[&["verify", "-r"], &stated[..]].concat()).exits(1);
+    outcome.stdout_has("live/a/.terraform.lock.hcl: ");
     let help = "run `lockctl lock live/a --config ci/lockctl.hcl` to create it";
-    assert!(outcome.stdout.contains(help), "{}", outcome.stdout);
+    outcome.stdout_has(help);
     assert_exit(
         &lab.run(&[
             "verify",
@@ -232,13 +206,8 @@ fn a_stated_file_counts_instead() {
         ]),
         0,
     );
-    let outcome = lab.run(&["verify", "--config", "nowhere.hcl"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("Failed to read project file"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lab.run(&["verify", "--config", "nowhere.hcl"]).exits(2);
+    outcome.stderr_has("Failed to read project file");
 }
 
 #[test]
@@ -268,13 +237,8 @@ fn what_may_be_locked_is_stated_once() {
     // What is required counts before it is locked.
     let lab = with("policy {\n  allow = [\"hashicorp/*\"]\n}\n");
     lab.write(LOCK, "");
-    let outcome = lab.run(&["verify", "--only", "policy"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("required here"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = lab.run(&["verify", "--only", "policy"]).exits(1);
+    outcome.stdout_has("required here");
 }
 
 #[test]
@@ -294,17 +258,11 @@ fn every_command_takes_packages_from_where_the_file_says() {
     // The packages are checked, too.
     assert_exit(&run(&["verify"], &[]), 0);
     let package = "mirror/example.com/t/x/1.1.0/linux_amd64/terraform-provider-x";
-    let changed = lab.run(&["outdated", "./live/root"]);
-    assert_exit(&changed, 0);
-    assert!(changed.stdout.contains("1.1.0"), "{}", changed.stdout);
+    let changed = lab.run(&["outdated", "./live/root"]).exits(0);
+    changed.stdout_has("1.1.0");
     lab.write(package, "another program");
-    let verify = run(&["verify"], &[]);
-    assert_exit(&verify, 1);
-    assert!(
-        verify.stdout.contains("package-stray-file"),
-        "{}",
-        verify.stdout
-    );
+    let verify = run(&["verify"], &[]).exits(1);
+    verify.stdout_has("package-stray-file");
     // An option wins.
     lab.unpacked(
         "other",
@@ -326,27 +284,16 @@ fn every_command_takes_packages_from_where_the_file_says() {
 #[test]
 fn a_mirror_of_the_file_must_exist() {
     let lab = with("packages { fs_mirror = \"no/such\" }\n");
-    let lock_run = lab.run(&["lock", "--platform", "linux_amd64"]);
-    assert_exit(&lock_run, 2);
-    assert_data_eq!(
-        lock_run.stderr,
-        str![[r#"
+    lab.run(&["lock", "--platform", "linux_amd64"]).exits(2).stderr_eq(str![[r#"
 error: the mirror in no/such cannot be read
   cause: [..]
   help: name the top directory of a filesystem mirror as fs_mirror in .lockctl.hcl, or use another source, as in --installation registry
 
-"#]]
-    );
+"#]]);
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     let verify = lab.run(&["verify", "-q", "--platform", "linux_amd64"]);
     assert_exit(&verify, 1);
-    assert!(
-        verify
-            .stdout
-            .contains("`lockctl lock` takes packages from here"),
-        "{}",
-        verify.stdout
-    );
+    verify.stdout_has("`lockctl lock` takes packages from here");
 }
 
 #[test]
@@ -440,16 +387,10 @@ fn a_level_counts_again_from_its_day_on() {
     assert_eq!(verify("2026-12-01T00:00:00Z"), (0, false, String::new()));
     let (code, is_reported, note) = verify("2027-02-20T00:00:00Z");
     assert_eq!((code, is_reported), (0, false));
-    assert!(
-        note.contains("platforms-incomplete is \"off\" until 2027-03-01 (UTC), in 9 days"),
-        "{note}"
-    );
+    note.has("platforms-incomplete is \"off\" until 2027-03-01 (UTC), in 9 days");
     let (code, is_reported, note) = verify("2027-03-01T00:00:00Z");
     assert_eq!((code, is_reported), (1, true));
-    assert!(
-        note.contains("platforms-incomplete was \"off\" until 2027-03-01 (UTC)"),
-        "{note}"
-    );
+    note.has("platforms-incomplete was \"off\" until 2027-03-01 (UTC)");
     // The clock of the machine decides, too.
     for (day, code) in [("2020-01-01", 1), ("2999-01-01", 0)] {
         lab.write(FILE, off_until(day));

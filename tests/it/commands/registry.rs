@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::files::Busy;
 use super::{LOCK, assert_exit};
@@ -12,6 +12,7 @@ use crate::disk::Changed;
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
+use crate::texts::Text as _;
 
 pub(super) const DEMO: &str = "\
 terraform {
@@ -76,32 +77,20 @@ pub(super) fn steady(registry: &Registry, text: &str) -> String {
 #[test]
 fn what_is_signed_and_proven_is_reported() {
     let (registry, lab) = with_registry(DEMO);
-    let outcome = lock(&lab, TWO);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = lock(&lab, TWO).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  2 platforms  6 hashes added  self-signed, key ID KEYID
 created .terraform.lock.hcl; 6 hashes added: 4 signed, 2 proven
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
-"#]]
-    );
+"#]]);
 
     let before = lab.read(LOCK);
-    let outcome = lock(&lab, &["--platform", "windows_amd64", "-v"]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("1 hash added, 2 kept"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = lock(&lab, &["--platform", "windows_amd64", "-v"]).exits(0);
+    outcome.stdout_has("1 hash added, 2 kept");
     let provenances = |word: &str| outcome.stdout.matches(&format!("  {word}")).count();
     assert_eq!([provenances("signed"), provenances("proven")], [4, 1]);
     for hash in before.lines().filter(|line| line.contains(':')) {
@@ -114,9 +103,8 @@ fn all_platforms_are_those_that_have_a_package_whatever_the_list_of_versions_sta
     let (registry, lab) = with_registry(DEMO);
     let locked = || {
         std::fs::remove_file(lab.path(LOCK)).ok();
-        let outcome = lock(&lab, &["--platform", "all"]);
-        assert_exit(&outcome, 0);
-        assert!(!outcome.stderr.contains("skipped"), "{outcome:#?}");
+        let outcome = lock(&lab, &["--platform", "all"]).exits(0);
+        outcome.stderr_lacks("skipped");
         lab.read(LOCK)
     };
     let all = locked();
@@ -144,8 +132,7 @@ fn a_package_that_a_caching_proxy_holds_back_for_35_s_is_waited_for() {
     registry.reset(&json!({"rules": [
         {"kind": "package", "action": "stall", "seconds": 0.35, "times": 1},
     ]}));
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    lock(&lab, &["--platform", "linux_amd64"]).exits(0);
     let zips = registry.entries().into_iter();
     let zips = zips.filter(|entry| entry.target.ends_with(".zip"));
     assert_eq!(zips.count(), 1, "it was asked for once");
@@ -154,8 +141,7 @@ fn a_package_that_a_caching_proxy_holds_back_for_35_s_is_waited_for() {
 #[test]
 fn json_of_lock_names_keys_and_provenances() {
     let (registry, lab) = with_registry(DEMO);
-    let outcome = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]).exits(0);
     let said: Value = serde_json::from_str(&steady(&registry, &outcome.stdout)).unwrap();
     let provider = &said["roots"][0]["providers"][0];
     assert_eq!(
@@ -197,8 +183,7 @@ fn json_of_lock_names_keys_and_provenances() {
 fn requests_are_shown_on_demand_only() {
     let (registry, lab) = with_registry(DEMO);
     let one = ["--platform", "linux_amd64"];
-    let quiet = lock(&lab, &one);
-    assert!(!quiet.stderr.contains("GET"), "{}", quiet.stderr);
+    lock(&lab, &one).stderr_lacks("GET");
     let outcome = lock(&lab, &[&one as &[&str], &["-v"]].concat());
     let mut lines: Vec<String> = steady(&registry, &outcome.stderr)
         .lines()
@@ -206,16 +191,13 @@ fn requests_are_shown_on_demand_only() {
         .map(|line| line.split(':').take(2).collect::<Vec<_>>().join(":"))
         .collect();
     lines.sort();
-    assert_data_eq!(
-        lines.join("\n"),
-        str![[r#"
+    lines.join("\n").reads(str![[r#"
 GET https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS
 GET https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS.sig
 GET https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip
 GET https://REGISTRY/v1/providers/acme/demo/1.0.0/download/linux/amd64
 GET https://REGISTRY/v1/providers/acme/demo/versions
-"#]]
-    );
+"#]]);
 }
 
 /// Locks with a fault and returns what is said on standard error.
@@ -223,8 +205,7 @@ GET https://REGISTRY/v1/providers/acme/demo/versions
 pub(super) fn failing(config: &str, knobs: &Value) -> String {
     let (registry, lab) = with_registry(config);
     registry.reset(knobs);
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]).exits(2);
     assert!(!lab.path(LOCK).exists(), "nothing is written");
     steady(&registry, &outcome.stderr)
 }
@@ -235,83 +216,61 @@ pub(super) fn rule(kind: &str, action: &str) -> Value {
 
 #[test]
 fn a_registry_that_fails_is_named_with_what_it_said() {
-    assert_data_eq!(
-        failing(DEMO, &rule("versions", "503")),
-        str![[r#"
+    failing(DEMO, &rule("versions", "503")).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts: as told
   help: try again later
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(DEMO, &rule("download", "html")),
-        str![[r#"
+"#]]);
+    failing(DEMO, &rule("download", "html")).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/linux/amd64 is not what a registry answers: it is a web page, not a JSON document
   help: check whether a proxy or a login page answers instead of the registry; else report it to the operator of the registry
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(DEMO, &rule("versions", "401")),
-        str![[r#"
+"#]]);
+    failing(DEMO, &rule("versions", "401")).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 401: as told
   help: give a token for registry.terraform.io: in TF_TOKEN_registry_terraform_io, or by `terraform login registry.terraform.io`
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(DEMO, &rule("shasums", "404")),
-        str![[r#"
+"#]]);
+    failing(DEMO, &rule("shasums", "404")).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS answered 404 Not Found: as told
   help: report it to the operator of the registry
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn what_does_not_exist_is_named() {
     let config = |source: &str| DEMO.replace("acme/demo", source);
-    assert_data_eq!(
-        failing(&config("acme/gone"), &json!({})),
-        str![[r#"
+    failing(&config("acme/gone"), &json!({})).reads(str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
   cause: required in main.tf:5 ("~> 1.0.0")
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
 
-"#]]
-    );
+"#]]);
     let mix = config("acme/protomix").replace("~> 1.0.0", ">= 1.0.0");
-    assert_data_eq!(
-        failing(&mix, &json!({})),
-        str![[r#"
+    failing(&mix, &json!({})).reads(str![[r#"
 error: registry.terraform.io/acme/protomix 2.0.0 for linux_amd64 supports plugin protocol 99.0 only; the programs support 5 and 6
   help: the newest version that does is 1.0.0: require that one
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn what_goes_for_all_platforms_is_reported_once() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&rule("download", "wrong_platform"));
-    let outcome = lock(&lab, &["--platform", "linux_amd64,darwin_arm64"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &["--platform", "linux_amd64,darwin_arm64"]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64 could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/1.0.0/download/darwin/arm64 answers for darwin_mips, not for darwin_arm64
   cause: the same applies to linux_amd64
   help: report it to the operator of the registry
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -321,15 +280,12 @@ fn a_provider_that_moved_is_named_by_its_new_address() {
         {"kind": "versions", "action": "404", "path": "hashicorp/gone"},
         {"kind": "versions", "action": "answer", "path": "/-/gone", "text": legacy},
     ]});
-    assert_data_eq!(
-        failing("resource \"gone_thing\" \"x\" {}\n", &knobs),
-        str![[r#"
+    failing("resource \"gone_thing\" \"x\" {}\n", &knobs).reads(str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/hashicorp/gone
   cause: required in main.tf:1
   help: the registry publishes it as acme/demo: write source = "acme/demo" in required_providers
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -341,11 +297,11 @@ fn two_unknown_providers_are_not_named_for_each_other() {
         )
     };
     let said = failing(&requiring(["acme/gone", "other/gone"]), &json!({}));
-    assert!(!said.contains("did you mean"), "{said}");
-    assert!(said.contains("other/gone\n"), "{said}");
+    said.lacks("did you mean");
+    said.has("other/gone\n");
     let said = failing(&requiring(["acme/demo", "hashicorp/demo"]), &json!({}));
     let help = "did you mean acme/demo, required in main.tf:3? write source = \"acme/demo\"";
-    assert!(said.contains(help), "{said}");
+    said.has(help);
 }
 
 #[test]
@@ -387,12 +343,7 @@ fn other_ways_of_serving_give_the_same_lock() {
             .all(|entry| entry.protocol == "HTTP/1.1")
     );
     registry.reset(&json!({"redirects": 10}));
-    let outcome = lock(&lab, TWO);
-    assert!(
-        outcome.stderr.contains("redirected more than 9 times"),
-        "{}",
-        outcome.stderr
-    );
+    lock(&lab, TWO).stderr_has("redirected more than 9 times");
 }
 
 #[test]
@@ -492,11 +443,8 @@ fn a_root_that_fails_stops_no_other_and_costs_nothing() {
     lab.write("a/main.tf", gone)
         .write("b/main.tf", DEMO)
         .write("c/main.tf", refused);
-    let outcome = lock(&lab, &["a", "b", "c", "--platform", "linux_amd64"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &["a", "b", "c", "--platform", "linux_amd64"]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: a: the registry of registry.terraform.io has no provider registry.terraform.io/acme/gone
   cause: required in a/main.tf:5 ("~> 1.0.0")
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
@@ -504,8 +452,7 @@ error: c: no offered version of registry.terraform.io/acme/demo meets the constr
   cause: "> 9.0.0" at c/main.tf:5 does not allow any of the 4 offered versions
   help: to select 1.2.0, change "> 9.0.0" at c/main.tf:5
 
-"#]]
-    );
+"#]]);
     let locked = ["a", "b", "c"].map(|root| lab.path(root).join(LOCK).exists());
     assert_eq!(locked, [false, true, false]);
     let zips = requests(&registry);
@@ -546,26 +493,16 @@ fn what_is_announced_and_not_there_is_reported() {
     let (registry, lab) = with_registry(DEMO);
     let gone = |path: &str| json!({"rules": [{"kind": "download", "action": "404", "times": -1, "path": path}]});
     registry.reset(&gone("darwin/arm64"));
-    let outcome = lock(&lab, &["-q"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["-q"]).exits(0).stderr_eq(str![[r#"
 warning: acme/demo 1.0.0 is listed for darwin_arm64, but there is no package
 
-"#]]
-    );
+"#]]);
     registry.reset(&gone("download"));
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &[]).exits(2).stderr_eq(str![[r#"
 error: registry.terraform.io/acme/demo 1.0.0 has no package for any wanted platform, although its registry lists some
   help: try again later, or report it to the operator of the registry
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -573,17 +510,13 @@ fn roots_that_fail_alike_are_reported_once() {
     let (registry, lab) = with_registry(DEMO);
     lab.write("a/main.tf", DEMO).write("b/main.tf", DEMO);
     registry.reset(&rule("versions", "503"));
-    let outcome = lock(&lab, &["a", "b"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &["a", "b"]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: a, b: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts: as told
   help: try again later
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -591,9 +524,8 @@ fn the_publisher_of_a_well_known_type_is_suggested() {
     for (name, namespace) in [("github", "integrations"), ("cloudflare", "cloudflare")] {
         let (source, meant) = (format!("hashicorp/{name}"), format!("{namespace}/{name}"));
         let (_registry, lab) = with_registry(&DEMO.replace("acme/demo", &source));
-        let outcome = lock(&lab, TWO);
-        assert_exit(&outcome, 2);
+        let outcome = lock(&lab, TWO).exits(2);
         let wanted = format!("help: did you mean {meant}? write source = \"{meant}\"");
-        assert!(outcome.stderr.contains(&wanted), "{outcome:#?}");
+        outcome.stderr_has(&wanted);
     }
 }

@@ -1,9 +1,10 @@
 //! Registries that refuse, and releases that are broken: what is shown, and what leads on.
 
 use serde_json::json;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, failing, rule};
+use crate::texts::Text as _;
 
 #[test]
 fn the_reason_that_a_registry_states_is_shown() {
@@ -13,42 +14,30 @@ fn the_reason_that_a_registry_states_is_shown() {
             json!({"kind": kind, "action": "answer", "status": status, "text": text, "times": -1});
         failing(DEMO, &json!({"rules": [rule]}))
     };
-    assert_data_eq!(
-        refusing("versions", 400),
-        str![[r#"
+    refusing("versions", 400).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions answered 400 Bad Request: organization acme has no access/u{1b}[2J
   help: report it to the operator of the registry
 
-"#]]
-    );
-    assert_data_eq!(
-        refusing("versions", 403),
-        str![[r#"
+"#]]);
+    refusing("versions", 403).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: registry.terraform.io requires credentials: https://REGISTRY/v1/providers/acme/demo/versions answered 403: organization acme has no access/u{1b}[2J
   help: give a token for registry.terraform.io: in TF_TOKEN_registry_terraform_io, or by `terraform login registry.terraform.io`
 
-"#]]
-    );
-    assert_data_eq!(
-        refusing("versions", 503),
-        str![[r#"
+"#]]);
+    refusing("versions", 503).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions answered 503 Service Unavailable after 2 attempts: organization acme has no access/u{1b}[2J
   help: try again later
 
-"#]]
-    );
-    assert_data_eq!(
-        refusing("shasums", 410),
-        str![[r#"
+"#]]);
+    refusing("shasums", 410).reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for linux_amd64 could not be fetched
   cause: https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_SHA256SUMS answered 410 Gone: organization acme has no access/u{1b}[2J
   help: report it to the operator of the registry
 
-"#]]
-    );
+"#]]);
 }
 
 /// A release that nobody can install keeps a root from being locked, while an older one may do.
@@ -70,5 +59,5 @@ fn a_newest_release_that_is_broken_may_be_excluded() {
     }
     // An outage is no fault of the release.
     let said = failing(&loose, &rule("shasums", "503"));
-    assert!(!said.contains("!= 1."), "{said}");
+    said.lacks("!= 1.");
 }

@@ -1,12 +1,13 @@
 //! `lock` from registries: what is not believed, and who gets which credentials.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, failing, lock, rule, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::Packages;
+use crate::texts::Text as _;
 
 #[test]
 fn a_hash_that_the_signed_list_does_not_have_is_an_alarm() {
@@ -16,17 +17,12 @@ fn a_hash_that_the_signed_list_does_not_have_is_an_alarm() {
     let slipped = format!("  hashes = [\n    \"zh:{}\",", "0".repeat(64));
     let bad = good.replace("  hashes = [", &slipped);
     lab.write(LOCK, &bad);
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["--platform", "linux_amd64"]).exits(1).stderr_eq(str![[r#"
 error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict a hash of the lock file
   cause: zh:0000000000000000000000000000000000000000000000000000000000000000 is not in the checksums
   help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair` replaces what is wrong
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), bad);
     let json = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
@@ -50,13 +46,7 @@ fn more_h1_than_the_signed_list_has_room_for_are_an_alarm() {
     lab.write(LOCK, one.replace("  hashes = [", &slipped));
     // It may be that of a platform that is not looked at.
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let outcome = lock(&lab, &all);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("contradict a hash"),
-        "{}",
-        outcome.stderr
-    );
+    lock(&lab, &all).exits(1).stderr_has("contradict a hash");
 }
 
 /// Signs a new list for `acme/demo` 1.0.0: the recorded hashes, and another zip for linux_arm64.
@@ -88,8 +78,7 @@ fn a_list_that_was_signed_anew_does_not_let_another_zip_in() {
         assert_exit(&lock(&lab, &["--platform", before]), 0);
         let good = lab.read(LOCK);
         sign_anew(&registry, &good);
-        let outcome = lock(&lab, &["--platform", "linux_amd64,linux_arm64"]);
-        assert_exit(&outcome, 1);
+        let outcome = lock(&lab, &["--platform", "linux_amd64,linux_arm64"]).exits(1);
         assert!(
             outcome.stderr.contains("does not match the lock file"),
             "{before}: {}",
@@ -106,13 +95,8 @@ fn an_h1_of_nothing_is_an_alarm_beside_a_manifest_line_too() {
     assert_exit(&lock(&lab, &["--platform", "all"]), 0);
     let slipped = format!("  hashes = [\n    \"h1:{}=\",", "A".repeat(43));
     lab.write(LOCK, lab.read(LOCK).replace("  hashes = [", &slipped));
-    let outcome = lock(&lab, &["--platform", "all"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("contradict a hash"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lock(&lab, &["--platform", "all"]).exits(1);
+    outcome.stderr_has("contradict a hash");
 }
 
 #[test]
@@ -170,8 +154,7 @@ fn a_token_never_leaves_its_origin() {
         home.reset(&away(kind));
         elsewhere.reset(&json!({}));
         let _ = std::fs::remove_file(lab.path(LOCK));
-        let outcome = lock(&lab, &["--platform", "linux_amd64", "-v"]);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, &["--platform", "linux_amd64", "-v"]).exits(0);
         let sent_at_home = credentials_sent(&home).into_iter().filter(|(_, any)| *any);
         assert_eq!(
             sent_at_home.collect::<Vec<_>>(),
@@ -184,7 +167,7 @@ fn a_token_never_leaves_its_origin() {
             "{kind}"
         );
         let said = outcome.stdout + &outcome.stderr;
-        assert!(!said.contains("do-not-show"), "{said}");
+        said.lacks("do-not-show");
     }
     // From the host of the discovery document as well, which needs no token here.
     home.reset(&away("discovery"));
@@ -233,14 +216,12 @@ fn a_broken_cli_configuration_stops_without_showing_its_tokens() {
         "rc",
         "credentials \"a.example\" {\n  token = \"do-not-show\n}\n",
     );
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &[]).exits(2);
     let said = outcome.stdout + &outcome.stderr;
-    assert!(said.contains("rc:2:"), "{said}");
-    assert!(!said.contains("do-not-show"), "{said}");
-    let outcome = lock(&lab, &["--cli-config", "missing"]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stderr.contains("missing"), "{}", outcome.stderr);
+    said.has("rc:2:");
+    said.lacks("do-not-show");
+    let outcome = lock(&lab, &["--cli-config", "missing"]).exits(2);
+    outcome.stderr_has("missing");
 }
 
 #[test]
@@ -260,15 +241,10 @@ fn a_package_of_another_name_is_locked_with_a_warning() {
     registry.reset(&json!({"rules": [{
         "kind": "download", "action": "patch", "times": -1, "set": {"filename": "demo.zip"},
     }]}));
-    let outcome = lock(&lab, &["--platform", "linux_amd64", "-q"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["--platform", "linux_amd64", "-q"]).exits(0).stderr_eq(str![[r#"
 warning: the package of acme/demo 1.0.0 for linux_amd64 is signed under the name "demo.zip": only the registry states that it is this version and platform
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -299,15 +275,12 @@ fn a_release_of_opentofu_s_registry_without_keys_is_shown_as_what_it_is() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&json!({"no_keys": true}));
     let args = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
-    let outcome = lab.run(&[&args[..], &["-v"]].concat());
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&[&args[..], &["-v"]].concat()).exits(0);
     // Requests are made side by side.
     let said = format!("{}{}", outcome.stdout, outcome.stderr);
     let lines = said.lines().filter(|line| !line.starts_with("GET "));
     let said: String = lines.map(|line| format!("{line}\n")).collect();
-    assert_data_eq!(
-        steady(&registry, &said),
-        str![[r#"
+    steady(&registry, &said).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  selected  1 platform  5 hashes added
 acme/demo 1.0.0
   h1:AzthgEmn5NwxdRL0khdiFc6UynfM+QgLCiAzqwrkoUY=  computed, linux_amd64
@@ -321,8 +294,7 @@ warning: acme/demo 1.0.0 is not signed: registry.opentofu.org names no key, and 
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 note: 3 hashes of 1 provider are claimed by registry.opentofu.org, and nothing proves them
 
-"#]]
-    );
+"#]]);
     // Every recorded hash is compared with the list, whether that is signed or not.
     let lock = lab.read(LOCK);
     let other = format!("zh:{}", "0".repeat(64));
@@ -331,11 +303,10 @@ note: 3 hashes of 1 provider are claimed by registry.opentofu.org, and nothing p
         lock.replacen("    \"zh:", &format!("    \"{other}\",\n    \"zh:"), 1),
     );
     let before = lab.read(LOCK);
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&args).exits(1);
     let said =
         "the checksums, which no key signs, of registry.opentofu.org/acme/demo 1.0.0 contradict";
-    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    outcome.stderr_has(said);
     assert_eq!(lab.read(LOCK), before);
 }
 
@@ -345,21 +316,14 @@ fn unsigned_releases_can_be_refused() {
     registry.reset(&json!({"no_keys": true}));
     let args = ["lock", "--flavor", "opentofu", "--platform", "linux_amd64"];
     lab.write(".lockctl.hcl", "trust {\n  require_signature = true\n}\n");
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("is not signed"),
-        "{}",
-        outcome.stderr
-    );
+    lab.run(&args).exits(2).stderr_has("is not signed");
     lab.write(".lockctl.hcl", "");
     lab.env
         .vars
         .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "true".into());
-    let outcome = lab.run(&args);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&args).exits(2);
     let said = "OPENTOFU_ENFORCE_GPG_VALIDATION";
-    assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+    outcome.stderr_has(said);
     // Any other value is none to OpenTofu.
     lab.env
         .vars
@@ -371,19 +335,15 @@ fn unsigned_releases_can_be_refused() {
 fn evidence_that_does_not_hold_is_reported_before_any_download() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&rule("signature", "other_key"));
-    let outcome = lock(&lab, TWO);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, TWO).exits(2);
     let stranger = crate::registry::TestKey::Stranger.id();
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr).replace(&stranger, "STRANGER"),
-        str![[r#"
+    steady(&registry, &outcome.stderr).replace(&stranger, "STRANGER").reads(str![[r#"
 error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, offered as https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_darwin_arm64.zip, cannot be trusted
   cause: the document is signed by key STRANGER, but the registry names KEYID
   cause: the same applies to linux_amd64
   help: nothing was written or downloaded; report it to the publisher of the provider, and do not install it before the cause is known
 
-"#]]
-    );
+"#]]);
     let zips = registry
         .entries()
         .into_iter()
@@ -394,10 +354,7 @@ error: the package of registry.terraform.io/acme/demo 1.0.0 for darwin_arm64, of
 #[test]
 fn a_package_that_was_changed_on_the_way_is_refused() {
     let said = failing(DEMO, &rule("package", "flip"));
-    assert!(
-        said.contains("does not match the hash that its registry states"),
-        "{said}"
-    );
+    said.has("does not match the hash that its registry states");
     let hashes = said.matches(" zh:").count() + said.matches("not zh:").count();
     assert!(hashes >= 2, "both hashes are named: {said}");
 }
@@ -410,18 +367,14 @@ fn a_certificate_of_an_unknown_authority_is_reported_at_once() {
     lab.write("other.pem", other.cert.pem());
     let path = lab.path("other.pem");
     lab.env.vars.insert("SSL_CERT_FILE".to_owned(), path.into());
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = lock(&lab, &[]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
   cause: https://REGISTRY/v1/providers/acme/demo/versions could not be fetched
   cause: its certificate cannot be trusted: UnknownIssuer
   help: if the certificate is from an authority of your own, name that authority's certificate in SSL_CERT_FILE
 
-"#]]
-    );
+"#]]);
     assert!(lab.clock.slept().is_empty());
 }
 
@@ -430,8 +383,7 @@ error: the versions of registry.terraform.io/acme/demo could not be fetched
 fn a_signature_from_the_future_leads_to_the_clock() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&json!({"sign_with": "sigfuture"}));
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &[]).exits(2);
     assert!(
         outcome.stderr.contains("days in the future")
             && outcome.stderr.contains("check the clock of this machine"),
@@ -455,18 +407,14 @@ fn a_key_that_has_expired_counts_with_a_warning() {
         "--flavor",
     ];
     for flavor in ["opentofu", "terraform"] {
-        let outcome = lab.run(&[&args[..], &[flavor]].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[&args[..], &[flavor]].concat()).exits(0);
         // OpenTofu prints a line that begins with `[WARN]`, in `-json` output too (`sig-key-expired`,
         // `sig-key-expired-json`); Terraform prints nothing.
-        assert_data_eq!(
-            said(&outcome),
-            str![[r#"
+        said(&outcome).reads(str![[r#"
 warning: acme/demo 1.0.0 is signed by key KEYID: the key has expired
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
-"#]]
-        );
+"#]]);
         std::fs::remove_file(lab.path(LOCK)).unwrap();
     }
     let json = lab.run(&[&args[..], &["opentofu", "--format", "json"]].concat());
@@ -482,14 +430,11 @@ note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
     let outcome = lab.run(&[&args[..], &["opentofu"]].concat());
     // `sig-key-expired-enforced`: refused by OpenTofu, too.
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        said(&outcome),
-        str![[r#"
+    said(&outcome).reads(str![[r#"
 error: the package of registry.opentofu.org/acme/demo 1.0.0 for linux_amd64, offered as https://FILES/files/acme/demo/1.0.0/terraform-provider-demo_1.0.0_linux_amd64.zip, cannot be trusted
   cause: the signature by key KEYID is not valid now: the key has expired
   help: nothing was written or downloaded; report it to the publisher of the provider, and do not install it before the cause is known
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, lock, rule, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome, zip_of};
 use crate::registry::{Origin, Registry};
 use crate::scenarios::{Packages, scenarios};
+use crate::texts::Text as _;
 
 const ONE: [&str; 2] = ["--platform", "linux_amd64"];
 const ALL: [&str; 2] = ["--platform", "all"];
@@ -49,8 +50,7 @@ fn repair(lab: &Lab, more: &[&str]) -> Outcome {
 fn check_alarm(lab: &Lab, more: &[&str], said: &str) {
     let before = lab.read(LOCK);
     for option in [&[][..], &["--repair"]] {
-        let outcome = lock(lab, &[option, more].concat());
-        assert_exit(&outcome, 1);
+        let outcome = lock(lab, &[option, more].concat()).exits(1);
         assert!(
             outcome.stderr.contains(said),
             "{option:?}: {}",
@@ -65,18 +65,14 @@ fn a_hash_that_the_signed_list_does_not_have_is_replaced() {
     let (registry, lab) = locked(ONE);
     let good = lab.read(LOCK);
     slip(&lab, &[wrong_zh()]);
-    let outcome = repair(&lab, &ONE);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = repair(&lab, &ONE).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  1 platform  0 hashes added, 1 replaced  self-signed, key ID KEYID
 acme/demo 1.0.0: 1 recorded hash contradicts the checksum list (self-signed, key ID KEYID) and is replaced
   zh:0000000000000000000000000000000000000000000000000000000000000000  not in the list
 updated .terraform.lock.hcl; 1 wrong hash replaced
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), good);
     assert_exit(&lock(&lab, &["--platform", "linux_amd64", "--check"]), 0);
 }
@@ -88,24 +84,17 @@ fn an_h1_is_replaced_once_every_package_was_computed() {
     slip(&lab, &[wrong_h1()]);
     let bad = lab.read(LOCK);
     // It may be that of a platform that is not looked at.
-    let outcome = repair(&lab, &ONE);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = repair(&lab, &ONE).exits(1);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict at least 1 hash of the lock file
   cause: 4 recorded h1: belong to none of the packages hashed here, and only 3 other packages are left, so at least 1 is wrong
   help: nothing was written: such a hash accepts a package that no signature covers; find out first where it came from; `lockctl lock . --flavor terraform@1.11 --repair --prove --platform all` compares the packages of all platforms and replaces what is wrong
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), bad);
 
-    let outcome = repair(&lab, &ALL);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        steady(&registry, &outcome.stdout),
-        str![[r#"
+    let outcome = repair(&lab, &ALL).exits(0);
+    steady(&registry, &outcome.stdout).reads(str![[r#"
 acme/demo  1.0.0  ~> 1.0.0  kept  4 platforms  0 hashes added, 1 replaced  self-signed, key ID KEYID
 acme/demo 1.0.0: 1 recorded hash contradicts the checksum list (self-signed, key ID KEYID) and is replaced
   h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=  of none of its packages, which have:
@@ -115,8 +104,7 @@ acme/demo 1.0.0: 1 recorded hash contradicts the checksum list (self-signed, key
     h1:l9QsIG3U/m9E2fEIHU0QZE4l1umHOgQ2hIUEjsR+XtE=  windows_amd64
 updated .terraform.lock.hcl; 1 wrong hash replaced
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), good);
 }
 
@@ -125,23 +113,20 @@ fn an_h1_that_nothing_contradicts_stays() {
     let (_registry, lab) = locked(ONE);
     let foreign = hash("h1(demo/1.0.0/linux_arm64)");
     slip(&lab, &[foreign.clone(), wrong_zh()]);
-    let outcome = repair(&lab, &ONE);
-    assert_exit(&outcome, 0);
+    repair(&lab, &ONE).exits(0);
     let text = lab.read(LOCK);
     assert!(
         text.contains(&foreign) && !text.contains(&wrong_zh()),
         "{text}"
     );
-    let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat());
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat()).exits(0);
     assert_eq!(lab.read(LOCK), text, "nothing is repaired again");
     // Right or wrong: only its package shows it.
     let kept = "acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong; \
                 `lockctl lock --repair --prove --platform all` compares all packages";
-    assert!(outcome.stderr.contains(kept), "{}", outcome.stderr);
-    let outcome = repair(&lab, &["--prove", "--platform", "all"]);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stderr.contains("--repair"), "{}", outcome.stderr);
+    outcome.stderr_has(kept);
+    let outcome = repair(&lab, &["--prove", "--platform", "all"]).exits(0);
+    outcome.stderr_lacks("--repair");
 }
 
 #[test]
@@ -149,19 +134,11 @@ fn a_repair_says_that_a_false_h1_may_have_stayed() {
     let (_registry, lab) = locked(ONE);
     slip(&lab, &[wrong_h1()]);
     let bad = lab.read(LOCK);
-    let outcome = repair(&lab, &ONE);
-    assert_exit(&outcome, 0);
+    repair(&lab, &ONE).exits(0);
     assert_eq!(lab.read(LOCK), bad);
-    let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat());
-    assert!(
-        outcome.stderr.contains("--repair --prove --platform all"),
-        "{}",
-        outcome.stderr
-    );
+    lock(&lab, &[&["--repair"], &ONE[..]].concat()).stderr_has("--repair --prove --platform all");
     // Without the option nothing was to be repaired.
-    let outcome = lock(&lab, &ONE);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stderr.contains("--repair"), "{}", outcome.stderr);
+    lock(&lab, &ONE).exits(0).stderr_lacks("--repair");
     assert_exit(&repair(&lab, &["--prove", "--platform", "all"]), 0);
     assert!(!lab.read(LOCK).contains(&wrong_h1()));
 }
@@ -174,11 +151,10 @@ fn an_alarm_lists_every_hash_that_is_wrong() {
         .map(|digit| format!("zh:{}", digit.to_string().repeat(64)))
         .collect();
     slip(&lab, &[&wrong[..], &[wrong_h1()]].concat());
-    let outcome = lock(&lab, &ONE);
-    assert_exit(&outcome, 1);
+    let outcome = lock(&lab, &ONE).exits(1);
     for hash in &wrong {
         let line = format!("  cause: {hash} is not in the checksums\n");
-        assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+        outcome.stderr_has(&line);
     }
     let lines = outcome
         .stderr
@@ -186,11 +162,10 @@ fn an_alarm_lists_every_hash_that_is_wrong() {
         .filter(|line| line.contains("cause:"));
     assert_eq!(lines.count(), wrong.len() + 1, "{}", outcome.stderr);
     // The right ones are not among them, and all packages show which one is not.
-    assert!(!outcome.stderr.contains("h1:A"), "{}", outcome.stderr);
-    let outcome = lock(&lab, &ALL);
-    assert_exit(&outcome, 1);
+    outcome.stderr_lacks("h1:A");
+    let outcome = lock(&lab, &ALL).exits(1);
     let line = format!("  cause: {} is of none of its packages\n", wrong_h1());
-    assert!(outcome.stderr.contains(&line), "{}", outcome.stderr);
+    outcome.stderr_has(&line);
     assert_eq!(
         outcome.stderr.matches("h1:").count(),
         1,
@@ -202,7 +177,7 @@ fn an_alarm_lists_every_hash_that_is_wrong() {
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
     let title = said["roots"][0]["findings"][0]["title"].as_str().unwrap();
     for hash in wrong.iter().chain([&wrong_h1()]) {
-        assert!(title.contains(hash), "{title}");
+        title.has(hash);
     }
 }
 
@@ -221,10 +196,9 @@ fn a_zh_of_nothing_is_an_alarm_where_a_release_has_one_platform() {
     for hashes in [&[wrong_zh()][..], &[wrong_h1()], &[wrong_h1(), wrong_zh()]] {
         entry(hashes);
         let bad = lab.read(LOCK);
-        let outcome = lock(&lab, &ONE);
-        assert_exit(&outcome, 1);
+        let outcome = lock(&lab, &ONE).exits(1);
         for hash in hashes {
-            assert!(outcome.stderr.contains(hash.as_str()), "{}", outcome.stderr);
+            outcome.stderr_has(hash.as_str());
         }
         assert_eq!(lab.read(LOCK), bad);
         assert_exit(&repair(&lab, &ONE), 0);
@@ -251,24 +225,17 @@ fn hashes_of_another_version_are_replaced() {
     let own = hash("h1(demo/1.0.0/linux_amd64)");
     let other = hash("h1(demo/1.1.0/linux_amd64)");
     lab.write(LOCK, bad.replace(&own, &other));
-    let alarm = lock(&lab, &ONE);
-    assert_exit(&alarm, 1);
-    assert!(
-        alarm.stderr.contains("was the version edited by hand?"),
-        "{}",
-        alarm.stderr
-    );
+    let alarm = lock(&lab, &ONE).exits(1);
+    alarm.stderr_has("was the version edited by hand?");
 
-    let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat());
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[&["--repair"], &ONE[..]].concat()).exits(0);
     // Nothing shows that the `h1:` is not that of another platform.
     assert!(lab.read(LOCK).contains(&other));
     let kept =
         "acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong";
-    assert!(outcome.stderr.contains(kept), "{}", outcome.stderr);
+    outcome.stderr_has(kept);
     // All packages do.
-    let outcome = repair(&lab, &ALL);
-    assert_exit(&outcome, 0);
+    let outcome = repair(&lab, &ALL).exits(0);
     assert!(!lab.read(LOCK).contains(&other), "{outcome:?}");
 }
 
@@ -277,20 +244,10 @@ fn what_would_be_replaced_is_shown_and_not_written() {
     let (_registry, lab) = locked(ONE);
     slip(&lab, &[wrong_zh()]);
     let bad = lab.read(LOCK);
-    let outcome = repair(&lab, &["--platform", "linux_amd64", "--check"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("not in the list"),
-        "{}",
-        outcome.stdout
-    );
-    let outcome = repair(&lab, &["--platform", "linux_amd64", "--dry-run"]);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("hashes-removed"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = repair(&lab, &["--platform", "linux_amd64", "--check"]).exits(1);
+    outcome.stdout_has("not in the list");
+    let outcome = repair(&lab, &["--platform", "linux_amd64", "--dry-run"]).exits(0);
+    outcome.stdout_has("hashes-removed");
     assert_eq!(lab.read(LOCK), bad);
 }
 
@@ -298,8 +255,7 @@ fn what_would_be_replaced_is_shown_and_not_written() {
 fn json_has_a_row_of_evidence_for_each_replaced_hash() {
     let (registry, lab) = locked(ALL);
     slip(&lab, &[wrong_zh(), wrong_h1()]);
-    let json = repair(&lab, &["--platform", "all", "--format", "json"]);
-    assert_exit(&json, 0);
+    let json = repair(&lab, &["--platform", "all", "--format", "json"]).exits(0);
     let said: Value = serde_json::from_str(&steady(&registry, &json.stdout)).unwrap();
     let replaced = said["roots"][0]["providers"][0]["replaced"]
         .as_array()
@@ -333,8 +289,7 @@ fn every_root_is_repaired_by_its_own_evidence() {
     );
     lab.write("a/.terraform.lock.hcl", bad);
     assert_exit(&lock(&lab, &["-r", "--platform", "linux_amd64"]), 1);
-    let outcome = repair(&lab, &["-r", "--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    let outcome = repair(&lab, &["-r", "--platform", "linux_amd64"]).exits(0);
     assert_eq!(outcome.stdout.matches("not in the list").count(), 1);
     assert_eq!(lab.read("a/.terraform.lock.hcl"), good);
 }
@@ -382,17 +337,9 @@ fn a_release_that_was_published_again_is_repaired() {
     registry.replace_sums("acme/demo", "1.0.0", sums.collect::<String>().as_bytes());
     registry.reset(&json!({}));
     let platforms = ["--platform", "linux_amd64,linux_arm64"];
-    let outcome = lock(&lab, &platforms);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome
-            .stderr
-            .contains("`lockctl lock . --flavor terraform@1.11 --repair` replace"),
-        "{}",
-        outcome.stderr
-    );
-    let outcome = repair(&lab, &platforms);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &platforms).exits(1);
+    outcome.stderr_has("`lockctl lock . --flavor terraform@1.11 --repair` replace");
+    repair(&lab, &platforms).exits(0);
     let old = hash("zh(demo/1.0.0/linux_arm64)");
     assert!(!lab.read(LOCK).contains(&old), "{}", lab.read(LOCK));
     assert_eq!(lab.read(LOCK).matches("zh:").count(), 4);
@@ -432,9 +379,7 @@ fn evidence_that_does_not_hold_repairs_nothing() {
         slip(&lab, &[wrong_zh()]);
         let bad = lab.read(LOCK);
         registry.reset(&knobs);
-        let outcome = repair(&lab, &ONE);
-        assert_exit(&outcome, 2);
-        assert!(outcome.stderr.contains(said), "{}", outcome.stderr);
+        repair(&lab, &ONE).exits(2).stderr_has(said);
         assert_eq!(lab.read(LOCK), bad);
     }
 }
@@ -485,9 +430,7 @@ fn recorded_lock_files_with_wrong_hashes_are_repaired() {
         }
     }
     let repaired: Vec<String> = repaired.into_iter().collect();
-    assert_data_eq!(
-        repaired.join("\n"),
-        str![[r#"
+    repaired.join("\n").reads(str![[r#"
 lock-wrong terraform 1.11.4
 lock-wrong terraform 1.15.9
 lock-wrong terraform 1.16.0-rc2
@@ -496,6 +439,5 @@ lock-wrong-lock terraform 1.11.4
 lock-wrong-lock terraform 1.15.9
 lock-wrong-lock terraform 1.16.0-rc2
 lock-wrong-lock tofu 1.12.6
-"#]]
-    );
+"#]]);
 }

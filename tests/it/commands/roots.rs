@@ -1,7 +1,7 @@
 //! Several roots, and roots that are looked for.
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, ONE_PROVIDER, assert_exit, simple};
 use crate::lab::{Lab, Outcome};
@@ -47,40 +47,25 @@ fn is_locked(lab: &Lab, dir: &str) -> bool {
 #[test]
 fn all_roots_below_are_locked_and_nothing_else() {
     let lab = repository();
-    let outcome = lock(&lab, &["-r"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lock(&lab, &["-r"]).exits(0).stdout_eq(str![[r#"
 example.com/t/x 1.1.0: selected, 1 platform added in all 2 roots
 all 2 roots: lock file created
 2 hashes added: 2 computed and not covered by a signature
 2 roots lock 1 provider, at one version
 2 roots: 2 clean; 1 directory with configuration is not locked (-v names it)
 
-"#]]
-    );
+"#]]);
     assert!(!is_locked(&lab, "modules/m") && !is_locked(&lab, "tried"));
-    let again = lock(&lab, &["-r", "--check"]);
-    assert_exit(&again, 0);
-    let verbose = lab.run(&["verify", "-rv"]);
-    assert_exit(&verbose, 0);
-    assert!(
-        verbose.stderr.contains("note: not locked: tried\n"),
-        "{}",
-        verbose.stderr
-    );
+    lock(&lab, &["-r", "--check"]).exits(0);
+    let verbose = lab.run(&["verify", "-rv"]).exits(0);
+    verbose.stderr_has("note: not locked: tried\n");
 }
 
 #[test]
 fn verify_tells_about_each_root_and_sums_up() {
     let lab = repository();
     assert_exit(&lock(&lab, &["live/a"]), 0);
-    let outcome = lab.run(&["verify", "--recursive"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["verify", "--recursive"]).exits(1).stdout_eq(str![[r#"
 live/a/.terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 1 platform, no package installed
 
 live/b
@@ -92,10 +77,8 @@ live/b/.terraform.lock.hcl: 1 error
 
 2 roots: 1 clean, 1 with findings (1 error); 1 directory with configuration is not locked (-v names it)
 
-"#]]
-    );
-    let outcome = lab.run(&["verify", "-r", "--format", "json"]);
-    assert_exit(&outcome, 1);
+"#]]);
+    let outcome = lab.run(&["verify", "-r", "--format", "json"]).exits(1);
     assert_eq!(statuses(&outcome), ["live/a clean", "live/b findings"]);
     let document = json(&outcome);
     assert_eq!(document["not_locked"], serde_json::json!(["tried"]));
@@ -112,8 +95,7 @@ fn a_broken_root_stops_no_other() {
     );
     lab.write("live/ab/main.tf", BACKEND)
         .write(&format!("live/ab/{LOCK}"), "provider {}\n");
-    let outcome = lock(&lab, &["-r", "--format", "json"]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &["-r", "--format", "json"]).exits(2);
     let wanted = ["live/a clean", "live/ab failed", "live/b clean"];
     let statuses = statuses(&outcome);
     assert_eq!(
@@ -127,18 +109,8 @@ fn a_broken_root_stops_no_other() {
     assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
     let people = lab.run(&["verify", "-r"]);
     // A broken lock file is a finding of `verify`; broken configuration keeps it from its job.
-    assert!(
-        people.stdout.contains("live/ab/.terraform.lock.hcl: "),
-        "{}",
-        people.stdout
-    );
-    assert!(
-        people
-            .stdout
-            .contains("live/b/.terraform.lock.hcl: complete by count"),
-        "{}",
-        people.stdout
-    );
+    people.stdout_has("live/ab/.terraform.lock.hcl: ");
+    people.stdout_has("live/b/.terraform.lock.hcl: complete by count");
 }
 
 #[test]
@@ -151,21 +123,16 @@ fn typed_roots_keep_their_order_and_count_once() {
         "live/a/../a",
         "live/b/.terraform.lock.hcl",
     ];
-    let outcome = lock(&lab, &[&typed[..], &["--format", "json"]].concat());
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[&typed[..], &["--format", "json"]].concat()).exits(0);
     assert_eq!(statuses(&outcome), ["live/b clean", "live/a clean"]);
     assert_eq!(json(&outcome)["summary"].get("not_locked"), None);
-    let outcome = lab.run(&["verify", "live/b", "nowhere", "live/a"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = lab.run(&["verify", "live/b", "nowhere", "live/a"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: nowhere: nowhere cannot be read
   cause: [..] (os error 2)
   help: name the directory of a root module
 
-"#]]
-    );
+"#]]);
     assert!(
         outcome.stdout.ends_with("3 roots: 2 clean, 1 failed\n"),
         "{}",
@@ -188,25 +155,19 @@ fn what_git_ignores_is_no_root() {
 #[test]
 fn a_search_without_a_root_says_so() {
     let lab = Lab::new();
-    let outcome = lab.run(&["verify", "-r"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lab.run(&["verify", "-r"]).exits(2).stderr_eq(str![[r#"
 error: no root in . or below
   cause: no directory there holds configuration
   help: name the roots, or state `roots = […]` in .lockctl.hcl
 
-"#]]
-    );
+"#]]);
     lab.write("a/main.tf", ONE_PROVIDER)
         .write("b/main.tf", ONE_PROVIDER);
-    let outcome = lock(&lab, &["-r"]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&lab, &["-r"]).exits(2);
     assert!(outcome.stdout.is_empty(), "{}", outcome.stdout);
     let wanted =
         "cause: 2 directories hold configuration, but neither a lock file nor a backend: a, b";
-    assert!(outcome.stderr.contains(wanted), "{}", outcome.stderr);
+    outcome.stderr_has(wanted);
     assert!(!is_locked(&lab, "a"));
 }
 
@@ -219,8 +180,7 @@ fn every_command_on_roots_takes_several() {
         (&["why", "x", "-r"], "is required in 2 of 2 roots"),
         (&["fmt", "-r", "--check"], ""),
     ] {
-        let outcome = lab.run(line);
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(line).exits(0);
         assert!(
             outcome.stdout.contains(part),
             "{line:?}: {}",
@@ -235,12 +195,9 @@ fn every_command_on_roots_takes_several() {
 fn why_passes_over_roots_that_do_not_require_the_provider() {
     let lab = repository();
     lab.write("live/c/main.tf", BACKEND);
-    let outcome = lab.run(&["why", "x", "-r"]);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stdout.contains("live/c"), "{}", outcome.stdout);
+    lab.run(&["why", "x", "-r"]).exits(0).stdout_lacks("live/c");
     // Where nobody does, each root says so.
-    let outcome = lab.run(&["why", "y", "-r", "--format", "json"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["why", "y", "-r", "--format", "json"]).exits(1);
     let wanted = ["live/a findings", "live/b findings", "live/c findings"];
     assert_eq!(statuses(&outcome), wanted);
 }
@@ -260,8 +217,7 @@ fn a_lock_file_without_configuration_stops_no_question_about_all_roots() {
             "{command:?}: {outcome:#?}"
         );
     }
-    let outcome = lab.run(&["tree", "-r", "--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["tree", "-r", "--format", "json"]).exits(0);
     let document = json(&outcome);
     let rule = &document["roots"][2]["findings"][0]["rule"];
     assert_eq!(rule, "module-not-visible", "{document}");
@@ -299,11 +255,7 @@ fn what_cannot_be_looked_at_is_a_failure_and_the_rest_goes_on() {
     let outcome = lock(&lab, &["-r"]);
     set(0o755).unwrap();
     assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("live/shut cannot be read"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("live/shut cannot be read");
     assert!(is_locked(&lab, "live/a") && is_locked(&lab, "live/b"));
 }
 
@@ -314,18 +266,12 @@ fn atlantis_names_more_roots() {
         ".lockctl.hcl",
         "roots {\n  from = \"ci/atlantis.yaml\"\n}\n",
     );
-    let outcome = lock(&lab, &["-r", "--platform", "linux_amd64"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("Roots of another tool not read"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lock(&lab, &["-r", "--platform", "linux_amd64"]).exits(2);
+    outcome.stderr_has("Roots of another tool not read");
     let projects =
         "projects:\n- &p\n  dir: tried\n  workspace: a\n- <<: *p\n  workspace: b\n- dir: gone\n";
     lab.write("ci/atlantis.yaml", projects);
-    let outcome = lock(&lab, &["-r", "--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    lock(&lab, &["-r", "--platform", "linux_amd64"]).exits(0);
     assert!(is_locked(&lab, "tried") && !is_locked(&lab, "modules/m"));
 }
 
@@ -346,8 +292,7 @@ fn above_all_roots_every_command_counts_them() {
         &["resolve"],
         &["lock", "--check"],
     ] {
-        let outcome = lab.run(command);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(command).exits(2);
         assert!(
             outcome.stderr.ends_with("  help: 2 roots below: add -r\n"),
             "{command:?}: {}",
@@ -360,21 +305,13 @@ fn above_all_roots_every_command_counts_them() {
         );
     }
     // Nothing is below, and `lock` would not help.
-    let show = lab.run(&["show", "mirror"]);
-    assert_exit(&show, 2);
-    assert_data_eq!(
-        show.stderr,
-        str![[r#"
+    let show = lab.run(&["show", "mirror"]).exits(2);
+    show.stderr_eq(str![[r#"
 error: there is no mirror/.terraform.lock.hcl
   help: name the directory of a root module
 
-"#]]
-    );
+"#]]);
     // Configuration is there, so what is missing is the lock file.
     let show = lab.run(&["show", "tried"]);
-    assert!(
-        show.stderr.contains("run `lockctl lock tried"),
-        "{}",
-        show.stderr
-    );
+    show.stderr_has("run `lockctl lock tried");
 }

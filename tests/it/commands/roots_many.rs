@@ -61,8 +61,7 @@ fn threads_change_nothing_of_what_is_said() {
     for (args, exit) in [(&lock[..], 2), (&verify[..], 2)] {
         for format in ["human", "json"] {
             let run = |jobs| lab.run(&[args, &["--format", format, "--jobs", jobs]].concat());
-            let alone = run("1");
-            assert_exit(&alone, exit);
+            let alone = run("1").exits(exit);
             for jobs in ["2", "16"] {
                 let together = run(jobs);
                 assert_eq!(together.stdout, alone.stdout, "{args:?} --jobs {jobs}");

@@ -138,7 +138,7 @@ fn known_contents_are_listed_below_their_package() {
         );
     }
     let outcome = lab.run(&["sbom"]);
-    assert!(!outcome.stderr.contains("--contents"), "{}", outcome.stderr);
+    outcome.stderr_lacks("--contents");
     let spdx = lab.run(&["sbom", "--format", "spdx"]);
     check_with_other_readers(&outcome, &spdx, lab.read(LOCK).lines());
     let bill = document(&outcome);
@@ -223,16 +223,9 @@ fn a_snapshot_has_the_form_that_the_api_wants() {
         snapshot
     );
     lab.env.vars.remove("GITHUB_SHA");
-    let outside = lab.run(&["sbom", "-r", "--format", "github"]);
-    assert_exit(&outside, 2);
+    let outside = lab.run(&["sbom", "-r", "--format", "github"]).exits(2);
     assert_eq!(outside.stdout, "");
-    assert!(
-        outside
-            .stderr
-            .contains("set GITHUB_SHA, or run it in a git repository"),
-        "{}",
-        outside.stderr
-    );
+    outside.stderr_has("set GITHUB_SHA, or run it in a git repository");
 }
 
 #[test]
@@ -245,10 +238,9 @@ fn without_a_runner_the_repository_says_which_commit_it_is() {
     assert_eq!(snapshot["ref"], "refs/heads/main");
     assert_eq!(snapshot["scanned"], "2024-05-06T07:08:09Z");
     repo.git(&["checkout", "--quiet", "--detach"]);
-    let detached = repo.lab.run(&["sbom", "--format", "github"]);
-    assert_exit(&detached, 2);
+    let detached = repo.lab.run(&["sbom", "--format", "github"]).exits(2);
     let title = "no branch is checked out, and GITHUB_REF is not set";
-    assert!(detached.stderr.contains(title), "{}", detached.stderr);
+    detached.stderr_has(title);
 }
 
 #[test]
@@ -284,22 +276,16 @@ fn a_broken_lock_file_is_left_out_and_said() {
     lab.write(&format!("a/{LOCK}"), entry("registry.terraform.io/acme/x"));
     lab.write(&format!("b/{LOCK}"), "provider {");
     lab.write("c/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
-    let outcome = lab.run(&["sbom", "-r"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["sbom", "-r"]).exits(2);
     let bill: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(bill["compositions"][0]["aggregate"], "incomplete");
     assert_eq!(
         properties(&bill["metadata"]["component"]),
         ["lockctl:left-out=b"]
     );
-    assert!(
-        outcome.stderr.contains("1 root has no lock file"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("1 root has no lock file");
     for args in [&["sbom", "b"][..], &["sbom", "c"], &["sbom", "nowhere"]] {
-        let alone = lab.run(args);
-        assert_exit(&alone, 2);
+        let alone = lab.run(args).exits(2);
         assert_eq!(alone.stdout, "", "{alone:?}");
     }
 }

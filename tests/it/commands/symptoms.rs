@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::assert_exit;
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// A message as a program printed it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -411,7 +412,7 @@ fn the_lock_file_of_the_working_directory_is_looked_at() {
         .collect();
     assert!(rules.contains("version-outside-constraint"), "{rules:?}");
     let command = rows[0]["command"].as_str().unwrap();
-    assert!(command.contains(" update "), "{command}");
+    command.has(" update ");
     // No update helps where constraints exclude each other.
     let root = lab.read("main.tf");
     let child = "module \"m\" {\n  source = \"./m\"\n}\n";
@@ -482,12 +483,7 @@ fn entries_that_lack_a_platform_are_one_error_with_its_fix() {
     for once in ["error: Failed to install provider", "fix: lockctl lock ."] {
         assert_eq!(text.matches(once).count(), 1, "{text}");
     }
-    assert!(
-        text.contains(
-            "  registry.terraform.io/acme/a 1.0.0\n  registry.terraform.io/acme/b 1.0.0\n"
-        ),
-        "{text}"
-    );
+    text.has("  registry.terraform.io/acme/a 1.0.0\n  registry.terraform.io/acme/b 1.0.0\n");
 }
 
 #[test]
@@ -495,8 +491,7 @@ fn input_without_an_error_is_named() {
     let mut lab = Lab::new();
     for input in ["", "Success!\n", "\u{0}\u{1b}[", "{}", "╷\n╵\n"] {
         lab.env.input = input.into();
-        let outcome = lab.run(&["explain", "-"]);
-        assert_exit(&outcome, 1);
+        let outcome = lab.run(&["explain", "-"]).exits(1);
         assert_eq!(
             outcome.stdout,
             "no error that lockctl knows was found, and no line with `Error: ` or `Warning: `;\n\
@@ -504,19 +499,9 @@ fn input_without_an_error_is_named() {
         );
     }
     lab.env.input = vec![b'x'; 16 * 1024 * 1024 + 1];
-    let outcome = lab.run(&["explain", "-"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("16777216 bytes"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lab.run(&["explain", "-"]).exits(2);
+    outcome.stderr_has("16777216 bytes");
     lab.env.input.clear();
-    let outcome = lab.run(&["explain", "-", "trust"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("cannot be combined"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lab.run(&["explain", "-", "trust"]).exits(2);
+    outcome.stderr_has("cannot be combined");
 }

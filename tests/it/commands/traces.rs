@@ -1,7 +1,7 @@
 //! `tree` and `why` show how computed sources and versions got their values.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::assert_exit;
 use crate::lab::{Lab, Outcome};
@@ -75,11 +75,7 @@ fn run(lab: &Lab, args: &[&str]) -> Outcome {
 fn each_value_stands_below_what_needs_it() {
     let lab = lab();
     lab.write("terraform.tfvars", "\n\nenv = \"PROD\"\n");
-    let outcome = run(&lab, &["tree"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    run(&lab, &["tree"]).exits(0).stdout_eq(str![[r#"
 .
 ├─ module.app  ./app
 │  └─ module.deep  ./../envs/prod
@@ -96,13 +92,8 @@ fn each_value_stands_below_what_needs_it() {
         var.major = 3                --var major
 4 modules (1 not visible), 1 provider
 
-"#]]
-    );
-    let outcome = run(&lab, &["why", "x"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+"#]]);
+    run(&lab, &["why", "x"]).exits(0).stdout_eq(str![[r#"
 envs/prod/main.tf:3:40  < 2.0.0  module.app.module.deep  required_providers
 module.app.module.deep  ./../envs/prod
    source = "./../${var.base}/${ var.env }"  app/main.tf:9
@@ -114,8 +105,7 @@ module.app.module.deep  ./../envs/prod
          var.env = "PROD"                    terraform.tfvars:3
 acme/x must meet "< 2.0.0"; not locked
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -171,25 +161,16 @@ fn nothing_of_a_secret_is_shown() {
     lab.write("main.tf", text);
     lab.write("terraform.tfvars", "token = \"envs\"\n");
     for args in [&["tree"][..], &["tree", "-v"], &["why", "x", "-v"]] {
-        let outcome = run(&lab, args);
-        assert_exit(&outcome, 0);
-        assert!(
-            outcome.stdout.contains("var.token = (sensitive value)"),
-            "{outcome:#?}"
-        );
-        assert!(!outcome.stdout.contains("hush"), "{outcome:#?}");
+        let outcome = run(&lab, args).exits(0);
+        outcome.stdout_has("var.token = (sensitive value)");
+        outcome.stdout_lacks("hush");
     }
     // An object with a secret in it shows the rest only.
     let text = lab.read("main.tf");
     let text = text.replace("local.secrets.base", "merge(local.secrets, { a = 1 }).base");
     lab.write("main.tf", text);
     let outcome = run(&lab, &["tree"]);
-    assert!(
-        outcome
-            .stdout
-            .contains(r#"local.secrets = { "base" = "envs", "token" = (sensitive value) }"#),
-        "{outcome:#?}"
-    );
+    outcome.stdout_has(r#"local.secrets = { "base" = "envs", "token" = (sensitive value) }"#);
 }
 
 #[test]
@@ -202,9 +183,7 @@ fn a_call_without_a_value_shows_what_is_missing() {
     );
     let outcome = lab.run(&["tree", "--flavor", "opentofu", "--no-state"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 .
 ├─ module.m  the source is computed  (not visible: Module call is computed)
 │     source = "./${local.dir}/${var.env}"  main.tf:11
@@ -216,8 +195,7 @@ fn a_call_without_a_value_shows_what_is_missing() {
         terraform.workspace = "default"              selected
 3 modules (2 not visible), 0 providers
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -231,9 +209,7 @@ fn what_terraform_does_not_know_is_named() {
     lab.write("prod/main.tf", "");
     let outcome = lab.run(&["tree", "--flavor", "terraform@1.15", "--no-state"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 .
 └─ module.m  ./prod
       source = "./${local.all.dir}"                main.tf:15
@@ -242,8 +218,7 @@ fn what_terraform_does_not_know_is_named() {
           var.other = (not known before the plan)  main.tf:7, default, but the variable is not const
 2 modules, 0 providers
 
-"#]]
-    );
+"#]]);
     // A program that computes nothing has nothing to show.
     let outcome = lab.run(&["tree", "--flavor", "terraform@1.11", "--no-state"]);
     assert_exit(&outcome, 2);
@@ -266,11 +241,7 @@ fn long_chains_and_values_are_cut() {
     lab.write("m/main.tf", "");
     let outcome = lab.run(&["tree", "--flavor", "opentofu", "--no-state"]);
     assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("… and more values"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has("… and more values");
     let lines = outcome.stdout.lines();
     let widest = lines.map(|line| line.chars().count()).max();
     assert!(widest < Some(160), "{}", outcome.stdout);
@@ -280,10 +251,9 @@ fn long_chains_and_values_are_cut() {
 #[test]
 fn a_graph_names_the_expression() {
     let lab = lab();
-    let outcome = run(&lab, &["tree", "--format", "dot"]);
-    assert_exit(&outcome, 0);
+    let outcome = run(&lab, &["tree", "--format", "dot"]).exits(0);
     let wanted = r#"source = \"./../${var.base}/${ var.env }\""#;
-    assert!(outcome.stdout.contains(wanted), "{}", outcome.stdout);
+    outcome.stdout_has(wanted);
 }
 
 #[test]
@@ -299,9 +269,7 @@ fn equal_computed_calls_are_one_line() {
     lab.write("svc/main.tf", super::tree::required("x", "~> 1.0"));
     let outcome = lab.run(&["tree", "--flavor", "opentofu", "--no-state"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 .
 └─ module.svc000, module.svc001, module.svc002 and 197 more  ./svc
    │  source = "./${var.dir}"  main.tf:5
@@ -309,15 +277,8 @@ fn equal_computed_calls_are_one_line() {
    └─ acme/x  ~> 1.0
 201 modules, 1 provider
 
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["why", "x", "--flavor", "opentofu", "--no-state"]);
     assert_exit(&outcome, 0);
-    assert!(
-        outcome
-            .stdout
-            .contains("195 more modules with a computed source (-v shows all)"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has("195 more modules with a computed source (-v shows all)");
 }

@@ -76,11 +76,8 @@ pub(super) fn required(name: &str, constraints: &str) -> String {
 
 #[test]
 fn every_module_stands_below_the_one_that_calls_it() {
-    let outcome = grove().run(&["tree"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = grove().run(&["tree"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 .
 ├─ acme/x  ~> 1.2, != 1.4.0
 ├─ module.app  ./app
@@ -97,22 +94,17 @@ fn every_module_stands_below_the_one_that_calls_it() {
    └─ hashicorp/null  any version
 6 modules (1 not visible), 5 providers
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: 1 note on the configuration (-v shows them)
 note: 1 module call cannot be seen, so the tree may lack providers (`--modules fetch` fetches modules, -v shows why)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn json_lists_every_module() {
-    let outcome = grove().run(&["tree", "--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = grove().run(&["tree", "--format", "json"]).exits(0);
     assert_data_eq!(outcome.stdout, file!["tree.json"].raw());
     assert!(outcome.stderr.is_empty());
 }
@@ -147,11 +139,8 @@ pub(super) fn thousand() -> Lab {
 #[test]
 fn a_thousand_equal_calls_are_one_line() {
     let lab = thousand();
-    let outcome = lab.run(&["tree"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["tree"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 .
 ├─ module.other  ./other
 │  └─ module.own  ./svc
@@ -161,15 +150,11 @@ fn a_thousand_equal_calls_are_one_line() {
 └─ module.svc000, module.svc001, module.svc002 and 997 more  ./svc  (as module.other.module.own)
 2004 modules, 1 provider
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: what repeats itself is folded; -v shows all of it
 
-"#]]
-    );
+"#]]);
     let all = lab.run(&["tree", "-v"]);
     assert_eq!(all.stdout.lines().count(), 1 + 1000 * 4 + 5 + 1);
     let outcome = lab.run(&["tree", "--format", "json"]);
@@ -181,11 +166,9 @@ note: what repeats itself is folded; -v shows all of it
 fn a_broken_configuration_gives_no_tree() {
     let lab = grove();
     lab.write("app/deep/bad.tf", "module {\n");
-    let outcome = lab.run(&["tree"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["tree"]).exits(2);
     assert!(outcome.stdout.is_empty());
-    let outcome = lab.run(&["tree", "--format", "dot"]);
-    assert_exit(&outcome, 2);
+    let outcome = lab.run(&["tree", "--format", "dot"]).exits(2);
     assert!(outcome.stdout.is_empty());
     // What cannot be seen is an error only if that is wanted.
     let lab = grove();
@@ -210,8 +193,7 @@ fn a_directory_that_is_no_root_is_named() {
         ("nowhere", "error: nowhere cannot be read"),
     ] {
         for format in ["human", "mermaid", "dot"] {
-            let outcome = lab.run(&["tree", root, "--format", format]);
-            assert_exit(&outcome, 2);
+            let outcome = lab.run(&["tree", root, "--format", format]).exits(2);
             assert!(outcome.stdout.is_empty());
             assert_eq!(outcome.stderr.lines().next(), Some(title));
         }
@@ -243,11 +225,5 @@ fn calls_that_are_not_visible_are_counted_as_in_the_note() {
         );
     }
     let outcome = lab.run(&["tree", "a", "b"]);
-    assert!(
-        outcome
-            .stdout
-            .contains("5 modules (2 not visible, of 1 call)"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has("5 modules (2 not visible, of 1 call)");
 }

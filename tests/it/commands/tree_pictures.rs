@@ -1,18 +1,16 @@
 //! `tree` as pictures, in the languages that programs draw.
 
-use snapbox::{IntoData as _, assert_data_eq, str};
+use snapbox::{IntoData as _, str};
 
 use super::assert_exit;
 use super::tree::{grove, required, thousand};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 #[test]
 fn mermaid_draws_one_graph() {
-    let outcome = grove().run(&["tree", "--format", "mermaid"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r##"
+    let outcome = grove().run(&["tree", "--format", "mermaid"]).exits(0);
+    outcome.stdout_eq(str![[r##"
 flowchart LR
   n0["."]
   n1["module.app<br/>./app"]
@@ -42,17 +40,14 @@ flowchart LR
   n7 --> n10
   classDef dashed stroke-dasharray: 4 4
 
-"##]]
-    );
+"##]]);
     assert!(outcome.stderr.contains("cannot be seen"));
 }
 
 #[test]
 fn dot_draws_one_graph() {
-    let outcome = grove().run(&["tree", "--format", "dot", "-q"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
+    let outcome = grove().run(&["tree", "--format", "dot", "-q"]).exits(0);
+    outcome.stdout_eq(
         str![[r#"
 digraph lockctl {
   rankdir=LR
@@ -87,7 +82,7 @@ digraph lockctl {
 }
 
 "#]]
-        .raw()
+        .raw(),
     );
     assert!(outcome.stderr.is_empty());
 }
@@ -98,9 +93,7 @@ fn several_roots_share_providers_in_a_picture() {
     let roots = ["app/deep", "tests/setup", "app"];
     let outcome = lab.run(&[&["tree", "--format", "mermaid"], &roots[..]].concat());
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r##"
+    outcome.stdout_eq(str![[r##"
 flowchart LR
   n0["app/deep"]
   n1["tests/setup"]
@@ -115,13 +108,10 @@ flowchart LR
   n1 --> n6
   n3 -->|"#gt;= 1.3.0"| n4
 
-"##]]
-    );
+"##]]);
     let outcome = lab.run(&[&["tree", "nowhere"], &roots[..]].concat());
     assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 app/deep
 └─ acme/x  >= 1.3.0
 1 module, 1 provider
@@ -136,8 +126,7 @@ app
    └─ acme/x  >= 1.3.0
 2 modules, 1 provider
 
-"#]]
-    );
+"#]]);
     assert!(outcome.stderr.contains("nowhere cannot be read"));
 }
 
@@ -148,8 +137,7 @@ fn pictures_are_for_the_tree_only() {
         ["show", "--format", "mermaid"],
         ["verify", "--format", "dot"],
     ] {
-        let outcome = lab.run(&args);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(&args).exits(2);
         assert!(outcome.stdout.is_empty());
         let first = outcome.stderr.lines().next().unwrap();
         let format = args[2];
@@ -161,9 +149,7 @@ fn pictures_are_for_the_tree_only() {
 #[test]
 fn a_thousand_equal_calls_are_one_node() {
     let lab = thousand();
-    let outcome = lab.run(&["tree", "--format", "dot"]);
-    assert_data_eq!(
-        outcome.stdout,
+    lab.run(&["tree", "--format", "dot"]).stdout_eq(
         str![[r#"
 digraph lockctl {
   rankdir=LR
@@ -185,7 +171,7 @@ digraph lockctl {
 }
 
 "#]]
-        .raw()
+        .raw(),
     );
     let outcome = lab.run(&["tree", "--format", "mermaid", "-v"]);
     assert!(outcome.stderr.contains("Mermaid draws 500 arrows"));
@@ -216,11 +202,8 @@ fn hostile() -> Lab {
 #[cfg_attr(windows, ignore = "Windows has no such names of files")]
 fn hostile_names_stay_inside_of_quotes_of_mermaid() {
     let lab = hostile();
-    let outcome = lab.run(&["tree", "--format", "mermaid"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout.clone(),
-        str![[r#"
+    let outcome = lab.run(&["tree", "--format", "mermaid"]).exits(0);
+    outcome.stdout.clone().reads(str![[r#"
 flowchart LR
   n0["."]
   n1["module.m0<br/>./a#quot;#93;--#gt;b"]
@@ -243,8 +226,7 @@ flowchart LR
   n5 -->|"~#gt; 1.0"| n7
   n6 -->|"~#gt; 1.0"| n7
 
-"#]]
-    );
+"#]]);
     for line in outcome.stdout.lines() {
         assert!([0, 2].contains(&line.matches('"').count()), "{line}");
         let quoted = line.split('"').nth(1).unwrap_or("").replace("<br/>", "");
@@ -260,8 +242,7 @@ flowchart LR
 fn hostile_names_stay_inside_of_quotes_of_dot() {
     let lab = hostile();
     let outcome = lab.run(&["tree", "--format", "dot"]);
-    assert_data_eq!(
-        outcome.stdout.clone(),
+    outcome.stdout.clone().reads(
         str![[r#"
 digraph lockctl {
   rankdir=LR
@@ -290,7 +271,7 @@ digraph lockctl {
 }
 
 "#]]
-        .raw()
+        .raw(),
     );
     for line in outcome.stdout.lines() {
         let bare = line.replace("\\\\", "").replace("\\\"", "");
@@ -302,10 +283,7 @@ digraph lockctl {
 #[cfg_attr(windows, ignore = "Windows has no such names of files")]
 fn hostile_names_do_not_steer_a_terminal() {
     let lab = hostile();
-    let outcome = lab.run(&["tree"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["tree"]).stdout_eq(str![[r#"
 .
 ├─ module.m0  ./a"]-->b
 │  └─ acme/x  ~> 1.0
@@ -321,6 +299,5 @@ fn hostile_names_do_not_steer_a_terminal() {
    └─ acme/x  ~> 1.0
 7 modules, 1 provider
 
-"#]]
-    );
+"#]]);
 }

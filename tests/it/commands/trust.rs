@@ -1,6 +1,6 @@
 //! `lock`: packages that nothing speaks for, or something speaks against.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::{Lab, zip_of};
@@ -17,17 +17,12 @@ fn a_zip_that_the_recorded_list_does_not_know_is_an_alarm() {
          \"zh:{ones}\",\n  ]\n}}\n"
     );
     lab.write(LOCK, &locked);
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["--platform", "linux_amd64"]).exits(1).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 error: the package of example.com/t/x 1.0.0 for linux_amd64 does not match the lock file: mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip has zh:863f1f483ba75088cfa5ec949f668eac1cc37a2328721826889a42efcfb5c7c0
   help: nothing was written, and `terraform init` would refuse this package; find out which copy is genuine, and only if the release was replaced on purpose delete `hashes` from the entry and lock again, which keeps the version
 
-"#]]
-    );
+"#]]);
     assert_eq!(lab.read(LOCK), locked);
 }
 
@@ -40,17 +35,12 @@ fn an_odd_zip_is_locked_with_a_warning() {
         "mirror/example.com/t/x/terraform-provider-x_1.0.0_linux_amd64.zip",
         zip,
     );
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, &["--platform", "linux_amd64"]).exits(0).stderr_eq(str![[r#"
 note: the rules of Terraform apply, because nothing shows which program is used; to change that, use `--flavor opentofu`, or write `flavor = "opentofu"` to .lockctl.hcl
 warning: example.com/t/x 1.0.0 for linux_amd64: unpacked it hashes differently than as a zip, so the programs record one h1: and check another; a lock file without its zh: would refuse it
 warning: example.com/t/x 1.0.0 for linux_amd64: "./terraform-provider-x_v1.0.0" is a name that changes when it is unpacked
 
-"#]]
-    );
+"#]]);
     assert!(
         lab.read(LOCK)
             .contains("h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=")
@@ -65,13 +55,8 @@ fn a_package_without_its_program_is_refused() {
         "mirror/example.com/t/x/1.0.0/linux_amd64/README",
         "no program",
     );
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("terraform-provider-x"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]).exits(2);
+    outcome.stderr_has("terraform-provider-x");
 }
 
 /// Five platforms are locked, then one package of the mirror is exchanged.
@@ -80,16 +65,11 @@ fn an_exchanged_package_is_a_warning_where_every_platform_is_known() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
     lab.unpacked("mirror", "example.com/t/x/1.1.0/linux_amd64", "exchanged");
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(0).stderr_eq(str![[r#"
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 warning: example.com/t/x 1.1.0: a package of the mirror does not match the lock file, and 1 recorded h1: belong to no package of the mirror; either a package was replaced, or the lock file was wrong before
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -110,18 +90,9 @@ fn an_alarm_is_reported_beside_other_failures() {
             hashes.join(", ")
         ),
     );
-    let outcome = lock(&lab, &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stderr.contains("does not match the lock file"),
-        "{}",
-        outcome.stderr
-    );
-    assert!(
-        outcome.stderr.contains("hashicorp/gone"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lock(&lab, &["--platform", "linux_amd64"]).exits(2);
+    outcome.stderr_has("does not match the lock file");
+    outcome.stderr_has("hashicorp/gone");
 }
 
 /// A lone `zh:` for each `h1:` is what OCI mirrors leave: other platforms may be added.
@@ -164,8 +135,7 @@ fn an_exchanged_zip_is_an_alarm_after_a_good_lock_too() {
     assert_exit(&lock(&lab, &["--platform", &wanted]), 0);
     assert_eq!(lab.read(LOCK).matches("\"h1:").count(), 3);
     lab.packed("mirror", "example.com/t/x/1.0.0/linux_arm64", "exchanged");
-    let outcome = lock(&lab, &["--platform", &wanted, "--format", "json"]);
-    assert_exit(&outcome, 1);
+    let outcome = lock(&lab, &["--platform", &wanted, "--format", "json"]).exits(1);
     let json: serde_json::Value = serde_json::from_str(&outcome.stdout).unwrap();
     let findings = json["roots"][0]["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 1);
@@ -202,5 +172,5 @@ fn quiet_hides_notes_and_no_warning() {
         "{}",
         outcome.stderr
     );
-    assert!(!outcome.stderr.contains("note: "), "{}", outcome.stderr);
+    outcome.stderr_lacks("note: ");
 }

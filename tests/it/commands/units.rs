@@ -1,9 +1,10 @@
 //! Lock files beside which no configuration, or not all of it, can be seen.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// Entries of two providers, in canonical form.
 const ENTRIES: &str = "\
@@ -44,13 +45,9 @@ fn a_unit_loses_no_entry() {
     let lab = unit();
     let outcome = lock(&lab, &["--platform", "linux_amd64"]);
     assert!(keeps_entries(&lab), "{outcome:?}");
-    assert!(
-        !outcome.stdout.contains("layout only"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_lacks("layout only");
     let note = "note[module-not-visible]: Terragrunt unit is not visible";
-    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    outcome.stderr_has(note);
     for args in [
         &["verify", "--fix"][..],
         &["verify", "--fix=all"],
@@ -59,13 +56,10 @@ fn a_unit_loses_no_entry() {
         let outcome = lab.run(&[args, &["--only", "configuration"]].concat());
         assert_exit(&outcome, 0);
         assert!(keeps_entries(&lab), "{outcome:?}");
-        assert_data_eq!(
-            outcome.stderr,
-            str![[r#"
+        outcome.stderr_eq(str![[r#"
 note: .terraform.lock.hcl was not compared with any configuration: terragrunt.hcl: [..]/m does not exist
 ...
-"#]]
-        );
+"#]]);
     }
     let strict = lab.run(&["verify", "--only", "configuration", "--strict-modules"]);
     assert_exit(&strict, 1);
@@ -84,13 +78,12 @@ fn a_unit_file_that_cannot_be_read_is_an_error() {
         lab.write(LOCK, "");
         let _listening = std::os::unix::net::UnixListener::bind(lab.path(name)).unwrap();
         for command in ["verify", "lock", "tree"] {
-            let outcome = lab.run(&[command]);
-            assert_exit(&outcome, 2);
+            let outcome = lab.run(&[command]).exits(2);
             let text = outcome.stdout + &outcome.stderr;
             let title = "error[file-unreadable]: The unit file cannot be read\n";
-            assert!(text.contains(title), "{text}");
+            text.has(title);
             let place = format!("--> {name}:1:1\n = note: not a regular file\n");
-            assert!(text.contains(&place), "{text}");
+            text.has(&place);
         }
     }
 }
@@ -103,20 +96,19 @@ fn a_lock_file_without_configuration_is_checked_by_itself() {
     assert_exit(&outcome, 0);
     let remark =
         "tool/.terraform.lock.hcl was not compared with any configuration: there is none beside it";
-    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    outcome.stderr_has(remark);
     let outcome = lock(&lab, &["tool", "--platform", "linux_amd64"]);
     let text = lab.read(&format!("tool/{LOCK}"));
     assert!(
         text.contains("example.com/t/old") && text.contains(">= 0.5.0"),
         "{outcome:?}"
     );
-    let outcome = lab.run(&["tree", "tool"]);
-    assert_exit(&outcome, 2);
+    lab.run(&["tree", "tool"]).exits(2);
     lab.write(&format!("other/{LOCK}"), ENTRIES);
     let outcome = lab.run(&["verify", "tool", "other", "--only", "file,configuration"]);
     let remark = "note: 2 lock files were not compared with any configuration, since there is none beside \
                   them, or it is not visible: tool/.terraform.lock.hcl, other/.terraform.lock.hcl\n";
-    assert!(outcome.stderr.contains(remark), "{}", outcome.stderr);
+    outcome.stderr_has(remark);
     lab.write("nothing/readme.txt", "");
     for command in ["lock", "verify"] {
         assert_exit(&lab.run(&[command, "nothing"]), 2);
@@ -128,15 +120,10 @@ fn what_lock_drops_is_in_its_summary() {
     let lab = simple();
     lab.write("main.tf", "locals {}\n");
     lab.write(LOCK, ENTRIES);
-    let outcome = lab.run(&["--offline", "lock"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["--offline", "lock"]).exits(0).stdout_eq(str![[r#"
 updated .terraform.lock.hcl; 2 providers removed
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -154,27 +141,20 @@ fn submodules_that_are_not_checked_out_are_named() {
     let outcome = lock(&lab, &["--platform", "linux_amd64"]);
     assert!(lab.read(LOCK).contains("example.com/t/old"), "{outcome:?}");
     let note = "note[module-not-visible]: Git submodule is not checked out\n --> calls.tf:2:12";
-    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
+    outcome.stderr_has(note);
     let help = "help: run `git submodule update --init`";
-    assert!(outcome.stderr.contains(help), "{}", outcome.stderr);
-    let outcome = lab.run(&["tree"]);
-    assert!(
-        !outcome.stderr.contains("terraform get"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has(help);
+    lab.run(&["tree"]).stderr_lacks("terraform get");
     let outcome = lab.run(&["verify", "-r"]);
     let note = "note: the git submodule vendor/m is not checked out, so roots in there are not found; run \
                 `git submodule update --init`\n";
-    assert!(outcome.stderr.contains(note), "{}", outcome.stderr);
-    let outcome = lab.run(&["verify", "vendor/m"]);
-    assert_exit(&outcome, 2);
+    outcome.stderr_has(note);
+    let outcome = lab.run(&["verify", "vendor/m"]).exits(2);
     let cause = "cause: this is a git submodule that is not checked out";
-    assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
+    outcome.stderr_has(cause);
     // One with files is a directory like any other.
     lab.write("vendor/m/main.tf", ONE_PROVIDER);
-    let outcome = lab.run(&["verify", "-r"]);
-    assert!(!outcome.stderr.contains("submodule"), "{}", outcome.stderr);
+    lab.run(&["verify", "-r"]).stderr_lacks("submodule");
 }
 
 #[test]
@@ -193,12 +173,11 @@ fn a_unit_is_locked_by_what_its_module_requires() {
     lab.write("live/own/main.tf", ONE_PROVIDER);
     lab.write("live/own/.terragrunt-cache/x", "");
     lab.write(&format!("live/app/{LOCK}"), ENTRIES);
-    let outcome = lock(&lab, &["live/app", "--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    lock(&lab, &["live/app", "--platform", "linux_amd64"]).exits(0);
     let text = lab.read(&format!("live/app/{LOCK}"));
     assert!(!text.contains("t/old") && text.contains("~> 1.0"), "{text}");
     let outcome = lab.run(&["why", "example.com/t/x", "live/app"]);
-    assert!(outcome.stdout.contains("modules/m/main.tf:"), "{outcome:?}");
+    outcome.stdout_has("modules/m/main.tf:");
     // Units without a lock file are roots if that is asked for; the old lock file of one would come back.
     let outcome = lock(&lab, &["-r", "live", "--platform", "linux_amd64"]);
     assert!(!lab.path("live/own").join(LOCK).exists(), "{outcome:?}");
@@ -208,19 +187,14 @@ fn a_unit_is_locked_by_what_its_module_requires() {
     );
     assert_exit(&outcome, 0);
     let warning = "remove live/own/.terragrunt-cache to keep this one";
-    assert!(outcome.stderr.contains(warning), "{}", outcome.stderr);
+    outcome.stderr_has(warning);
     lab.write(
         "live/none/terragrunt.hcl",
         "terraform {\n  source = \"../../modules/m\"\n  copy_terraform_lock_file = false\n}\n",
     );
-    let outcome = lock(&lab, &["live/none", "--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &["live/none", "--platform", "linux_amd64"]).exits(0);
     assert!(!lab.path("live/none").join(LOCK).exists());
-    assert!(
-        outcome.stderr.contains("copy_terraform_lock_file"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("copy_terraform_lock_file");
 }
 
 #[test]
@@ -233,11 +207,8 @@ fn a_unit_with_an_unknown_source_is_shown_at_its_place() {
     lab.write(&format!("live/{LOCK}"), ENTRIES);
     let outcome = lab.run(&["verify", "live", "-v", "--only", "configuration"]);
     assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("live/terragrunt.hcl:2:"),
-        "{outcome:?}"
-    );
-    assert!(outcome.stdout.contains("run_cmd"), "{outcome:?}");
+    outcome.stdout_has("live/terragrunt.hcl:2:");
+    outcome.stdout_has("run_cmd");
 }
 
 #[test]
@@ -251,15 +222,14 @@ fn a_unit_without_a_source_may_call_what_only_its_own_directory_reaches() {
         "module \"m\" {\n  source = \"../../modules/m\"\n}\n",
     );
     lab.write(&format!("live/app/{LOCK}"), ENTRIES);
-    let outcome = lab.run(&["why", "example.com/t/x", "live/app"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["why", "example.com/t/x", "live/app"]).exits(0);
     assert!(
         outcome.stdout.starts_with("modules/m/main.tf:"),
         "{outcome:?}"
     );
     let outcome = lab.run(&["verify", "live/app", "-v", "--only", "configuration"]);
     let note = "Only Terragrunt before 1.0 finds this module";
-    assert!(outcome.stdout.contains(note), "{outcome:?}");
+    outcome.stdout_has(note);
 }
 
 #[test]
@@ -268,17 +238,16 @@ fn the_form_of_the_provider_cache_is_recognised_and_rewritten() {
     let entry = "\nprovider \"example.com/t/x\" {\n  version     = \"1.0.0\"\n  constraints = \"1.0.0\"\n  hashes = \
                  [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n";
     lab.write(LOCK, entry);
-    let outcome = lab.run(&["verify", "-v", "--only", "file"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["verify", "-v", "--only", "file"]).exits(0);
     let remark = "the provider cache of Terragrunt writes files without a header";
-    assert!(outcome.stdout.contains(remark), "{outcome:?}");
+    outcome.stdout_has(remark);
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     let written = lab.read(LOCK);
     assert!(
         written.starts_with("# This file is maintained"),
         "{written}"
     );
-    assert!(written.contains("constraints = \"~> 1.0\""), "{written}");
+    written.has("constraints = \"~> 1.0\"");
 }
 
 /// A parent that units include, under the name of a unit file.
@@ -294,25 +263,22 @@ fn a_parent_of_units_is_no_unit() {
     lab.write("live/locals/terragrunt.hcl", "locals {}\n");
     let unit = "include \"root\" {\n  path = \"../terragrunt.hcl\"\n}\nterraform {\n  source = \"../../modules/m\"\n}\n";
     lab.write("live/app/terragrunt.hcl", unit);
-    let outcome = lock(&lab, &[&["-r", "--terragrunt"], BOTH].concat());
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[&["-r", "--terragrunt"], BOTH].concat()).exits(0);
     assert!(lab.path("live/app").join(LOCK).exists(), "{outcome:?}");
     for dir in ["live", "live/locals"] {
         assert!(!lab.path(dir).join(LOCK).exists(), "{outcome:?}");
-        let outcome = lock(&lab, &[&[dir], BOTH].concat());
-        assert_exit(&outcome, 2);
+        let outcome = lock(&lab, &[&[dir], BOTH].concat()).exits(2);
         let cause = "cause: terragrunt.hcl has neither a source nor an include, and no .tf file is beside it, so it \
                      is no unit\n";
-        assert!(outcome.stderr.contains(cause), "{}", outcome.stderr);
+        outcome.stderr_has(cause);
         assert!(!lab.path(dir).join(LOCK).exists());
     }
     // Without units below, it generates a configuration of its own.
     std::fs::remove_dir_all(lab.path("live/app")).unwrap();
     std::fs::remove_dir_all(lab.path("live/locals")).unwrap();
-    let outcome = lab.run(&["tree", "live"]);
-    assert!(outcome.stdout.contains("hashicorp/x"), "{outcome:?}");
+    lab.run(&["tree", "live"]).stdout_has("hashicorp/x");
     let outcome = lab.run(&["tree", "-r", "--terragrunt"]);
-    assert!(outcome.stdout.contains("hashicorp/x"), "{outcome:?}");
+    outcome.stdout_has("hashicorp/x");
 }
 
 #[test]
@@ -329,17 +295,12 @@ fn stacks_of_terragrunt_are_named() {
         let outcome = lab.run(args);
         assert_eq!(outcome.stderr.matches(note).count(), 1, "{outcome:#?}");
     }
-    let outcome = lab.run(&["verify", "stack"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lab.run(&["verify", "stack"]).exits(2).stderr_eq(str![[r#"
 error: no configuration in stack
   cause: this is a stack of Terragrunt, whose units are not read
   help: run `terragrunt stack generate` there, and name the units in .terragrunt-stack
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -353,21 +314,18 @@ fn a_missing_parent_that_is_not_merged_hides_no_unit() {
         )
     };
     lab.write("app/terragrunt.hcl", unit("../m"));
-    let outcome = lab.run(&["why", "example.com/t/x", "app", "-v"]);
-    assert_exit(&outcome, 0);
-    assert!(outcome.stdout.contains("m/main.tf:"), "{outcome:#?}");
+    let outcome = lab.run(&["why", "example.com/t/x", "app", "-v"]).exits(0);
+    outcome.stdout_has("m/main.tf:");
     let note = "Terragrunt stops at this unit: Include configuration not found";
     let all = outcome.stdout + &outcome.stderr;
     assert_eq!(all.matches(note).count(), 1, "{all}");
     // What decides the files is not known without it.
     lab.write("app/terragrunt.hcl", unit("${include.secret.locals.m}"));
-    let outcome = lab.run(&["tree", "app"]);
-    assert!(outcome.stdout.contains("not visible"), "{outcome:#?}");
+    lab.run(&["tree", "app"]).stdout_has("not visible");
     // A parent that is merged decides, too.
     let merged = unit("../m").replace("no_merge", "deep");
     lab.write("app/terragrunt.hcl", merged);
-    let outcome = lab.run(&["tree", "app"]);
-    assert!(outcome.stdout.contains("not visible"), "{outcome:#?}");
+    lab.run(&["tree", "app"]).stdout_has("not visible");
 }
 
 #[test]
@@ -385,31 +343,24 @@ fn a_terraform_stack_never_passes_as_compared() {
         let outcome = lab.run(args);
         assert_ne!(outcome.code, 0, "{outcome:#?}");
         let all = outcome.stdout + &outcome.stderr;
-        assert!(
-            all.contains("run `terraform stacks providers-lock`"),
-            "{all}"
-        );
+        all.has("run `terraform stacks providers-lock`");
         assert!(!lab.path("stack").join(LOCK).exists());
     }
     let outcome = lab.run(&["verify", "-r", "stack"]);
-    assert!(outcome.stderr.contains("1 directory"), "{outcome:#?}");
+    outcome.stderr_has("1 directory");
     lab.write(&format!("stack/{LOCK}"), ENTRIES);
     let outcome = lab.run(&["verify", "-r", "--only", "configuration"]);
     assert_exit(&outcome, 1);
     // The entry of `old` may be needed by a component.
     let rule = "error[version-outside-constraint]";
-    assert!(outcome.stdout.contains(rule), "{outcome:#?}");
-    assert!(!outcome.stdout.contains("t/old"), "{outcome:#?}");
+    outcome.stdout_has(rule);
+    outcome.stdout_lacks("t/old");
     let note = "a Terraform Stack: the modules of its components are not read, only its `required_providers` are \
                 compared; `terraform stacks providers-lock` writes its lock file";
-    assert!(outcome.stderr.contains(note), "{outcome:#?}");
+    outcome.stderr_has(note);
     let outcome = lab.run(&["why", "example.com/t/x", "stack"]);
-    assert!(
-        outcome.stdout.contains("stack/main.tfcomponent.hcl:4:"),
-        "{outcome:#?}"
-    );
-    let outcome = lab.run(&["tree", "stack"]);
-    assert!(outcome.stdout.contains("example.com/t/x"), "{outcome:#?}");
+    outcome.stdout_has("stack/main.tfcomponent.hcl:4:");
+    lab.run(&["tree", "stack"]).stdout_has("example.com/t/x");
 }
 
 #[test]
@@ -440,8 +391,8 @@ fn a_lock_file_of_a_module_is_noted_with_the_callers() {
         ),
     ] {
         let place = format!("modules/{dir}/{LOCK}");
-        assert!(outcome.stdout.contains(&place), "{outcome:#?}");
-        assert!(outcome.stdout.contains(called_by), "{outcome:#?}");
+        outcome.stdout_has(&place);
+        outcome.stdout_has(called_by);
     }
     let rule = "[lock-in-module]";
     assert_eq!(
@@ -451,5 +402,5 @@ fn a_lock_file_of_a_module_is_noted_with_the_callers() {
     );
     // A root that is not called has no such note, and one root alone has no callers.
     let outcome = lab.run(&["verify", "modules/net", "-v", "--only", "configuration"]);
-    assert!(!outcome.stdout.contains(rule), "{outcome:#?}");
+    outcome.stdout_lacks(rule);
 }

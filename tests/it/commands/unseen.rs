@@ -1,9 +1,10 @@
 //! What nothing visible requires: dropped, or kept where not everything can be seen.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// An entry of another provider, as it may be left over.
 const LEFT_OVER: &str = "\
@@ -50,23 +51,13 @@ fn holds_old(lab: &Lab) -> bool {
 #[test]
 fn an_entry_that_nothing_requires_is_dropped() {
     let lab = with_left_over();
-    let dry = lock(&lab, &[BOTH, &["--dry-run"]].concat());
-    assert!(
-        dry.stdout.contains("- provider = example.com/t/old\n"),
-        "{}",
-        dry.stdout
-    );
+    lock(&lab, &[BOTH, &["--dry-run"]].concat()).stdout_has("- provider = example.com/t/old\n");
     assert!(holds_old(&lab));
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(0).stderr_eq(str![[r#"
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 note: removed, since neither configuration nor state requires it: example.com/t/old
 
-"#]]
-    );
+"#]]);
     assert!(!holds_old(&lab) && lab.read(LOCK).contains("example.com/t/x"));
 }
 
@@ -75,13 +66,11 @@ fn a_root_without_providers_keeps_an_empty_lock_file_and_asks_nobody() {
     let lab = Lab::new();
     lab.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     lab.write(LOCK, LEFT_OVER);
-    let outcome = lab.run(&["--offline", "lock"]);
-    assert_exit(&outcome, 0);
+    lab.run(&["--offline", "lock"]).exits(0);
     let header = LEFT_OVER.split_inclusive('\n').take(2).collect::<String>();
     assert_eq!(lab.read(LOCK), header);
-    let again = lab.run(&["--offline", "lock"]);
-    assert_exit(&again, 0);
-    assert!(again.stdout.contains("up to date"), "{}", again.stdout);
+    let again = lab.run(&["--offline", "lock"]).exits(0);
+    again.stdout_has("up to date");
 }
 
 #[test]
@@ -95,21 +84,16 @@ fn a_provider_of_the_state_stays_and_is_locked_without_constraints() {
         if path.contains("dev") {
             lab.write(".terraform/environment", "dev");
         }
-        let outcome = lock(&lab, BOTH);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, BOTH).exits(0);
         assert!(!format!("{outcome:?}").contains("do-not-show"));
-        assert_data_eq!(
-            outcome.stdout,
-            str![[r#"
+        outcome.stdout_eq(str![[r#"
 example.com/t/old  1.0.0  any version  kept      2 platforms  2 hashes added
 example.com/t/x    1.1.0  ~> 1.0       selected  2 platforms  2 hashes added
 updated .terraform.lock.hcl; the 4 added hashes were computed from a mirror and are not covered by a signature
 
-"#]]
-        );
+"#]]);
         assert!(holds_old(&lab), "{path}");
-        let without = lock(&lab, &[BOTH, &["--no-state"]].concat());
-        assert_exit(&without, 0);
+        lock(&lab, &[BOTH, &["--no-state"]].concat()).exits(0);
         assert!(!holds_old(&lab), "{path}");
     }
 }
@@ -121,19 +105,14 @@ fn a_state_that_cannot_be_read_stops_the_lock_and_shows_no_line_of_it() {
         "terraform.tfstate",
         STATE.replace("\"instances\"", "do-not-show"),
     );
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(2).stderr_eq(str![[r#"
 error[state-unreadable]: Error refreshing state
 --> terraform.tfstate:1:1
  = note: it is no state: line 7, column 7
  = help: fix the state, or ignore it with --no-state
 
 
-"#]]
-    );
+"#]]);
     assert!(holds_old(&lab));
 }
 
@@ -141,11 +120,7 @@ error[state-unreadable]: Error refreshing state
 fn a_remote_state_cannot_be_seen_so_nothing_is_dropped() {
     let lab = with_left_over();
     lab.write("backend.tf", "terraform {\n  backend \"s3\" {}\n}\n");
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lock(&lab, BOTH).exits(0).stderr_eq(str![[r#"
 note[state-not-visible]: State not visible
  --> backend.tf:2:3
   |
@@ -156,8 +131,7 @@ warning: the lock file has no hash to compare with the package of example.com/t/
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0
 note: kept, because what cannot be seen may require it: example.com/t/old
 
-"#]]
-    );
+"#]]);
     assert!(holds_old(&lab));
     assert_exit(&lock(&lab, &[BOTH, &["--no-state"]].concat()), 0);
     assert!(!holds_old(&lab));
@@ -177,15 +151,12 @@ fn a_module_that_is_not_installed_removes_nothing() {
         ("installed", "Module not installed"),
         ("auto", "Error accessing remote module registry"),
     ] {
-        let outcome = lock(&lab, &[BOTH, &["--modules", how]].concat());
-        assert_exit(&outcome, 0);
-        assert!(outcome.stderr.contains(title), "{outcome:#?}");
+        let outcome = lock(&lab, &[BOTH, &["--modules", how]].concat()).exits(0);
+        outcome.stderr_has(title);
     }
-    let fetched = lock(&lab, &[BOTH, &["--modules", "fetch"]].concat());
-    assert_exit(&fetched, 2);
+    lock(&lab, &[BOTH, &["--modules", "fetch"]].concat()).exits(2);
     assert!(holds_old(&lab));
-    let strict = lock(&lab, &[BOTH, &["--strict-modules"]].concat());
-    assert_exit(&strict, 2);
+    lock(&lab, &[BOTH, &["--strict-modules"]].concat()).exits(2);
 
     // What `terraform get` leaves.
     lab.write(
@@ -196,8 +167,7 @@ fn a_module_that_is_not_installed_removes_nothing() {
         ".terraform/modules/net/main.tf",
         "terraform {\n  required_providers {\n    old = {\n      source  = \"example.com/t/old\"\n      version = \">= 1.0\"\n    }\n  }\n}\n",
     );
-    let outcome = lock(&lab, &[BOTH, &["--strict-modules"]].concat());
-    assert_exit(&outcome, 0);
+    lock(&lab, &[BOTH, &["--strict-modules"]].concat()).exits(0);
     assert!(
         lab.read(LOCK).contains("constraints = \">= 1.0.0\""),
         "{}",
@@ -231,10 +201,7 @@ fn a_locked_pre_release_stays_while_a_module_is_unseen() {
         text.contains("\"3.0.0-rc1\"") && text.contains("h1:"),
         "{text}"
     );
-    assert!(
-        text.contains("constraints = \">= 1.0.0, 3.0.0-rc1\""),
-        "{text}"
-    );
+    text.has("constraints = \">= 1.0.0, 3.0.0-rc1\"");
     assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
     // Nothing visible requires it at all.
     lab.write("main.tf", unseen);
@@ -257,31 +224,21 @@ fn verify_notes_an_unseen_module_and_judges_the_rest() {
     let verify = |more: &[&str]| {
         lab.run(&[&["verify", "--only", "file,configuration"], BOTH, more].concat())
     };
-    let outcome = verify(&[]);
-    assert_exit(&outcome, 0);
+    let outcome = verify(&[]).exits(0);
     // What was not seen is part of the verdict, which is not "ok".
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 .terraform.lock.hcl: no problem found; 2 providers; 1 module not seen (`--modules fetch`)
 
-"#]]
-    );
+"#]]);
     let markdown = verify(&["--format", "markdown"]);
     let verdict = "no problem found; 1 module not seen (`--modules fetch`)";
-    assert!(markdown.stdout.contains(verdict), "{markdown:#?}");
+    markdown.stdout_has(verdict);
     let json = verify(&["--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let not_seen = serde_json::json!({"modules": 1, "state": false});
     assert_eq!(json["roots"][0]["not_seen"], not_seen);
-    let strict = verify(&["--strict-modules"]);
-    assert_exit(&strict, 1);
-    assert!(
-        strict
-            .stdout
-            .contains("error[module-not-visible]: Module not installed"),
-        "{strict:#?}"
-    );
+    let strict = verify(&["--strict-modules"]).exits(1);
+    strict.stdout_has("error[module-not-visible]: Module not installed");
     assert_exit(
         &lab.run(&["lock", "--strict-modules", "--fs-mirror", "mirror"]),
         2,
@@ -330,15 +287,10 @@ fn lock_says_what_it_could_not_see_where_nothing_visible_requires_a_provider() {
     let lab = Lab::new();
     lab.write("main.tf", UNSEEN_CALLS)
         .write("mirror/README", "");
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lock(&lab, &[]).exits(0).stdout_eq(str![[r#"
 .: no visible module requires a provider, so nothing was locked; 2 module calls (module.dns, module.net) cannot be seen, and may require providers (-v shows why)
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(LOCK).exists());
 }
 
@@ -358,10 +310,7 @@ fn the_hashes_of_every_entry_are_completed_while_a_module_is_unseen() {
         (2, 4),
         "{both}"
     );
-    assert!(
-        both.contains("constraints = \"~> 1.0\"\n  hashes"),
-        "{both}"
-    );
+    both.has("constraints = \"~> 1.0\"\n  hashes");
     let verified = lab.run(&[&["verify", "--only", "platforms"], BOTH].concat());
     assert_exit(&verified, 0);
 
@@ -379,16 +328,10 @@ fn an_entry_of_an_unseen_module_that_the_source_lacks_stays_as_it_is() {
     for (from, to) in [("1.0.0", "0.9.0"), ("t/old", "t/other")] {
         let entry = LEFT_OVER.replace(from, to).replace("~> 1.0", ">= 0.1.0");
         lab.write(LOCK, &entry);
-        let outcome = lock(&lab, BOTH);
-        assert_exit(&outcome, 0);
+        let outcome = lock(&lab, BOTH).exits(0);
         let kept = entry.split_once("provider").expect("an entry").1;
         assert!(lab.read(LOCK).contains(kept), "{}", lab.read(LOCK));
-        assert!(
-            outcome
-                .stderr
-                .contains("warning: the entry was kept as it is: "),
-            "{outcome:#?}"
-        );
+        outcome.stderr_has("warning: the entry was kept as it is: ");
     }
 }
 
@@ -400,11 +343,7 @@ fn a_missing_lock_file_is_reported_where_only_unseen_modules_may_need_one() {
         "main.tf",
         "module \"a\" {\n  source = \"example.com/acme/a/x\"\n}\n\nmodule \"b\" {\n  source = \"./${uuid()}\"\n}\n",
     );
-    let outcome = lab.run(&["verify", "--flavor", "opentofu"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["verify", "--flavor", "opentofu"]).exits(1).stdout_eq(str![[r#"
 warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls cannot be seen: module.a, module.b
  --> main.tf:2:12
   |
@@ -418,31 +357,20 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 2 module calls canno
 
 .terraform.lock.hcl: 1 warning; 2 modules not seen (`--modules fetch`); 2 notes (-v shows them)
 
-"#]]
-    );
+"#]]);
     let matrix = lab.run(&["verify", "--matrix", "--only", "configuration"]);
-    assert!(
-        matrix
-            .stdout
-            .contains("no provider is known to be required"),
-        "{matrix:#?}"
-    );
+    matrix.stdout_has("no provider is known to be required");
     // With everything visible there is nothing to lock, and so nothing to miss.
     lab.write("main.tf", "output \"a\" {\n  value = 1\n}\n");
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 0);
+    lab.run(&["verify"]).exits(0);
     // A provider that is known to be required makes it an error, as ever.
     lab.write("main.tf", ONE_PROVIDER);
     lab.write(
         "m.tf",
         "module \"a\" {\n  source = \"example.com/acme/a/x\"\n}\n",
     );
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("error[lock-missing]"),
-        "{outcome:#?}"
-    );
+    let outcome = lab.run(&["verify"]).exits(1);
+    outcome.stdout_has("error[lock-missing]");
 }
 
 #[test]
@@ -450,10 +378,9 @@ fn many_unseen_calls_are_counted_in_the_title() {
     let lab = Lab::new();
     let call = |n| format!("module \"m{n}\" {{\n  source = \"example.com/acme/a/x\"\n}}\n");
     lab.write("main.tf", (0..5).map(call).collect::<String>());
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify"]).exits(1);
     let title = "and 5 module calls cannot be seen: module.m0, module.m1, module.m2, 2 more\n";
-    assert!(outcome.stdout.contains(title), "{outcome:#?}");
+    outcome.stdout_has(title);
 }
 
 /// Fetching is advised only where it was not tried: the second call cannot be computed, so there is nothing to
@@ -493,8 +420,8 @@ fn fetching_is_advised_only_where_it_was_not_tried() {
     }
     let outcome = lab.run(&["tree", "-r", "live", "--flavor", "opentofu"]);
     let title = "Module call is computed: 7 calls in all 7 roots";
-    assert!(outcome.stderr.contains(title), "{}", outcome.stderr);
-    assert!(!outcome.stderr.contains(advice), "{}", outcome.stderr);
+    outcome.stderr_has(title);
+    outcome.stderr_lacks(advice);
 }
 
 #[test]
@@ -518,8 +445,6 @@ fn the_sum_over_many_roots_says_what_was_not_seen() {
             "--format",
             format,
         ];
-        let outcome = lab.run(&args);
-        assert_exit(&outcome, 0);
-        assert!(outcome.stdout.contains(sum), "{outcome:#?}");
+        lab.run(&args).exits(0).stdout_has(sum);
     }
 }

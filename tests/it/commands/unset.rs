@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, point_at, with_registry};
 use super::{LOCK, assert_exit};
@@ -59,17 +59,13 @@ fn the_lock_file_is_that_of_a_root_without_such_blocks() {
     let wanted = lab.read(LOCK);
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     lab.write("early.tofu", EARLY);
-    let outcome = lock(&lab, &[]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &[]).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 note: var.bucket, var.key and var.places have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
 
-"#]]
-    );
+"#]]);
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     let values = [
         "--var",
@@ -79,16 +75,12 @@ note: var.bucket, var.key and var.places have no value: not needed for providers
         "--var",
         "places=[\"eu\"]",
     ];
-    let outcome = lock(&lab, &values);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&lab, &values).exits(0);
     assert_eq!(lab.read(LOCK), wanted);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 
-"#]]
-    );
+"#]]);
 }
 
 /// What OpenTofu 1.12.6 wrote for such roots (`tests/parity` asks it again, where it is at hand).
@@ -114,27 +106,17 @@ fn a_root_is_judged_as_any_other() {
     let (_registry, lab) = with_registry(DEMO);
     lab.write("early.tofu", EARLY);
     assert_exit(&lock(&lab, &[]), 0);
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = verify(&lab, &[]).exits(0);
+    outcome.stdout_eq(str![[r#"
 .terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed; state not seen
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: var.bucket, var.key and var.places have no value: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives values)
 
-"#]]
-    );
-    let outcome = verify(&lab, &["-v", "--only", "configuration"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+"#]]);
+    let outcome = verify(&lab, &["-v", "--only", "configuration"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 note[variable-not-set]: Variable has no value
  --> early.tofu:1:1
   |
@@ -167,8 +149,7 @@ note[state-not-visible]: State not visible
 
 .terraform.lock.hcl: no problem found; 1 provider; state not seen; 4 notes
 
-"#]]
-    );
+"#]]);
     // The other commands read the same configuration.
     for command in [
         &["tree"][..],
@@ -184,8 +165,7 @@ note[state-not-visible]: State not visible
         &["lock", "--no-cache", "--check", "--platform", "linux_amd64"],
         &["lock", "--no-cache", "--strict-modules", "--dry-run"],
     ] {
-        let outcome = lab.run(&[command, OPENTOFU].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[command, OPENTOFU].concat()).exits(0);
         let mentions = outcome.stderr.matches("have no value").count();
         assert_eq!(mentions, 1, "{command:?}: {outcome:#?}");
         assert!(
@@ -231,8 +211,7 @@ fn values_that_git_crypt_encrypted_are_one_note() {
             &["lock", "-r", "--offline", "--no-cache"],
             &["update", "-r", "--offline", "--no-cache", "--dry-run"],
         ] {
-            let outcome = lab.run(&[command, &flavor].concat());
-            assert_exit(&outcome, 0);
+            let outcome = lab.run(&[command, &flavor].concat()).exits(0);
             assert_eq!(
                 outcome.stderr.matches(note).count(),
                 1,
@@ -243,7 +222,7 @@ fn values_that_git_crypt_encrypted_are_one_note() {
         lab.write(".lockctl.hcl", off);
         let outcome =
             lab.run(&[&["verify", "-r", "--only", "configuration"][..], &flavor].concat());
-        assert!(!outcome.stderr.contains("git-crypt"), "{outcome:#?}");
+        outcome.stderr_lacks("git-crypt");
         // A file that the user names must be readable.
         let named = lab.run(
             &[
@@ -253,10 +232,7 @@ fn values_that_git_crypt_encrypted_are_one_note() {
             .concat(),
         );
         assert_exit(&named, 2);
-        assert!(
-            named.stderr.contains("File is encrypted by git-crypt"),
-            "{named:#?}"
-        );
+        named.stderr_has("File is encrypted by git-crypt");
     }
 }
 
@@ -275,15 +251,14 @@ fn values_that_cannot_be_read_are_an_error_where_a_module_depends_on_them() {
                 &["verify"],
                 &["lock", "--offline", "--no-cache"],
             ] {
-                let outcome = lab.run(&[command, &flavor].concat());
-                assert_exit(&outcome, 2);
+                let outcome = lab.run(&[command, &flavor].concat()).exits(2);
                 let all = outcome.stdout.clone() + &outcome.stderr;
                 assert!(all.contains(title), "{command:?}: {outcome:#?}");
             }
             // Values of the command line come after those of the file.
             let values = ["--var", "a=x", "--var", "b=y"];
             let outcome = lab.run(&[&["tree"][..], &flavor, &values].concat());
-            assert!(!outcome.stderr.contains(title), "{outcome:#?}");
+            outcome.stderr_lacks(title);
         }
     }
 }
@@ -304,8 +279,7 @@ fn a_fault_of_the_backend_is_a_warning_in_every_command() {
         (&["outdated", "--offline"], 0),
         (&["lock", "--offline", "--no-cache"], 0),
     ] {
-        let outcome = lab.run(&[command, OPENTOFU].concat());
-        assert_exit(&outcome, exit);
+        let outcome = lab.run(&[command, OPENTOFU].concat()).exits(exit);
         let all = outcome.stdout.clone() + &outcome.stderr;
         assert!(
             all.contains(&format!("warning[configuration-invalid]: {title}")),
@@ -323,9 +297,7 @@ fn a_project_file_decides_about_the_note() {
         format!("rule \"variable-not-set\" {{\n  level  = \"{level}\"\n  reason = \"CI\"\n}}\n")
     };
     lab.write(".lockctl.hcl", rule("off"));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stderr.contains("no value"), "{outcome:#?}");
+    verify(&lab, &[]).exits(0).stderr_lacks("no value");
     lab.write(".lockctl.hcl", rule("error"));
     assert_exit(&verify(&lab, &[]), 1);
 }
@@ -339,8 +311,7 @@ fn the_matrix_predicts_that_init_fails() {
     );
     assert_exit(&lock(&lab, &[]), 0);
     let matrix = |more: &[&str]| {
-        let outcome = verify(&lab, &[&["--matrix", "--format", "json"], more].concat());
-        assert_exit(&outcome, 0);
+        let outcome = verify(&lab, &[&["--matrix", "--format", "json"], more].concat()).exits(0);
         let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
         json["roots"][0]["matrix"].as_array().unwrap().clone()
     };
@@ -392,33 +363,22 @@ fn many_roots_are_one_note() {
     lab.write("d/main.tofu", "terraform {}\n");
     let outcome = lab.run(&["verify", "-r", "--only", "configuration"]);
     assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 a/.terraform.lock.hcl: no problem found; 0 providers; state not seen
 b/.terraform.lock.hcl: no problem found; 0 providers; state not seen
 c/.terraform.lock.hcl: no problem found; 0 providers; state not seen
 d/.terraform.lock.hcl: ok; 0 providers
 4 roots: 4 clean
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
 
-"#]]
-    );
-    let outcome = lab.run(&["lock", "-r", "--offline", "--no-cache"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    lab.run(&["lock", "-r", "--offline", "--no-cache"]).exits(0).stderr_eq(str![[r#"
 note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var NAME=VALUE` or `--var-file FILE` gives one)
 
-"#]]
-    );
+"#]]);
     let json = lab.run(&["lock", "-r", "--offline", "--no-cache", "--format", "json"]);
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     let roots = json["roots"].as_array().unwrap();
@@ -472,16 +432,13 @@ fn a_module_that_depends_on_a_value_is_not_visible() {
             ];
             lab.run(&[&args[..], more].concat())
         };
-        let outcome = verify(&[]);
-        assert_exit(&outcome, 0);
+        let outcome = verify(&[]).exits(0);
         let label = "what module.m requires is unknown";
-        assert!(outcome.stdout.contains(label), "{outcome:#?}");
-        assert!(!outcome.stdout.contains("error"), "{outcome:#?}");
-        assert!(!outcome.stderr.contains("not needed"), "{outcome:#?}");
+        outcome.stdout_has(label);
+        outcome.stdout_lacks("error");
+        outcome.stderr_lacks("not needed");
         if flavor == "opentofu@1.12" {
-            assert_data_eq!(
-                outcome.stdout,
-                str![[r#"
+            outcome.stdout_eq(str![[r#"
 note[module-not-visible]: Module call is computed
  --> main.tf:7:12
   |
@@ -498,18 +455,12 @@ note[module-not-visible]: Module call is computed
 
 .terraform.lock.hcl: no problem found; 1 provider; 1 module not seen; 1 note
 
-"#]]
-            );
+"#]]);
         }
-        let outcome = verify(&["--strict-modules"]);
-        assert_exit(&outcome, 1);
-        assert!(
-            outcome.stdout.contains("error[module-not-visible]"),
-            "{outcome:#?}"
-        );
+        let outcome = verify(&["--strict-modules"]).exits(1);
+        outcome.stdout_has("error[module-not-visible]");
         let values = ["--var", "a=one", "--var", "b=two"];
-        let outcome = verify(&values);
-        assert!(!outcome.stdout.contains("not-visible"), "{outcome:#?}");
+        verify(&values).stdout_lacks("not-visible");
     }
 }
 
@@ -520,11 +471,8 @@ fn what_is_installed_counts_for_such_a_module() {
         ".terraform/modules/modules.json",
         "{\"Modules\": [{\"Key\": \"\", \"Source\": \"\", \"Dir\": \".\"}, {\"Key\": \"m\", \"Source\": \"./one/two\", \"Dir\": \"one/two\"}]}",
     );
-    let outcome = lab.run(&[&["tree"], OPENTOFU].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&[&["tree"], OPENTOFU].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 .
 └─ module.m  ./one/two
    │  source = "./${var.a}/${var.b}"  main.tf:7
@@ -533,13 +481,9 @@ fn what_is_installed_counts_for_such_a_module() {
    └─ acme/demo  any version
 2 modules, 1 provider
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: 1 note on the configuration (-v shows them)
 
-"#]]
-    );
+"#]]);
 }

@@ -1,10 +1,11 @@
 //! `update`: which versions move, what stays, and what is said of both.
 
 use serde_json::Value;
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 /// A root that requires two providers, and a mirror with some versions of them for two platforms.
 fn two() -> Lab {
@@ -67,8 +68,7 @@ fn versions(lab: &Lab) -> String {
 #[track_caller]
 fn check(args: &[&str], wanted: &str) {
     let lab = locked("1.0.0", "0.1.0");
-    let outcome = update(&lab, args);
-    assert_exit(&outcome, 0);
+    let outcome = update(&lab, args).exits(0);
     assert_eq!(versions(&lab), wanted, "{outcome:#?}");
 }
 
@@ -106,15 +106,13 @@ fn a_directory_is_named_as_in_other_commands() {
     // Nothing is left to move there.
     let outcome = update(&lab, &["live/team3/svc5", "live/team3/eu/svc6"]);
     let wanted = "2 roots: no version to move, lock file up to date";
-    assert!(outcome.stdout.contains(wanted), "{outcome:#?}");
-    let outcome = run(&lab, "outdated", &["y", "live/team3/svc5", "."]);
-    assert_exit(&outcome, 0);
-    assert!(!outcome.stdout.contains("example.com/t/x"), "{outcome:#?}");
-    assert!(outcome.stdout.contains("example.com/t/y"), "{outcome:#?}");
-    let outcome = run(&lab, "outdated", &["t/z"]);
-    assert_exit(&outcome, 2);
+    outcome.stdout_has(wanted);
+    let outcome = run(&lab, "outdated", &["y", "live/team3/svc5", "."]).exits(0);
+    outcome.stdout_lacks("example.com/t/x");
+    outcome.stdout_has("example.com/t/y");
+    let outcome = run(&lab, "outdated", &["t/z"]).exits(2);
     let wanted = "error: t/z cannot be compared: nothing requires it";
-    assert!(outcome.stderr.contains(wanted), "{outcome:#?}");
+    outcome.stderr_has(wanted);
 }
 
 #[test]
@@ -140,22 +138,16 @@ fn lock_of_a_named_provider_leaves_the_others_alone() {
         &[BOTH, &["--provider", "y", "--check"]].concat(),
     );
     assert_exit(&outcome, 0);
-    assert!(
-        outcome
-            .stdout
-            .contains("is up to date for example.com/t/y\n"),
-        "{outcome:#?}"
-    );
+    outcome.stdout_has("is up to date for example.com/t/y\n");
     assert_exit(&lock(&["--provider", "x", "--provider", "y", "--check"]), 1);
     assert_eq!(lab.read(LOCK), old);
     assert_exit(&lock(&["--provider", "x", "--dry-run"]), 0);
     assert_eq!(lab.read(LOCK), old);
     // It must be required; an entry alone is no reason to lock it.
     for unknown in ["example.com/t/z", "acme/x"] {
-        let outcome = lock(&["--provider", "x", "--provider", unknown]);
-        assert_exit(&outcome, 2);
+        let outcome = lock(&["--provider", "x", "--provider", unknown]).exits(2);
         let wanted = format!("error: {unknown} cannot be locked: nothing requires it");
-        assert!(outcome.stderr.contains(&wanted), "{outcome:#?}");
+        outcome.stderr_has(&wanted);
         assert_eq!(lab.read(LOCK), old);
     }
 }
@@ -179,8 +171,7 @@ fn a_look_alike_is_reported_before_it_is_trusted() {
     };
     let is_reported = |outcome: &Outcome| outcome.stderr.contains("warning[look-alike-provider]: ");
     assert!(is_reported(&lock(&["--dry-run"])));
-    let outcome = lock(&[]);
-    assert_exit(&outcome, 0);
+    let outcome = lock(&[]).exits(0);
     assert!(is_reported(&outcome), "{outcome:#?}");
     assert!(lab.read(LOCK).contains("hashlcorp/aws"));
     // From then on it is the concern of `verify`.
@@ -189,55 +180,40 @@ fn a_look_alike_is_reported_before_it_is_trusted() {
     // It is reported before packages are asked for, which fails here, and a project file may forbid to lock it.
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     std::fs::remove_dir_all(lab.path("mirror/registry.terraform.io")).unwrap();
-    let outcome = lock(&[]);
-    assert_exit(&outcome, 2);
+    let outcome = lock(&[]).exits(2);
     assert!(is_reported(&outcome), "{outcome:#?}");
     lab.write(
         ".lockctl.hcl",
         "rule \"look-alike-provider\" { level = \"error\" }\n",
     );
-    let outcome = lock(&[]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stderr.contains("error[look-alike-provider]: "),
-        "{outcome:#?}"
-    );
+    let outcome = lock(&[]).exits(1);
+    outcome.stderr_has("error[look-alike-provider]: ");
 }
 
 #[test]
 fn it_says_what_moved_and_what_holds_the_rest_back() {
     let lab = locked("1.0.9", "0.2.0");
-    let outcome = update(&lab, &["--dry-run"]);
-    assert_exit(&outcome, 0);
+    let outcome = update(&lab, &["--dry-run"]).exits(0);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
     assert!(outcome.stdout.contains("would change; nothing was written"));
-    assert!(outcome.stdout.contains("would move"), "{outcome:#?}");
-    assert!(outcome.stdout.contains("2 hashes to add"), "{outcome:#?}");
-    let outcome = update(&lab, &["--check"]);
-    assert_exit(&outcome, 1);
+    outcome.stdout_has("would move");
+    outcome.stdout_has("2 hashes to add");
+    update(&lab, &["--check"]).exits(1);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
-    let outcome = update(&lab, &[]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        format!("{}---\n{}", outcome.stdout, outcome.stderr),
-        str![[r#"
+    let outcome = update(&lab, &[]).exits(0);
+    format!("{}---\n{}", outcome.stdout, outcome.stderr).reads(str![[r#"
 example.com/t/x  1.0.9 → 1.4.0 (minor)  ~> 1.0    moved  2 platforms  2 hashes added
 example.com/t/y  0.2.0                  >= 0.1.0  kept   2 platforms  0 hashes added
 updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
 ---
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
-"#]]
-    );
+"#]]);
     assert_exit(&update(&lab, &["--check"]), 0);
-    let outcome = update(&lab, &["--patch", "x"]);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    update(&lab, &["--patch", "x"]).stderr_eq(str![[r#"
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -245,30 +221,23 @@ fn hashes_of_other_platforms_stay_with_a_version_that_stays() {
     let lab = locked("1.0.0", "0.2.0");
     let h1 = |lab: &Lab| lab.read(LOCK).matches("\"h1:").count();
     assert_eq!(h1(&lab), 4);
-    let outcome = run(&lab, "update", &["--platform", "linux_amd64"]);
-    assert_exit(&outcome, 0);
+    let outcome = run(&lab, "update", &["--platform", "linux_amd64"]).exits(0);
     assert_eq!(versions(&lab), "1.4.0 0.2.0");
     assert_eq!(h1(&lab), 3, "one of x, both of y");
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 note: example.com/t/x 1.0.0 had 2 h1: hashes, 1.4.0 has 1: `--platform` names more platforms
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.4.0; the constraints "~> 1.0" do not allow it
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_version_goes_down_only_where_it_must() {
     let lab = locked("1.4.0", "0.2.0");
     require(&lab, "< 1.4.0", ">= 0.1.0");
-    let outcome = update(&lab, &["--minor"]);
-    assert_exit(&outcome, 0);
+    let outcome = update(&lab, &["--minor"]).exits(0);
     assert_eq!(versions(&lab), "1.1.0 0.2.0");
-    assert_data_eq!(
-        format!("{}---\n{}", outcome.stdout, outcome.stderr),
-        str![[r#"
+    format!("{}---\n{}", outcome.stdout, outcome.stderr).reads(str![[r#"
 example.com/t/x  1.4.0 → 1.1.0 (downgrade)  < 1.4.0   moved  2 platforms  2 hashes added
 example.com/t/y  0.2.0                      >= 0.1.0  kept   2 platforms  0 hashes added
 updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed from a mirror and are not covered by a signature
@@ -276,30 +245,24 @@ updated .terraform.lock.hcl; 1 version moved; the 2 added hashes were computed f
 note: example.com/t/x went down to 1.1.0: 1.4.0 does not meet the constraints "< 1.4.0"
 note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0; the constraints "< 1.4.0" do not allow it
 
-"#]]
-    );
+"#]]);
 
     let lab = locked("1.4.0", "0.2.0");
-    let outcome = update(&lab, &["x@1.0.0"]);
-    assert_exit(&outcome, 0);
+    let outcome = update(&lab, &["x@1.0.0"]).exits(0);
     assert_eq!(versions(&lab), "1.0.0 0.2.0");
     assert!(!outcome.stderr.contains("went down"), "it was asked for");
 
     std::fs::remove_dir_all(lab.path("mirror/example.com/t/y/0.2.0")).unwrap();
     let outcome = update(&lab, &["y"]);
     assert_eq!(versions(&lab), "1.0.0 0.1.1");
-    assert!(
-        outcome.stderr.contains("0.2.0 is not offered any more"),
-        "{outcome:#?}"
-    );
+    outcome.stderr_has("0.2.0 is not offered any more");
 }
 
 /// Runs an update that must fail and leave the file as it is.
 #[track_caller]
 fn failing(lab: &Lab, args: &[&str]) -> String {
     let before = lab.read(LOCK);
-    let outcome = update(lab, args);
-    assert_exit(&outcome, 2);
+    let outcome = update(lab, args).exits(2);
     assert_eq!(lab.read(LOCK), before);
     outcome.stderr
 }
@@ -307,94 +270,67 @@ fn failing(lab: &Lab, args: &[&str]) -> String {
 #[test]
 fn what_cannot_move_is_named_and_nothing_is_written() {
     let lab = locked("1.0.0", "0.1.0");
-    assert_data_eq!(
-        failing(&lab, &["x@2.0.0"]),
-        str![[r#"
+    failing(&lab, &["x@2.0.0"]).reads(str![[r#"
 error: example.com/t/x 2.0.0 does not meet the constraints "~> 1.0"
   cause: "~> 1.0" at main.tf:3 does not allow 2.0.0
   help: change the constraint, or choose a version that it allows
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(&lab, &["x@1.3.0"]),
-        str![[r#"
+"#]]);
+    failing(&lab, &["x@1.3.0"]).reads(str![[r#"
 error: example.com/t/x 1.3.0 is not offered
   cause: required in main.tf:3 ("~> 1.0")
   help: the newest release offered is 2.0.0
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(&lab, &["y@0.3.0-rc1"]),
-        str![[r#"
+"#]]);
+    failing(&lab, &["y@0.3.0-rc1"]).reads(str![[r#"
 error: example.com/t/y 0.3.0-rc1 is a pre-release, and no constraint names it exactly
   cause: required in main.tf:4 (">= 0.1.0")
   help: change the constraint, or choose a version that it allows
 
-"#]]
-    );
+"#]]);
     require(&lab, ">= 1.1.0", ">= 0.1.0");
-    assert_data_eq!(
-        failing(&lab, &["--patch"]),
-        str![[r#"
+    failing(&lab, &["--patch"]).reads(str![[r#"
 error: no offered version 1.0.x of example.com/t/x meets the constraints ">= 1.1.0"
   cause: ">= 1.1.0" at main.tf:3 does not allow 1.0.0
   help: the newest version that the constraints allow is 2.0.0
 
-"#]]
-    );
+"#]]);
     // Another one is outside of its constraints.
-    assert_data_eq!(
-        failing(&lab, &["y"]),
-        str![[r#"
+    failing(&lab, &["y"]).reads(str![[r#"
 error: the locked version 1.0.0 of example.com/t/x does not meet the constraints ">= 1.1.0"
   cause: ">= 1.1.0" at main.tf:3 does not allow 1.0.0
   help: run `lockctl update . --flavor terraform@1.16 --fs-mirror mirror example.com/t/x` to select another version, or change the constraint
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_provider_that_nothing_requires_stops_all_roots() {
     let lab = locked("1.0.0", "0.1.0");
-    assert_data_eq!(
-        failing(&lab, &["example.com/t/xx", "y"]),
-        str![[r#"
+    failing(&lab, &["example.com/t/xx", "y"]).reads(str![[r#"
 error: example.com/t/xx cannot be updated: nothing requires it
   help: these are required: example.com/t/x, example.com/t/y
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(&lab, &["mirror"]),
-        str![[r#"
+"#]]);
+    failing(&lab, &["mirror"]).reads(str![[r#"
 error: mirror cannot be updated: nothing requires it
   help: to name the directory, write ./mirror
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(&lab, &["hashicorp/random"]),
-        str![[r#"
+"#]]);
+    failing(&lab, &["hashicorp/random"]).reads(str![[r#"
 error: hashicorp/random cannot be updated: nothing requires it
   help: these are required: example.com/t/x, example.com/t/y
 
-"#]]
-    );
-    assert_data_eq!(
-        failing(&lab, &["x", "x@1.0.9"]),
-        str![[r#"
+"#]]);
+    failing(&lab, &["x", "x@1.0.9"]).reads(str![[r#"
 error: example.com/t/x is named with two versions
   help: name each provider once
 
-"#]]
-    );
+"#]]);
     let bad = failing(&lab, &["a/b/c/d"]);
-    assert!(bad.contains("name the directory of a root module"), "{bad}");
+    bad.has("name the directory of a root module");
     let bad = failing(&lab, &["a//c"]);
-    assert!(bad.contains("write NAMESPACE/TYPE"), "{bad}");
+    bad.has("write NAMESPACE/TYPE");
 }
 
 #[test]
@@ -405,11 +341,8 @@ fn roots_that_do_not_require_it_are_left_alone() {
     let other =
         "terraform {\n  required_providers {\n    y = { source = \"example.com/t/y\" }\n  }\n}\n";
     lab.write("b/main.tf", other);
-    let outcome = update(&lab, &["x", "./a", "b/"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = update(&lab, &["x", "./a", "b/"]).exits(0);
+    outcome.stdout_eq(str![[r#"
 example.com/t/x 1.0.0 → 1.4.0 (minor): moved, 2 platforms added in 1 root
   ./a
 1 root: lock file updated
@@ -417,8 +350,7 @@ example.com/t/x 1.0.0 → 1.4.0 (minor): moved, 2 platforms added in 1 root
 2 hashes added: 2 computed and not covered by a signature
 2 roots: 2 clean
 
-"#]]
-    );
+"#]]);
     assert!(!lab.path(&format!("b/{LOCK}")).exists());
     let stderr = failing(&lab, &["z", "./a", "b/"]);
     assert_eq!(stderr.matches("nothing requires it").count(), 1, "{stderr}");
@@ -428,8 +360,7 @@ example.com/t/x 1.0.0 → 1.4.0 (minor): moved, 2 platforms added in 1 root
 fn usage_errors_say_what_to_write() {
     let lab = two();
     let said = |args: &[&str]| {
-        let outcome = update(&lab, args);
-        assert_exit(&outcome, 2);
+        let outcome = update(&lab, args).exits(2);
         outcome.stderr
     };
     for (args, wanted) in [
@@ -450,8 +381,7 @@ fn usage_errors_say_what_to_write() {
 #[test]
 fn json_states_where_a_version_came_from() {
     let lab = locked("1.0.9", "0.2.0");
-    let outcome = update(&lab, &["--format", "json"]);
-    assert_exit(&outcome, 0);
+    let outcome = update(&lab, &["--format", "json"]).exits(0);
     let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
     assert_eq!(said["command"], "update");
     let providers = said["roots"][0]["providers"].as_array().unwrap();
@@ -470,11 +400,10 @@ fn platforms_that_the_newest_version_lacks_fail_only_if_they_are_named() {
     let lab = locked("1.0.0", "0.2.0");
     std::fs::remove_dir_all(lab.path("mirror/example.com/t/x/1.4.0/darwin_arm64")).unwrap();
     let stderr = failing(&lab, &[]);
-    assert!(stderr.contains("1.4.0 for darwin_arm64"), "{stderr}");
-    let outcome = run(&lab, "update", &["--platform", "common"]);
-    assert_exit(&outcome, 0);
+    stderr.has("1.4.0 for darwin_arm64");
+    let outcome = run(&lab, "update", &["--platform", "common"]).exits(0);
     assert_eq!(versions(&lab), "1.4.0 0.2.0");
-    assert!(outcome.stderr.contains("skipped"), "{outcome:#?}");
+    outcome.stderr_has("skipped");
 }
 
 #[test]
@@ -520,8 +449,7 @@ fn recorded_constraints_hold_while_a_module_is_not_seen() {
     let lab = locked("1.0.0", "0.1.0");
     record(&lab, "1.0.0", "~> 1.0, < 1.4.0");
     call_unseen(&lab);
-    let outcome = update(&lab, &["x"]);
-    assert_exit(&outcome, 0);
+    update(&lab, &["x"]).exits(0);
     assert_eq!(versions(&lab), "1.1.0 0.1.0", "{}", lab.read(LOCK));
     assert!(lab.read(LOCK).contains("\"~> 1.0, < 1.4.0\""));
 }
@@ -535,11 +463,9 @@ fn an_entry_that_only_an_unseen_module_may_require_moves_if_it_is_named() {
         "terraform {\n  required_providers {\n    x = { source = \"example.com/t/x\" }\n  }\n}\n";
     lab.write("main.tf", main);
     call_unseen(&lab);
-    let outcome = update(&lab, &["--minor"]);
-    assert_exit(&outcome, 0);
+    let outcome = update(&lab, &["--minor"]).exits(0);
     assert_eq!(versions(&lab), "1.4.0 0.1.0", "{outcome:#?}");
-    let outcome = update(&lab, &["example.com/t/y"]);
-    assert_exit(&outcome, 0);
+    update(&lab, &["example.com/t/y"]).exits(0);
     assert_eq!(
         versions(&lab),
         "1.4.0 0.1.1",

@@ -1,13 +1,14 @@
 //! `verify --upstream`: the lock file against what registries sign.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::registry::{DEMO, TWO, lock, rule, steady, with_registry};
 use super::{LOCK, assert_exit};
 use crate::lab::{Lab, Outcome};
 use crate::registry::{Origin, Registry, TestKey};
 use crate::scenarios::Packages;
+use crate::texts::Text as _;
 
 /// A root that is locked for two platforms, and the registry that it was locked from.
 fn locked() -> (Registry, Lab) {
@@ -38,41 +39,27 @@ fn slip(lab: &Lab, hash: &str) {
 #[test]
 fn a_lock_that_agrees_with_its_registry_is_ok() {
     let (registry, lab) = locked();
-    let outcome = lab.run(&[&["verify", "--upstream"], TWO].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&[&["verify", "--upstream"], TWO].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 .terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed, 1 signed list compared
 
-"#]]
-    );
+"#]]);
     // The registry signs no `h1:`, and no fact is known.
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    outcome.stderr_eq(str![[r#"
 note: 2 recorded h1: were not compared: a signed list has none, and no known package has them; `lockctl lock . --dry-run --prove --platform all` downloads all packages and compares
 
-"#]]
-    );
-    assert_data_eq!(
-        registry.requests()[..2].join("\n"),
-        str![[r#"
+"#]]);
+    registry.requests()[..2].join("\n").reads(str![[r#"
 GET /v1/providers/acme/demo/versions 200
 GET /v1/providers/acme/demo/1.0.0/download/darwin/arm64 200
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn a_hash_that_nobody_signed_is_told_with_its_place() {
     let (_registry, lab) = locked();
     slip(&lab, &format!("zh:{}", "0".repeat(64)));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked with a zh: hash that no signed list has
  --> .terraform.lock.hcl:8:5
   |
@@ -83,10 +70,8 @@ warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked 
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
-    let json = verify(&lab, &["--format", "json"]);
-    assert_exit(&json, 1);
+"#]]);
+    let json = verify(&lab, &["--format", "json"]).exits(1);
     let said: Value = serde_json::from_str(&json.stdout).unwrap();
     let finding = &said["roots"][0]["findings"][0];
     assert_eq!(finding["rule"], "hash-unknown-upstream");
@@ -113,11 +98,7 @@ fn an_entry_of_another_version_is_an_alarm() {
     let (_registry, lab) = locked();
     let edited = lab.read(LOCK).replace("\"1.0.0\"", "\"1.1.0\"");
     lab.write(LOCK, edited);
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[hashes-contradicted]: the signed checksums of registry.terraform.io/acme/demo 1.1.0 contradict every zh: of the lock file
  --> .terraform.lock.hcl:7:12
   |
@@ -131,8 +112,7 @@ error[hashes-contradicted]: the signed checksums of registry.terraform.io/acme/d
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -164,8 +144,7 @@ fn what_is_missing_of_the_list_is_a_note() {
         // It is told once, whatever else is checked.
         for more in [&["--only", "upstream"][..], &["--upstream"]] {
             let base: &[&str] = &["verify", "--platform", "linux_amd64", "--format", "json"];
-            let outcome = lab.run(&[base, more].concat());
-            assert_exit(&outcome, 0);
+            let outcome = lab.run(&[base, more].concat()).exits(0);
             let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
             let findings = said["roots"][0]["findings"].as_array().unwrap().iter();
             let own = findings.filter(|finding| finding["rule"] == "zh-missing");
@@ -182,11 +161,7 @@ fn a_version_that_was_taken_back_is_an_error() {
     registry.reset(&json!({"rules": [
         {"kind": "versions", "action": "answer", "text": list.to_string(), "times": -1},
     ]}));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&lab, &[]).exits(1).stdout_eq(str![[r#"
 error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is no longer offered by its registry
  --> .terraform.lock.hcl:5:17
   |
@@ -197,19 +172,13 @@ error[version-gone]: registry.terraform.io/acme/demo 1.0.0 is no longer offered 
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
     // A registry that has no version any more does not have this one either.
     registry.reset(&json!({"rules": [
         {"kind": "versions", "action": "answer", "text": "{\"versions\": []}", "times": -1},
     ]}));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("it offers no release at all"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = verify(&lab, &[]).exits(1);
+    outcome.stdout_has("it offers no release at all");
 }
 
 #[test]
@@ -238,8 +207,7 @@ fn a_newer_patch_is_told_with_what_the_constraints_say() {
         );
         lab.write("main.tf", config(constraint));
         let groups = ["--only", "upstream,configuration", "--format", "json"];
-        let outcome = lab.run(&[&["verify"], &groups[..]].concat());
-        assert_exit(&outcome, 0);
+        let outcome = lab.run(&[&["verify"], &groups[..]].concat()).exits(0);
         let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
         let findings = said["roots"][0]["findings"].as_array().unwrap().iter();
         let mut own = findings.filter(|finding| finding["rule"] == "newer-patch");
@@ -270,25 +238,14 @@ fn a_pinned_key_may_be_an_id_or_a_fingerprint() {
     let stranger = TestKey::Stranger;
     for key in [stranger.id(), stranger.fingerprint()] {
         pin(&lab, &key);
-        let outcome = verify(&lab, &[]);
-        assert_exit(&outcome, 1);
+        let outcome = verify(&lab, &[]).exits(1);
         let found = format!(
             "registry.terraform.io/acme/demo 1.0.0 is signed by key {}, which the policy does not pin",
             main.id()
         );
-        assert!(outcome.stdout.contains(&found), "{}", outcome.stdout);
-        assert!(
-            outcome
-                .stdout
-                .contains(&format!("signed by {}", main.fingerprint())),
-            "{}",
-            outcome.stdout
-        );
-        assert!(
-            outcome.stdout.contains(&format!(".lockctl.hcl pins {key}")),
-            "{}",
-            outcome.stdout
-        );
+        outcome.stdout_has(&found);
+        outcome.stdout_has(&format!("signed by {}", main.fingerprint()));
+        outcome.stdout_has(&format!(".lockctl.hcl pins {key}"));
         assert_exit(
             &lab.run(&["verify", "--upstream", "--skip", "policy,platforms"]),
             0,
@@ -301,11 +258,11 @@ fn a_pinned_key_that_is_not_compared_is_a_note() {
     let (registry, lab) = locked();
     pin(&lab, &TestKey::Stranger.id());
     let offline = |more: &[&str]| lab.run(&[&["verify", "--only", "policy"], more].concat());
-    let outcome = offline(&["-v"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout.replace(&TestKey::Stranger.id(), "STRANGER"),
-        str![[r#"
+    let outcome = offline(&["-v"]).exits(0);
+    outcome
+        .stdout
+        .replace(&TestKey::Stranger.id(), "STRANGER")
+        .reads(str![[r#"
 note[key-not-compared]: the key of registry.terraform.io/acme/demo is compared with --upstream only
  --> .terraform.lock.hcl:4:1
   |
@@ -316,17 +273,9 @@ note[key-not-compared]: the key of registry.terraform.io/acme/demo is compared w
 
 .terraform.lock.hcl: ok; 1 provider; 1 note; policy not checked: pinned keys (needs --upstream)
 
-"#]]
-    );
-    let quiet = offline(&[]);
-    assert_exit(&quiet, 0);
-    assert!(
-        !quiet.stdout.contains("key-not-compared"),
-        "{}",
-        quiet.stdout
-    );
-    let json = offline(&["--format", "json"]);
-    assert!(json.stdout.contains("key-not-compared"), "{}", json.stdout);
+"#]]);
+    offline(&[]).exits(0).stdout_lacks("key-not-compared");
+    offline(&["--format", "json"]).stdout_has("key-not-compared");
     assert!(registry.entries().is_empty());
 }
 
@@ -342,20 +291,15 @@ fn evidence_that_does_not_hold_reads_as_in_lock() {
     ] {
         let (registry, lab) = locked();
         registry.reset(&knobs);
-        let wanted = lock(&lab, &["--platform", "darwin_arm64", "-q"]);
-        assert_exit(&wanted, 2);
+        let wanted = lock(&lab, &["--platform", "darwin_arm64", "-q"]).exits(2);
         let before = lab.read(LOCK);
         registry.reset(&knobs);
-        let outcome = verify(&lab, &[]);
-        assert_exit(&outcome, 2);
+        let outcome = verify(&lab, &[]).exits(2);
         assert_eq!(outcome.stderr, wanted.stderr, "{knobs}");
-        assert_data_eq!(
-            outcome.stdout,
-            str![[r#"
+        outcome.stdout_eq(str![[r#"
 .terraform.lock.hcl: not everything could be checked
 
-"#]]
-        );
+"#]]);
         assert_eq!(lab.read(LOCK), before);
     }
 }
@@ -373,25 +317,15 @@ fn one_failure_stops_no_other_provider() {
     registry.reset(&json!({"rules": [
         {"kind": "versions", "action": "404", "path": "acme/demo", "times": -1},
     ]}));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        steady(&registry, &outcome.stderr),
-        str![[r#"
+    let outcome = verify(&lab, &[]).exits(2);
+    steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the registry of registry.terraform.io has no provider registry.terraform.io/acme/demo
   help: check the source address; a provider without one in required_providers is taken for one of the namespace hashicorp
 note: 1 recorded h1: was not compared: a signed list has none, and no known package has them; `lockctl lock . --flavor terraform@1.11 --dry-run --prove --platform all` downloads all packages and compares
 note: `lockctl explain hash-unknown-upstream` says what this means and how to fix it
 
-"#]]
-    );
-    assert!(
-        outcome
-            .stdout
-            .contains("acme/null 3.0.0 is locked with a zh: hash that no signed list has"),
-        "{}",
-        outcome.stdout
-    );
+"#]]);
+    outcome.stdout_has("acme/null 3.0.0 is locked with a zh: hash that no signed list has");
 }
 
 /// Serves a list of its own for each of two platforms, and no package for the others.
@@ -427,13 +361,8 @@ fn a_list_of_its_own_for_each_platform_is_read() {
     let asked = asked.filter(|entry| entry.target.contains("/download/"));
     assert_eq!(asked.count(), 4);
     slip(&lab, &format!("zh:{}", "0".repeat(64)));
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("hash-unknown-upstream"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = verify(&lab, &[]).exits(1);
+    outcome.stdout_has("hash-unknown-upstream");
 }
 
 #[test]
@@ -443,8 +372,7 @@ fn each_release_is_asked_about_once() {
         lab.write(&format!("{root}/main.tf"), DEMO);
         lab.write(&format!("{root}/{LOCK}"), lab.read(LOCK));
     }
-    let outcome = verify(&lab, &["a", "b", "."]);
-    assert_exit(&outcome, 0);
+    verify(&lab, &["a", "b", "."]).exits(0);
     assert_eq!(registry.entries().len(), 4, "{:?}", registry.requests());
 }
 
@@ -461,15 +389,8 @@ fn nobody_is_asked_unless_that_is_wanted() {
         &["verify", "--upstream", "--offline"][..],
         &["verify", "--only", "upstream", "--offline"],
     ] {
-        let outcome = lab.run(words);
-        assert_exit(&outcome, 2);
-        assert!(
-            outcome
-                .stderr
-                .contains("'--upstream' needs the network, and '--offline' forbids requests"),
-            "{}",
-            outcome.stderr
-        );
+        let outcome = lab.run(words).exits(2);
+        outcome.stderr_has("'--upstream' needs the network, and '--offline' forbids requests");
     }
 }
 
@@ -477,19 +398,15 @@ fn nobody_is_asked_unless_that_is_wanted() {
 fn a_broken_cli_configuration_keeps_registries_from_being_asked() {
     let (registry, lab) = locked();
     lab.write("rc", "host \"registry.terraform.io\" {\n");
-    let outcome = verify(&lab, &[]);
-    assert_exit(&outcome, 2);
-    assert!(outcome.stdout.contains("rc:"), "{}", outcome.stdout);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = verify(&lab, &[]).exits(2);
+    outcome.stdout_has("rc:");
+    outcome.stderr_eq(str![[r#"
 error: the registries were not asked
   cause: the CLI configuration has errors
   help: correct them first
 note: `lockctl explain syntax-error` says what this means and how to fix it
 
-"#]]
-    );
+"#]]);
     assert!(registry.entries().is_empty());
 }
 

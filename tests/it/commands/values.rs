@@ -1,9 +1,10 @@
 //! Values of variables that sources of modules depend on: where they come from, and what follows.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::assert_exit;
 use crate::lab::{Lab, Outcome};
+use crate::texts::Text as _;
 
 /// A root whose module is in the directory that a variable names.
 fn lab() -> Lab {
@@ -35,8 +36,7 @@ fn the_last_value_decides_which_module_counts() {
         ("two", &["--var-file=three.tfvars", "--var=dir=two"]),
         ("three", &["--var=dir=two", "--var-file=three.tfvars"]),
     ] {
-        let outcome = why(&lab, provider, values);
-        assert_exit(&outcome, 0);
+        let outcome = why(&lab, provider, values).exits(0);
         let place = format!("{provider}/main.tf:1:1");
         assert!(
             outcome.stdout.starts_with(&place),
@@ -49,15 +49,11 @@ fn the_last_value_decides_which_module_counts() {
 
 #[test]
 fn an_argument_without_a_name_is_refused() {
-    let outcome = why(&lab(), "one", &["--var", "dir"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    let outcome = why(&lab(), "one", &["--var", "dir"]).exits(2);
+    outcome.stderr_eq(str![[r#"
 error: --var needs NAME=VALUE, not "dir"
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -68,16 +64,11 @@ fn a_module_without_the_value_that_it_needs_is_not_visible() {
         "variable \"dir\" {}\n\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n",
     );
     let outcome = why(&lab, "one", &["-v"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 nothing that can be seen of the configuration requires hashicorp/one
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note[module-not-visible]: Module call is computed
  --> main.tf:4:12
   |
@@ -91,8 +82,7 @@ note[module-not-visible]: Module call is computed
 
 note: 1 module call (module.m) cannot be seen, and may require it, too
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -102,11 +92,10 @@ fn a_secret_of_the_command_line_is_not_shown() {
         "main.tf",
         "variable \"dir\" {\n  type      = number\n  sensitive = true\n}\n\nmodule \"m\" {\n  source = \"./${var.dir}\"\n}\n",
     );
-    let outcome = why(&lab, "one", &["--var", "dir=hush"]);
-    assert_exit(&outcome, 2);
+    let outcome = why(&lab, "one", &["--var", "dir=hush"]).exits(2);
     let all = outcome.stdout + &outcome.stderr;
-    assert!(all.contains("Invalid value for input variable"), "{all}");
-    assert!(!all.contains("hush"), "{all}");
+    all.has("Invalid value for input variable");
+    all.lacks("hush");
 }
 
 #[test]
@@ -116,10 +105,7 @@ fn what_cannot_be_computed_is_named() {
         "main.tf",
         "locals {\n  dir = uuid()\n}\n\nmodule \"m\" {\n  source = \"./${local.dir}\"\n}\n",
     );
-    let outcome = lab.run(&["verify", "--flavor", "opentofu", "-v"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["verify", "--flavor", "opentofu", "-v"]).stdout_eq(str![[r#"
 note[module-not-visible]: Module call is computed
  --> main.tf:6:12
   |
@@ -139,6 +125,5 @@ warning[lock-missing]: There is no .terraform.lock.hcl, and 1 module call cannot
 
 .terraform.lock.hcl: 1 warning; 1 module not seen; 1 note
 
-"#]]
-    );
+"#]]);
 }

@@ -1,6 +1,6 @@
 //! `verify`: findings, places, exit codes.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
@@ -9,25 +9,17 @@ use crate::lab::Lab;
 fn verify_passes_what_lock_wrote() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&[&["verify"], BOTH].concat()).exits(0);
+    outcome.stdout_eq(str![[r#"
 .terraform.lock.hcl: complete by count; 1 provider, h1: hashes for 2 platforms, no package installed
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn verify_names_a_missing_lock_file() {
     let lab = simple();
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["verify"]).exits(1).stdout_eq(str![[r#"
 error[lock-missing]: There is no .terraform.lock.hcl
  --> main.tf:5:17
   |
@@ -38,19 +30,14 @@ error[lock-missing]: There is no .terraform.lock.hcl
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
 fn verify_tells_what_a_missing_platform_means() {
     let lab = simple();
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&[&["verify"], BOTH].concat()).exits(1).stdout_eq(str![[r#"
 warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks an h1: hash
  --> .terraform.lock.hcl:4:1
   |
@@ -61,8 +48,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
 
     // An installed package tells whose hash it is.
     lab.unpacked(
@@ -70,11 +56,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
         "example.com/t/x/1.1.0/linux_amd64",
         "1.1.0 linux_amd64",
     );
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&[&["verify"], BOTH].concat()).exits(1).stdout_eq(str![[r#"
 warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks an h1: hash
  --> .terraform.lock.hcl:4:1
   |
@@ -85,8 +67,7 @@ warning[platforms-incomplete]: 1 of 2 wanted platforms of example.com/t/x lacks 
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -104,11 +85,7 @@ fn verify_finds_a_tampered_package() {
         "example.com/t/x/1.1.0/linux_amd64",
         "tampered",
     );
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&[&["verify"], BOTH].concat()).exits(1).stdout_eq(str![[r#"
 error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linux_amd64 does not match the lock file
  --> .terraform.lock.hcl:4:1
   |
@@ -120,8 +97,7 @@ error[package-mismatch]: The installed package of example.com/t/x 1.1.0 for linu
 
 .terraform.lock.hcl: 1 error; 1 note (-v shows it)
 
-"#]]
-    );
+"#]]);
     assert_exit(
         &lab.run(&[&["verify", "--skip", "packages"], BOTH].concat()),
         0,
@@ -134,11 +110,7 @@ fn verify_names_the_constraint_that_is_not_met() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
     lab.write("main.tf", ONE_PROVIDER.replace("~> 1.0", ">= 2.0"));
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&[&["verify"], BOTH].concat()).exits(1).stdout_eq(str![[r#"
 error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a constraint does not allow
  --> main.tf:5:17
   |
@@ -154,8 +126,7 @@ error[version-outside-constraint]: example.com/t/x is locked at 1.1.0, which a c
 
 .terraform.lock.hcl: 1 error; 2 notes (-v shows them)
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -163,11 +134,7 @@ fn a_broken_lock_file_is_a_finding_of_verify_and_stops_lock() {
     let lab = simple();
     let broken = "provider \"example.com/t/x\" {\n  version = \"1.0.x\"\n}\n";
     lab.write(LOCK, broken);
-    let verify = lab.run(&["verify"]);
-    assert_exit(&verify, 1);
-    assert_data_eq!(
-        verify.stdout,
-        str![[r#"
+    lab.run(&["verify"]).exits(1).stdout_eq(str![[r#"
 error[version-malformed]: Invalid provider version number
  --> .terraform.lock.hcl:2:13
   |
@@ -178,16 +145,10 @@ error[version-malformed]: Invalid provider version number
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 2);
+"#]]);
+    let outcome = lock(&lab, BOTH).exits(2);
     assert_eq!(lab.read(LOCK), broken);
-    assert!(
-        outcome.stderr.contains("Invalid provider version number"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("Invalid provider version number");
 }
 
 #[test]
@@ -196,9 +157,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     let outcome = lab.run(&[&["verify", "--format", "json"], BOTH].concat());
     assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 {
   "format_version": "1.0",
   "command": "verify",
@@ -245,8 +204,7 @@ fn json_of_verify_is_one_object_of_a_stable_shape() {
   }
 }
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -255,19 +213,9 @@ fn several_roots_are_told_apart_and_the_worst_counts() {
     assert_exit(&lock(&lab, BOTH), 0);
     let outcome = lab.run(&[&["verify", ".", "mirror", "nowhere"], BOTH].concat());
     assert_exit(&outcome, 2);
-    assert!(
-        outcome
-            .stdout
-            .contains(".terraform.lock.hcl: complete by count"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(
-        outcome.stderr.contains("no configuration in mirror"),
-        "{}",
-        outcome.stderr
-    );
-    assert!(outcome.stderr.contains("nowhere"), "{}", outcome.stderr);
+    outcome.stdout_has(".terraform.lock.hcl: complete by count");
+    outcome.stderr_has("no configuration in mirror");
+    outcome.stderr_has("nowhere");
 }
 
 #[test]
@@ -283,18 +231,9 @@ fn a_data_directory_that_is_none_hides_no_finding() {
     let lab = simple();
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     lab.write(".terraform/providers", "no directory");
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stdout.contains("platforms-incomplete"),
-        "{}",
-        outcome.stdout
-    );
-    assert!(
-        outcome.stderr.contains("could not be read"),
-        "{}",
-        outcome.stderr
-    );
+    let outcome = lab.run(&[&["verify"], BOTH].concat()).exits(2);
+    outcome.stdout_has("platforms-incomplete");
+    outcome.stderr_has("could not be read");
 }
 
 #[test]
@@ -302,24 +241,14 @@ fn a_misspelt_platform_is_doubted() {
     let lab = simple();
     assert_exit(&lock(&lab, BOTH), 0);
     let outcome = lab.run(&["verify", "--platform", "linux_amd46"]);
-    assert!(
-        outcome
-            .stderr
-            .contains("for linux_amd46: did you mean linux_amd64?"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("for linux_amd46: did you mean linux_amd64?");
 }
 
 #[test]
 fn a_syntax_error_is_shown_with_its_line() {
     let lab = simple();
     lab.write(LOCK, "provider \"example.com/t/x\" {\n  version = \n}\n");
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["verify"]).exits(1).stdout_eq(str![[r#"
 error[syntax-error]: Invalid expression
  --> .terraform.lock.hcl:2:13
   |
@@ -328,8 +257,7 @@ error[syntax-error]: Invalid expression
 
 .terraform.lock.hcl: 1 error
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -358,8 +286,7 @@ fn a_flood_of_faults_is_cut_off() {
         LOCK,
         format!("provider \"example.com/t/x\" {{\n  version = \"1.0.0\"\n  hashes = [{bad}]\n}}\n"),
     );
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify"]).exits(1);
     assert!(outcome.stdout.contains("Too many errors"));
     assert_eq!(
         outcome
@@ -379,26 +306,15 @@ fn an_entry_that_an_unseen_module_may_require_is_judged() {
         "main.tf",
         "module \"m\" {\n  source = \"example.com/a/b/c\"\n}\n",
     );
-    let outcome = lab.run(&[&["verify"], BOTH].concat());
-    assert_exit(&outcome, 1);
-    assert!(
-        outcome.stdout.contains("platforms-incomplete"),
-        "{}",
-        outcome.stdout
-    );
+    let outcome = lab.run(&[&["verify"], BOTH].concat()).exits(1);
+    outcome.stdout_has("platforms-incomplete");
 }
 
 #[test]
 fn a_missing_lock_file_is_told_beside_a_faulty_configuration() {
     let lab = simple();
     lab.write("main.tf", "resource \"x\" {\n}\n");
-    let outcome = lab.run(&["verify"]);
-    assert_exit(&outcome, 2);
-    assert!(
-        outcome.stdout.contains("lock-missing"),
-        "{}",
-        outcome.stdout
-    );
+    lab.run(&["verify"]).exits(2).stdout_has("lock-missing");
 }
 
 #[test]
@@ -421,7 +337,7 @@ fn advice_can_be_pasted() {
         "'a root'"
     };
     let command = format!("`lockctl lock {root} --flavor opentofu@1.12`");
-    assert!(outcome.stdout.contains(&command), "{}", outcome.stdout);
+    outcome.stdout_has(&command);
 }
 
 #[test]
@@ -438,10 +354,6 @@ fn verify_finds_more_hashes_than_packages() {
     let outcome = lab.run(&["verify", "--only", "platforms", "--platform", "linux_amd64"]);
     assert_exit(&outcome, 1);
     let title = "warning[hashes-unexplained]: example.com/t/x has more h1: hashes than its release has packages";
-    assert!(outcome.stdout.contains(title), "{}", outcome.stdout);
-    assert!(
-        outcome.stdout.contains("3 h1: for 2 packages"),
-        "{}",
-        outcome.stdout
-    );
+    outcome.stdout_has(title);
+    outcome.stdout_has("3 h1: for 2 packages");
 }

@@ -7,7 +7,7 @@ use lockctl::flavor::Flavor;
 use lockctl::lockfile;
 use serde_json::Value;
 
-use super::{LOCK, assert_exit};
+use super::LOCK;
 use crate::corpus;
 use crate::lab::Lab;
 
@@ -70,8 +70,7 @@ fn findings(lab: &Lab, more: &[&str]) -> BTreeMap<String, Vec<(String, String)>>
         "--flavor",
         "terraform@1.11",
     ];
-    let outcome = lab.run(&[&args, more].concat());
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&[&args, more].concat()).exits(1);
     let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let roots = json["roots"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();

@@ -1,6 +1,6 @@
 //! `verify`: rules on hashes and versions, one by one.
 
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{BOTH, LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
@@ -18,11 +18,8 @@ fn a_list_of_hashes_that_init_changes_is_reported() {
         lab.run(&["verify", "-v", "--only", "file"])
     };
     assert!(verify(&own).stdout.contains("ok; 1 provider\n"));
-    let outcome = verify(&format!("{own}    \"h2:x\",\n"));
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = verify(&format!("{own}    \"h2:x\",\n")).exits(0);
+    outcome.stdout_eq(str![[r#"
 note[init-rewrites]: The next `terraform init` changes the list of hashes of example.com/t/x, and drops those of the unknown scheme h2
  --> .terraform.lock.hcl:9:5
   |
@@ -33,8 +30,7 @@ note[init-rewrites]: The next `terraform init` changes the list of hashes of exa
 
 .terraform.lock.hcl: ok; 1 provider; 1 note
 
-"#]]
-    );
+"#]]);
     // Formats that show one place of a finding name the scheme, too, where another fault comes first.
     lab.write(
         LOCK,
@@ -49,10 +45,7 @@ note[init-rewrites]: The next `terraform init` changes the list of hashes of exa
             outcome.stdout
         );
     }
-    let outcome = verify(&format!("    \"zh:{}\",\n{own}{own}", "0".repeat(64)));
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    verify(&format!("    \"zh:{}\",\n{own}{own}", "0".repeat(64))).stdout_eq(str![[r#"
 note[init-rewrites]: The next `terraform init` changes the list of hashes of example.com/t/x
   --> .terraform.lock.hcl:9:5
    |
@@ -73,8 +66,7 @@ note[file-not-canonical]: The lock file is not in canonical form
 
 .terraform.lock.hcl: ok; 1 provider; 2 notes
 
-"#]]
-    );
+"#]]);
     lab.write(
         ".lockctl.hcl",
         "rule \"init-rewrites\" {\n  level = \"error\"\n}\n",
@@ -138,9 +130,7 @@ fn a_required_version_is_compared_with_the_stated_one() {
         "opentofu@1.12",
     ]);
     assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    outcome.stdout_eq(str![[r#"
 warning[core-version-unmet]: OpenTofu 1.12 does not meet a version constraint of a module
  --> h/main.tofu:2:22
   |
@@ -151,8 +141,7 @@ warning[core-version-unmet]: OpenTofu 1.12 does not meet a version constraint of
 
 .terraform.lock.hcl: 1 warning
 
-"#]]
-    );
+"#]]);
 }
 
 #[test]
@@ -165,14 +154,12 @@ fn a_locked_prerelease_needs_a_constraint_that_names_it() {
         "main.tf",
         ONE_PROVIDER.replace("      version = \"~> 1.0\"\n", ""),
     );
-    let outcome = lab.run(&["verify", "--only", "configuration"]);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&["verify", "--only", "configuration"]).exits(1);
     let title = "error[version-outside-constraint]: example.com/t/x is locked at the pre-release \
                  1.1.0-beta1, which no constraint names\n";
-    assert!(outcome.stdout.contains(title), "{outcome:#?}");
-    let locked = lock(&lab, BOTH);
-    assert_exit(&locked, 2);
+    outcome.stdout_has(title);
+    let locked = lock(&lab, BOTH).exits(2);
     let said = "error: the locked version 1.1.0-beta1 of example.com/t/x is a pre-release, and no \
                 constraint names it exactly\n";
-    assert!(locked.stderr.contains(said), "{locked:#?}");
+    locked.stderr_has(said);
 }

@@ -1,10 +1,11 @@
 //! `why`: places that require a provider.
 
 use serde_json::{Value, json};
-use snapbox::{assert_data_eq, str};
+use snapbox::str;
 
 use super::{LOCK, assert_exit};
 use crate::lab::Lab;
+use crate::texts::Text as _;
 
 /// A root with a child module; both require one provider, each in its own way.
 fn nested() -> Lab {
@@ -24,17 +25,13 @@ fn nested() -> Lab {
 #[test]
 fn every_place_is_named_with_its_condition() {
     let lab = nested();
-    let outcome = lab.run(&["why", "acme/x"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout.clone(),
-        str![[r#"
+    let outcome = lab.run(&["why", "acme/x"]).exits(0);
+    outcome.stdout.clone().reads(str![[r#"
 main.tf:5:17        ~> 1.2    root module   required_providers
 child/main.tf:3:43  >= 1.3.0  module.child  required_providers
 acme/x must meet "~> 1.2, >= 1.3.0"; not locked
 
-"#]]
-    );
+"#]]);
     assert!(outcome.stderr.is_empty());
     // The type alone will do.
     assert_eq!(lab.run(&["why", "x"]).stdout, outcome.stdout);
@@ -73,19 +70,13 @@ fn places_that_clash_are_named_in_one_sentence() {
     let lab = nested();
     let child = lab.read("child/main.tf").replace(">= 1.3", ">= 2.0");
     lab.write("child/main.tf", child);
-    let outcome = lab.run(&["why", "acme/x"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["why", "acme/x"]).exits(1).stdout_eq(str![[r#"
 main.tf:5:17        ~> 1.2    root module   required_providers
 child/main.tf:3:43  >= 2.0.0  module.child  required_providers
 no version of acme/x can meet "~> 1.2" in main.tf:5:17 and ">= 2.0.0" in child/main.tf:3:43: change one of these constraints
 
-"#]]
-    );
-    let outcome = lab.run(&["why", "acme/x", "--format", "json"]);
-    assert_exit(&outcome, 1);
+"#]]);
+    let outcome = lab.run(&["why", "acme/x", "--format", "json"]).exits(1);
     let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let provider = &said["roots"][0]["providers"][0];
     assert_eq!(provider["satisfiable"], false);
@@ -110,27 +101,25 @@ fn no_update_is_advised_where_constraints_exclude_each_other() {
     lab.write("child/main.tf", child);
     lock_x(&lab, "2.0.0");
     let verify = ["verify", "--only", "configuration"];
-    let outcome = lab.run(&verify);
-    assert_exit(&outcome, 1);
+    let outcome = lab.run(&verify).exits(1);
     let text = &outcome.stdout;
-    assert!(text.contains(&format!("= help: {CHANGE}\n")), "{text}");
-    assert!(text.contains("------- >= 2.0.0 is required here"), "{text}");
-    assert!(!text.contains("lockctl update"), "{text}");
+    text.has(&format!("= help: {CHANGE}\n"));
+    text.has("------- >= 2.0.0 is required here");
+    text.lacks("lockctl update");
     // A version that neither allows, and none at all.
     lock_x(&lab, "1.0.0");
     let outcome = lab.run(&verify);
-    assert!(outcome.stdout.contains(CHANGE), "{outcome:?}");
-    assert!(!outcome.stdout.contains("lockctl update"), "{outcome:?}");
+    outcome.stdout_has(CHANGE);
+    outcome.stdout_lacks("lockctl update");
     lab.write(LOCK, "");
-    let outcome = lab.run(&verify);
-    assert!(outcome.stdout.contains(CHANGE), "{outcome:?}");
+    lab.run(&verify).stdout_has(CHANGE);
     // A constraint may exclude every version by itself.
     let own = lab.read("main.tf").replace("~> 1.2", "> 2.0, < 1.0");
     lab.write("main.tf", own);
     let outcome = lab.run(&verify);
     let help =
         "change the constraint \"< 1.0.0, > 2.0.0\" in the root module: it excludes every version";
-    assert!(outcome.stdout.contains(help), "{outcome:?}");
+    outcome.stdout_has(help);
     let outcome = lab.run(&["why", "acme/x"]);
     let verdict = "in main.tf:5:17: change that constraint\n";
     assert!(outcome.stdout.ends_with(verdict), "{outcome:?}");
@@ -143,33 +132,21 @@ fn what_nothing_requires_is_told() {
         LOCK,
         "provider \"registry.terraform.io/acme/z\" {\n  version = \"1.0.0\"\n}\n",
     );
-    let outcome = lab.run(&["why", "acme/z"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["why", "acme/z"]).exits(1);
+    outcome.stdout_eq(str![[r#"
 nothing in the configuration requires acme/z; the lock file holds 1.0.0
 
-"#]]
-    );
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    outcome.stderr_eq(str![[r#"
 note: it requires acme/x, acme/y
 
-"#]]
-    );
-    let outcome = lab.run(&["why", "a/b/c/d"]);
-    assert_exit(&outcome, 2);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+"#]]);
+    lab.run(&["why", "a/b/c/d"]).exits(2).stderr_eq(str![[r#"
 error: invalid value 'a/b/c/d' for '<ADDR>': "a/b/c/d" is no provider address: write one, two or three parts, as in hostname/namespace/type; write NAMESPACE/TYPE or HOST/NAMESPACE/TYPE
 
 For more information, try '--help'.
 
-"#]]
-    );
+"#]]);
     assert_exit(&lab.run(&["why", "acme/z", "child", "nowhere"]), 2);
 }
 
@@ -182,8 +159,7 @@ fn what_is_almost_required_is_asked_back() {
          module \"child\" {\n  source = \"./child\"\n}\n",
     );
     let stderr = |typed: &str| {
-        let outcome = lab.run(&["why", typed]);
-        assert_exit(&outcome, 1);
+        let outcome = lab.run(&["why", typed]).exits(1);
         outcome.stderr
     };
     // The namespace is wrong, then some letters of the type are.
@@ -200,8 +176,7 @@ fn what_is_almost_required_is_asked_back() {
 fn a_built_in_provider_is_never_locked() {
     let lab = Lab::new();
     lab.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
-    let outcome = lab.run(&["why", "terraform"]);
-    assert_exit(&outcome, 0);
+    let outcome = lab.run(&["why", "terraform"]).exits(0);
     assert!(
         outcome.stdout.ends_with("is built in and never locked\n"),
         "{}",
@@ -216,33 +191,18 @@ fn unseen_modules_are_told() {
         "more.tf",
         "module \"far\" {\n  source = \"acme/far/x\"\n}\n",
     );
-    let outcome = lab.run(&["why", "acme/x"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stderr,
-        str![[r#"
+    lab.run(&["why", "acme/x"]).exits(0).stderr_eq(str![[r#"
 note: 1 module call (module.far) cannot be seen, and may require it, too (`--modules fetch` fetches modules, -v shows why)
 
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["why", "acme/x", "-v"]);
-    assert!(
-        outcome
-            .stderr
-            .contains("what module.far requires is unknown"),
-        "{}",
-        outcome.stderr
-    );
+    outcome.stderr_has("what module.far requires is unknown");
     // Nobody knows whether it is required; the answer says so.
-    let outcome = lab.run(&["why", "acme/z"]);
-    assert_exit(&outcome, 1);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    let outcome = lab.run(&["why", "acme/z"]).exits(1);
+    outcome.stdout_eq(str![[r#"
 nothing that can be seen of the configuration requires acme/z
 
-"#]]
-    );
+"#]]);
     assert!(outcome.stderr.contains("(module.far) cannot be seen"));
     let said = json_of(&lab, &["why", "acme/z"]);
     assert_eq!(
@@ -283,26 +243,16 @@ fn what_only_state_or_tests_need_is_told() {
         "tests/setup/deep/main.tf",
         "terraform {\n  required_providers {\n    t = { source = \"acme/t\" }\n  }\n}\n",
     );
-    let outcome = lab.run(&["why", "acme/s"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["why", "acme/s"]).exits(0).stdout_eq(str![[r#"
 terraform.tfstate  any version  state  resource of the state
 acme/s: any version is allowed; not locked; only the state needs it
 
-"#]]
-    );
-    let outcome = lab.run(&["why", "acme/t"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+"#]]);
+    lab.run(&["why", "acme/t"]).exits(0).stdout_eq(str![[r#"
 tests/setup/deep/main.tf:3:5  any version  test.tests.main.run.setup.module.deep  required_providers
 acme/t: any version is allowed; not locked; only test runs need it
 
-"#]]
-    );
+"#]]);
     let said = json_of(&lab, &["why", "acme/s"]);
     let place = &said["roots"][0]["providers"][0]["places"][0];
     assert_eq!(
@@ -325,15 +275,11 @@ fn one_place_that_many_calls_share_is_one_row() {
         .map(|n| format!("module \"again{n:02}\" {{\n  source = \"./child\"\n}}\n"))
         .collect();
     lab.write("more.tf", calls);
-    let outcome = lab.run(&["why", "acme/y"]);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["why", "acme/y"]).stdout_eq(str![[r#"
 child/main.tf:4:5  any version  module.again00, module.again01, module.again02 and 18 more  required_providers
 acme/y: any version is allowed; not locked
 
-"#]]
-    );
+"#]]);
     let all = lab.run(&["why", "acme/y", "-v"]);
     assert_eq!(all.stdout.lines().count(), 22);
     let said = json_of(&lab, &["why", "acme/y"]);
@@ -357,18 +303,13 @@ fn what_an_override_file_says_is_told_with_what_it_overrides() {
         "child/override.tf",
         "provider \"mine\" {\n  version = \"1.4\"\n}\n",
     );
-    let outcome = lab.run(&["why", "acme/x"]);
-    assert_exit(&outcome, 0);
-    assert_data_eq!(
-        outcome.stdout,
-        str![[r#"
+    lab.run(&["why", "acme/x"]).exits(0).stdout_eq(str![[r#"
 b_override.tf.json:2:3  any version  root module   required_providers, overrides main.tf:3:5 and a_override.tf:3:5
 child/main.tf:3:43      >= 1.3.0     module.child  required_providers
 child/override.tf:2:13  1.4.0        module.child  provider block, overrides child/p.tf:1:1
 acme/x must meet ">= 1.3.0, 1.4.0"; not locked
 
-"#]]
-    );
+"#]]);
     let outcome = lab.run(&["why", "acme/x", "--format", "json"]);
     let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let places = &report["roots"][0]["providers"][0]["places"];

@@ -33,16 +33,11 @@ fn a_checkout_with_crlf_verifies_and_is_locked_with_lf() {
     }
     assert_exit(&lab.run(&[&["verify"], BOTH].concat()), 0);
     // As `terraform providers lock` does; a check says so beforehand.
-    let outcome = lock(&lab, &[&["--check"], BOTH].concat());
-    assert_exit(&outcome, 1);
-    let outcome = lock(&lab, BOTH);
-    assert_exit(&outcome, 0);
-    assert!(
-        outcome.stdout.contains("line ends only (CRLF)"),
-        "{outcome:?}"
-    );
+    lock(&lab, &[&["--check"], BOTH].concat()).exits(1);
+    let outcome = lock(&lab, BOTH).exits(0);
+    outcome.stdout_has("line ends only (CRLF)");
     let attribute = "`.terraform.lock.hcl text eol=lf` in .gitattributes";
-    assert!(outcome.stderr.contains(attribute), "{outcome:?}");
+    outcome.stderr_has(attribute);
     assert_eq!(lab.read(LOCK), with_lf);
 }
 
@@ -74,8 +69,7 @@ fn crlf_that_git_makes_is_no_change() {
         repo.write(".gitattributes", attributes)
             .write(LOCK, &with_crlf);
         for command in [&["fmt", "--check"][..], &check] {
-            let outcome = repo.run(command);
-            assert_exit(&outcome, if is_by_git { 0 } else { 1 });
+            repo.run(command).exits(if is_by_git { 0 } else { 1 });
         }
         repo.run(&["fmt"]);
         let is_rewritten = repo.lab.read(LOCK) != with_crlf;
@@ -126,8 +120,7 @@ fn a_check_says_why_the_file_would_change() {
         (good.replace("  version", "    version"), "layout only"),
     ] {
         lab.write(LOCK, text);
-        let outcome = lock(&lab, &[&["--check"], BOTH].concat());
-        assert_exit(&outcome, 1);
+        let outcome = lock(&lab, &[&["--check"], BOTH].concat()).exits(1);
         let line = format!("{LOCK} would change; {reason}; nothing was written");
         assert!(
             outcome.stdout.contains(&line),
@@ -196,8 +189,7 @@ mod only {
             ),
             (r"Q:\no\drive", "Q:/no/drive"),
         ] {
-            let outcome = lab.run(&["verify", name]);
-            assert_exit(&outcome, 2);
+            let outcome = lab.run(&["verify", name]).exits(2);
             assert!(said(&outcome).contains(shown), "{outcome:?}");
         }
     }
@@ -213,15 +205,13 @@ mod only {
         let name = format!("root/{LOCK}");
         lab.write(&name, "");
         let others_may_read = elsewhere(&name, 1);
-        let outcome = lock(&lab, &[&["root"], BOTH].concat());
-        assert_exit(&outcome, 2);
+        let outcome = lock(&lab, &[&["root"], BOTH].concat()).exits(2);
         assert!(said(&outcome).contains(&name), "{outcome:?}");
         assert_eq!(lab.read(&name), "");
         drop(others_may_read);
         assert_exit(&lock(&lab, &[&["root"], BOTH].concat()), 0);
         let nobody_else = elsewhere("root/main.tf", 0);
-        let outcome = lab.run(&["verify", "root"]);
-        assert_exit(&outcome, 2);
+        let outcome = lab.run(&["verify", "root"]).exits(2);
         assert!(said(&outcome).contains("root/main.tf"), "{outcome:?}");
         drop(nobody_else);
         assert_exit(&lab.run(&[&["verify", "root"], BOTH].concat()), 0);

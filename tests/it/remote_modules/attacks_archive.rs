@@ -11,6 +11,7 @@ use lockctl::world::Files;
 use serde_json::json;
 
 use crate::module_lab::archive;
+use crate::texts::Text as _;
 use crate::zips::{Entry, Zip};
 
 const GIBIBYTE: u64 = 1 << 30;
@@ -92,7 +93,7 @@ fn an_xz_states_how_much_memory_it_needs() {
     let error = read(ArchiveKind::TarXz, bytes)
         .expect_err("refused")
         .to_string();
-    assert!(error.contains("memory"), "{error}");
+    error.has("memory");
 }
 
 #[test]

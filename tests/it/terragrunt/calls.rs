@@ -25,7 +25,7 @@ fn calls(units: usize) -> usize {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();
     let disk = MemFiles::with(&files);
     let outcome = lab.run_on(&disk, &["verify", "-r", "--terragrunt", "-q", "--offline"]);
-    assert!(outcome.stdout.contains("lock-missing"), "{outcome:?}");
+    outcome.stdout_has("lock-missing");
     disk.calls()
 }
 

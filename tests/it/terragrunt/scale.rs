@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use crate::texts::Text as _;
 use lockctl::diag::Texts;
 use lockctl::os::RealDisk;
 use lockctl::terragrunt::{Documents, EvaluatedUnit, UnitRepository, UnitSurroundings, evaluate};
@@ -106,10 +107,7 @@ fn files_that_units_share_are_read_once() {
         assert!(provider.ends_with(&format!("# {name}")), "{provider}");
         let backend = String::from_utf8(unit.generated[1].contents.clone()).unwrap();
         let unit = unit.dir.file_name().unwrap().to_str().unwrap();
-        assert!(
-            backend.contains(&format!("key = \"{account}/{unit}\"")),
-            "{backend}"
-        );
+        backend.has(&format!("key = \"{account}/{unit}\""));
     }
     let reads = files.reads.lock().unwrap();
     let counts = reads
