@@ -14,8 +14,9 @@ use clap_complete::engine::{
 };
 use clap_complete::env::{EnvCompleter, Shells};
 
-use crate::diag::{FileId, RULES, TOPICS};
+use crate::diag::{FileId, RULES};
 use crate::flavor::{Flavor, Program};
+use crate::guide::TOPICS;
 use crate::lockfile;
 use crate::platform::Platform;
 use crate::world::Files;

@@ -52,7 +52,7 @@
 //! What the real programs do is written down in each room that follows them, as in
 //! `version::rules`: numbered, with the recorded case that proves each rule. Comments cite a rule of
 //! their own room as `rules 2.2`, that of another one as `version rules 2.2`. What users should know
-//! beside the README is in the pages of `lockctl explain`: `diag::topics`.
+//! beside the README is in the pages of `lockctl explain`: `guide::topics`.
 
 #[doc(hidden)]
 pub mod flavor;
@@ -148,11 +148,8 @@ pub mod report;
 mod run;
 
 #[cfg(feature = "cli")]
-mod advice;
-
-#[cfg(feature = "cli")]
 #[doc(hidden)]
-pub mod symptom;
+pub mod guide;
 
 #[doc(hidden)]
 pub mod os;

@@ -109,12 +109,11 @@ const ROOMS: &[(&str, &str)] = &[
          report",
     ),
     (
-        "advice",
+        "guide",
         "flavor addr version platform diag world package requirement project authenticate archive git sources \
          resolve locker verify report run",
     ),
-    ("symptom", "flavor addr version platform diag"),
-    ("completion", "flavor platform diag world lockfile"),
+    ("completion", "flavor platform diag world lockfile guide"),
     ("os", "addr world"),
     (
         "verifier",
@@ -124,7 +123,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash contents audit diag world package remote_module requirement parallel hcl expr \
          lockfile config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
-         verify sbom workspace report run advice symptom completion verifier",
+         verify sbom workspace report run guide completion verifier",
     ),
 ];
 

@@ -76,7 +76,7 @@ fn links_lead_to_files(readme: &str) {
     let links = readme.split("](").skip(1);
     let links = links.filter_map(|rest| rest.split(')').next());
     let files: Vec<&str> = links.filter(|link| !link.contains("://")).collect();
-    for topic in lockctl::diag::TOPICS {
+    for topic in lockctl::guide::TOPICS {
         let name = format!("`{}`", topic.name);
         assert!(readme.contains(&name), "{name}");
     }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::advice;
 use crate::cli::World;
 use crate::cli::args::{Common, RootArgs};
 use crate::git::{GitError, Repository};
+use crate::guide::advice;
 use crate::report::Failure;
 use crate::run::ChangedFiles;
 use crate::world::{Files, clean};

@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::advice;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::git::{GitError, Repository, Revision, Tree};
+use crate::guide::advice;
 use crate::project;
 use crate::report::{Failure, Sentence};
 use crate::world::{DirEntry, Disk, FileKind, Files, ReadSeek, clean};

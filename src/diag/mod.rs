@@ -10,7 +10,6 @@ mod nearest;
 pub mod rules;
 mod shortened;
 mod texts;
-pub mod topics;
 
 use std::ops::Range;
 
@@ -24,7 +23,6 @@ pub use rules::{Area, Level, RULES, Rule, named};
 #[cfg(feature = "cli")]
 pub(crate) use shortened::{MAX_TEXT, shortened};
 pub use texts::{FileId, FileMove, Position, SharedTexts, Texts};
-pub use topics::{TOPICS, Topic};
 
 /// A range of bytes of one file, end exclusive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

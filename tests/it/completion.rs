@@ -6,7 +6,8 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::{Command, Output};
 
 use lockctl::completion::VARIABLE;
-use lockctl::diag::{RULES, TOPICS};
+use lockctl::diag::RULES;
+use lockctl::guide::TOPICS;
 
 use tempfile::TempDir;
 

@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use lockctl::diag::{Area, RULES, Rule, TOPICS, Texts};
+use lockctl::diag::{Area, RULES, Rule, Texts};
+use lockctl::guide::TOPICS;
 use lockctl::report::page::{PagePart, parts};
 
 use crate::lab::Lab;
@@ -42,20 +43,18 @@ fn every_rule_has_one_page_and_no_page_is_left_over() {
     let mut listed: Vec<&str> = listed.map(|rule| rule.name).collect();
     listed.sort_unstable();
     assert_eq!(listed, rules, "every area is listed");
-    assert_eq!(names_in("pages"), rules);
+    assert_eq!(names_in("diag/pages"), rules);
 }
 
 #[test]
 fn every_topic_has_one_page_and_no_page_is_left_over() {
     let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
-    assert_eq!(names_in("topics"), topics);
+    assert_eq!(names_in("guide/topics"), topics);
 }
 
 /// The names of the pages in a directory, sorted.
 fn names_in(dir: &str) -> Vec<String> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/diag")
-        .join(dir);
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(dir);
     let files = std::fs::read_dir(dir).unwrap().map(|entry| {
         let name = entry.unwrap().file_name().into_string().unwrap();
         name.strip_suffix(".md").unwrap().to_owned()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use lockctl::diag::TOPICS;
+use lockctl::guide::TOPICS;
 use lockctl::report::page::{PagePart, parts};
 use regex::Regex;
 use serde_json::Value;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use crate::advice;
 use crate::cli::World;
 use crate::cli::args::Common;
 use crate::cli::diff::DiffArgs;
@@ -12,6 +11,7 @@ use crate::cli::diff::configuration;
 use crate::cli::diff::configuration::Configured;
 use crate::diag::Texts;
 use crate::git::{self, BlobContent, Change, GitError, ObjectId, Repository, Status, TreeEntry};
+use crate::guide::advice;
 use crate::lockfile;
 use crate::report::{self, Failure, FileResult, Sentence};
 use crate::review::{FileCause, FileComparison, LockSide};

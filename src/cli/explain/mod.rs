@@ -7,11 +7,12 @@ mod text_symptoms;
 
 use crate::cli::args::Common;
 use crate::cli::{Command, FINDINGS, Look, Stderr, World};
-use crate::diag::{Area, RULES, Rule, TOPICS, Topic, nearest};
+use crate::diag::{Area, RULES, Rule, nearest};
+use crate::guide::alias::{names, page_named};
+use crate::guide::search::{COMMON, search};
+use crate::guide::{TOPICS, Topic};
 use crate::report::json::PageMatchRow;
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
-use crate::symptom::alias::{names, page_named};
-use crate::symptom::search::{COMMON, search};
 pub(in crate::cli) use args::ExplainArgs;
 
 /// The argument that stands for standard input.

@@ -10,6 +10,10 @@ use crate::cli::{FINDINGS, Stderr, World, verify};
 use crate::cliconfig::MethodKind;
 use crate::diag::{Finding, Severity, rules};
 use crate::flavor::{Flavor, FlavorChoice, Program};
+use crate::guide::known::KnownError;
+use crate::guide::output::{MAX_MESSAGES, MAX_OUTPUT_BYTES, decoded, messages};
+use crate::guide::recognised::{self, ExplainedMessage};
+use crate::guide::subject::Subject;
 use crate::lockfile;
 use crate::report::json::{FindingRow, Provider, SymptomEntry, SymptomRow};
 use crate::report::{
@@ -18,10 +22,6 @@ use crate::report::{
 use crate::run::commands::quoted;
 use crate::run::facts::UserFacts;
 use crate::run::user::config::{UserConfig, UserConfigs, silent};
-use crate::symptom::known::KnownError;
-use crate::symptom::output::{MAX_MESSAGES, MAX_OUTPUT_BYTES, decoded, messages};
-use crate::symptom::recognised::{self, ExplainedMessage};
-use crate::symptom::subject::Subject;
 use crate::world::FileKind;
 
 /// Explains the errors of an output; the answer is bad if one of them is not recognised.

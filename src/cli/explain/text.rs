@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::cli::Look;
-use crate::diag::{Area, Level, RULES, TOPICS, Topic, named};
+use crate::diag::{Area, Level, RULES, named};
+use crate::guide::{TOPICS, Topic};
 use crate::report::json::PageMatchRow;
 use crate::report::{CommandResult, ResultSubject, TextBlock, page, reading};
 

@@ -6,12 +6,12 @@ mod text;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::advice;
 use crate::cli::args::Common;
 use crate::cli::git::args::{GitArgs, GitCommand, GitTextconvArgs, Wire};
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::Texts;
 use crate::git::{self, ConfigScope, EffectiveSetting, GitError, SettingKind, Wiring, WiringGoal};
+use crate::guide::advice;
 use crate::lockfile::{self, LockFile};
 use crate::report::json::{self, RootStatus};
 use crate::report::{

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::versions::{BATCH, VersionContents};
 use super::{filter, row, step};
-use crate::advice;
 use crate::cli::World;
 use crate::cli::args::{Common, RootArgs};
 use crate::diag::Texts;
 use crate::flavor::{Flavor, Program};
 use crate::git::{self, Commit, FileCommit, GitError, ObjectId, Repository};
+use crate::guide::advice;
 use crate::lockfile;
 use crate::parallel;
 use crate::report::json::Provider;

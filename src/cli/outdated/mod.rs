@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::addr::ProviderAddr;
-use crate::advice::required::Required;
 use crate::authenticate::Rules;
 use crate::cli::args::{Common, Configuration, RootArgs};
 use crate::cli::session::provider::naming;
 use crate::cli::{Command, Look, MarkdownText, Stderr, World};
 use crate::config::Loaded;
 use crate::diag::{Texts, has_errors};
+use crate::guide::advice::required::Required;
 use crate::locker::{self, ComparedVersions, OutdatedRequest};
 use crate::package::AgePolicy;
 use crate::parallel;

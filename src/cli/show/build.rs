@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::ShowArgs;
-use crate::advice;
 use crate::cli::session::provider::or_dash;
 use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
 use crate::diag::{Texts, counted};
+use crate::guide::advice;
 use crate::hash::Hash;
 use crate::report::json::{
     ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,

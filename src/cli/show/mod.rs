@@ -7,12 +7,12 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::advice;
-use crate::advice::required::Required;
 use crate::cli::args::Common;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::Texts;
+use crate::guide::advice;
+use crate::guide::advice::required::Required;
 use crate::hash::Scheme;
 use crate::locker::ReleaseList;
 use crate::parallel;

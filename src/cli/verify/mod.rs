@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use clap::{Args as _, FromArgMatches as _};
 
-use crate::advice;
 use crate::cli::args::{Common, Configuration, ModulesArg, job_count};
 use crate::cli::formats::Format;
 use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
+use crate::guide::advice;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformChoice};

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::process::Command;
 
 use lockctl::diag::{RULES, named};
+use lockctl::guide::known;
 use lockctl::report::page::{PagePart, parts};
-use lockctl::symptom::known;
 use serde_json::Value;
 
 use super::advised_scenes::{BY_HAND, LASTING, NEED_A_REGISTRY, SCENES, SYMPTOMS, Stage};

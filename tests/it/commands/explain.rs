@@ -1,6 +1,7 @@
 //! `explain`: pages, the list of topics and rules, and names that are unknown.
 
-use lockctl::diag::{RULES, TOPICS};
+use lockctl::diag::RULES;
+use lockctl::guide::TOPICS;
 use snapbox::str;
 
 use super::{assert_exit, simple};

@@ -1,6 +1,7 @@
-//! From what a user sees to the page that explains it: words, and errors that the programs print.
+//! The guide: pages, what to type after a failure, and the way from what a user sees to the page that explains it.
 //!
-//! [`search`] finds words in the pages of rules and topics. [`output::messages`] reads the output of
+//! [`topics`] are the pages beside those of the rules. [`advice`] makes failures of errors: an error holds values,
+//! and its room knows no flags. [`search`] finds words in the pages of rules and topics. [`output::messages`] reads the output of
 //! `terraform` or `tofu`, [`known`] is the table of the errors about providers and lock files that they
 //! print, and [`recognised::explain`] puts both together.
 //!
@@ -10,6 +11,7 @@ pub mod rules {
     #![doc = include_str!("rules.md")]
 }
 
+pub(crate) mod advice;
 pub(crate) mod alias;
 pub mod known;
 pub(crate) mod output;
@@ -18,3 +20,6 @@ pub(crate) mod search;
 pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
+pub mod topics;
+
+pub use topics::{TOPICS, Topic};

@@ -1,6 +1,7 @@
 //! Other words for the rules and topics that have pages.
 
-use crate::diag::{RULES, TOPICS};
+use super::topics::TOPICS;
+use crate::diag::RULES;
 
 /// Words that users type, with the pages that answer them, the most likely one first. Words are in lower case,
 /// with hyphens, and in the singular.

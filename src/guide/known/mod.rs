@@ -61,7 +61,7 @@ pub(crate) const QUESTION: &str = "? ";
 /// Defines errors: name, titles, texts, page, causes, command and meaning.
 macro_rules! known {
     ($($name:literal, $titles:expr, $says:expr, $page:literal, $causes:expr, $command:expr => $meaning:literal;)*) => {
-        pub(super) const KNOWN: &[crate::symptom::known::KnownError] = &[$(crate::symptom::known::KnownError {
+        pub(super) const KNOWN: &[crate::guide::known::KnownError] = &[$(crate::guide::known::KnownError {
             name: $name,
             titles: &$titles,
             says: &$says,

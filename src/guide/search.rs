@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::alias::ALIASES;
 use super::known;
-use crate::diag::{RULES, TOPICS};
+use super::topics::TOPICS;
+use crate::diag::RULES;
 
 /// Maximum number of pages that a search returns.
 pub(crate) const MAX_MATCHES: usize = 5;
