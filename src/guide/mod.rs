@@ -12,7 +12,6 @@ pub mod rules {
 }
 
 pub(crate) mod advice;
-pub(crate) mod alias;
 pub mod known;
 pub(crate) mod output;
 pub(crate) mod recognised;

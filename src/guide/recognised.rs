@@ -104,10 +104,7 @@ fn parts(message: &ProgramMessage) -> Vec<MessagePart> {
         .iter()
         .filter_map(|line| line.trim_start().strip_prefix("- "))
         .collect();
-    if let Some((prefix, rest)) = known::FOLDED
-        .iter()
-        .find_map(|prefix| Some((prefix, message.title.strip_prefix(prefix)?)))
-    {
+    if let Some((prefix, rest)) = known::folded(&message.title) {
         // `2 problems:` and a list, or the title and the text of the only one (rules 2.1).
         let folded = if items.is_empty() { vec![rest] } else { items };
         let text_below = message.body.join(" ");
@@ -117,17 +114,14 @@ fn parts(message: &ProgramMessage) -> Vec<MessagePart> {
                 let (title, text) = problem.split_once(": ").unwrap_or((problem, &text_below));
                 MessagePart {
                     title: title.trim().to_owned(),
-                    lead: (*prefix).to_owned(),
+                    lead: prefix.to_owned(),
                     text: text.to_owned(),
                 }
             })
             .collect();
     }
     // Elsewhere a line with a hyphen is a part of the text, such as the places that were searched.
-    let has_list = known::LISTS
-        .iter()
-        .any(|title| message.title.starts_with(title));
-    if !has_list || items.is_empty() {
+    if !known::is_list(&message.title) || items.is_empty() {
         return vec![MessagePart {
             title: message.title.clone(),
             lead: String::new(),
@@ -171,14 +165,12 @@ impl ExplainedMessage {
         ];
         // `lockctl lock --platform` without a platform is no command, so the part is left out as a whole.
         let filled = known.command.iter().filter_map(|part| {
-            names
-                .iter()
-                .try_fold((*part).to_owned(), |text, (name, value)| {
-                    if !text.contains(name) {
-                        return Some(text);
-                    }
-                    Some(text.replace(name, value.as_ref()?))
-                })
+            names.iter().try_fold(part.clone(), |text, (name, value)| {
+                if !text.contains(name) {
+                    return Some(text);
+                }
+                Some(text.replace(name, value.as_ref()?))
+            })
         });
         let command = filled.collect::<Vec<_>>().join(" ");
         let command = command.strip_prefix(known::QUESTION).unwrap_or(&command);

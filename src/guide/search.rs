@@ -1,11 +1,14 @@
 //! Words, searched in all pages and in the errors of the programs that these explain.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
-use super::alias::ALIASES;
+use serde::Deserialize;
+
 use super::known;
 use super::topics::TOPICS;
 use crate::diag::RULES;
+use crate::report::json::PageMatchRow;
 
 /// Maximum number of pages that a search returns.
 pub(crate) const MAX_MATCHES: usize = 5;
@@ -13,37 +16,45 @@ pub(crate) const MAX_MATCHES: usize = 5;
 /// Maximum number of words that are searched, so that a pasted log does not take long.
 const MAX_WORDS: usize = 32;
 
-/// A page that has searched words.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PageMatch {
-    /// The name of the rule or topic.
-    pub(crate) name: &'static str,
-    /// The subject of the page, without a period.
-    pub(crate) summary: &'static str,
-    /// The line that has most of the words.
-    pub(crate) line: String,
+/// Words, a file of data.
+pub(super) static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("words.json")).expect("a test reads the words")
+});
+
+#[derive(Deserialize)]
+pub(super) struct Words {
+    /// Words that users type, with the pages that answer them, the most likely one first. Words are in lower case,
+    /// with hyphens, and in the singular.
+    pub(super) aliases: BTreeMap<String, Vec<String>>,
+    /// Words that the programs and the pages use for one thing.
+    synonyms: BTreeMap<String, String>,
+    /// Words that are in every page and say nothing about a subject.
+    common: Vec<String>,
 }
 
-/// Words that are in every page and say nothing about a subject.
-pub(crate) const COMMON: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "cannot", "do", "does", "doesn", "don",
-    "for", "from", "has", "have", "how", "i", "if", "in", "is", "it", "its", "my", "no", "not",
-    "of", "on", "or", "so", "t", "that", "the", "there", "this", "to", "was", "what", "when",
-    "where", "which", "why", "with", "you",
-];
+/// Returns the names of all pages.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    let rules = RULES.iter().map(|rule| rule.name);
+    TOPICS.iter().map(|topic| topic.name).chain(rules)
+}
 
-/// Words that the programs and the pages use for one thing.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("checksum", "hash"),
-    ("digest", "hash"),
-    ("sha256", "hash"),
-    ("missing", "incomplete"),
-    ("login", "credential"),
-    ("password", "credential"),
-    ("plugin", "provider"),
-    ("yank", "withdrawn"),
-    ("upgrade", "update"),
-];
+/// Returns the name of the page that a word means: that of a rule or topic, however it is spelled, or of an
+/// alias.
+pub(crate) fn page_named(word: &str) -> Option<&'static str> {
+    let word = word.trim().to_lowercase().replace(['_', ' '], "-");
+    // Both `mirror` and `mirrors` are typed, and the table has one of them.
+    let singular = word.strip_suffix('s').unwrap_or(&word);
+    let aliases = &WORDS.aliases;
+    names().find(|name| *name == word).or_else(|| {
+        let pages = aliases.get(&word).or_else(|| aliases.get(singular))?;
+        Some(&*pages[0])
+    })
+}
+
+/// Returns true for a word that says nothing about a subject.
+pub(crate) fn is_common(word: &str) -> bool {
+    WORDS.common.iter().any(|common| common == word)
+}
 
 /// The places of a page in which words are searched, with how much a word counts there.
 const NAME: f64 = 8.0;
@@ -80,7 +91,7 @@ struct SearchTerm {
 }
 
 /// Finds the pages that have most of the words, the best first.
-pub(crate) fn search(text: &str) -> Vec<PageMatch> {
+pub(crate) fn search(text: &str) -> Vec<PageMatchRow> {
     let topics = TOPICS
         .iter()
         .map(|topic| SearchedPage::of(topic.name, topic.summary, topic.page));
@@ -90,12 +101,12 @@ pub(crate) fn search(text: &str) -> Vec<PageMatch> {
     // Some 100 pages of 50 lines are read anew for each search: a few milliseconds, and no index to keep.
     let pages: Vec<SearchedPage> = topics.chain(rules).collect();
     let terms = terms(text, &pages);
-    let mut found: Vec<(f64, PageMatch)> = pages
+    let mut found: Vec<(f64, PageMatchRow)> = pages
         .iter()
         .filter_map(|page| page.matched(&terms))
         .collect();
     // Pages that fit equally well stand in the order of their names, so that output is the same on every run.
-    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.name.cmp(b.1.name)));
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.page.cmp(b.1.page)));
     found.truncate(MAX_MATCHES);
     found.into_iter().map(|(_, found)| found).collect()
 }
@@ -103,22 +114,17 @@ pub(crate) fn search(text: &str) -> Vec<PageMatch> {
 /// Splits a text into the words that are searched, each with how rare it is.
 fn terms(text: &str, pages: &[SearchedPage]) -> Vec<SearchTerm> {
     let all = words(text);
-    let is_common = |word: &String| COMMON.contains(&word.as_str());
     // A question such as `why not` has nothing else to search for.
-    let keeps_common = all.iter().all(is_common);
+    let keeps_common = all.iter().all(|word| is_common(word));
     all.into_iter()
         .filter(|word| keeps_common || !is_common(word))
         // A single letter is a name in an example.
         .filter(|word| word.chars().nth(1).is_some())
         .take(MAX_WORDS)
         .map(|word| {
-            let synonym = SYNONYMS
-                .iter()
-                .find(|(other, _)| *other == word)
-                .map(|(_, synonym)| *synonym);
             let mut term = SearchTerm {
+                synonym: WORDS.synonyms.get(&word).map(String::as_str),
                 word,
-                synonym,
                 rarity: 1.0,
             };
             let with = pages
@@ -155,13 +161,21 @@ impl SearchTerm {
 
 impl SearchedPage {
     fn of(name: &'static str, summary: &'static str, page: &str) -> Self {
-        let aliases = ALIASES
-            .iter()
-            .filter(|(_, pages)| pages.contains(&name))
-            .map(|(alias, pages)| (*alias, if pages[0] == name { ALIAS } else { SUMMARY }));
+        let aliases = WORDS.aliases.iter().filter_map(|(alias, pages)| {
+            let at = pages.iter().position(|page| page == name)?;
+            Some((&**alias, if at == 0 { ALIAS } else { SUMMARY }))
+        });
+        // A text beside a title says more than the title, which other errors have as well.
         let printed = known::all()
+            .iter()
             .filter(|known| known.page == name)
-            .flat_map(known::KnownError::printed);
+            .flat_map(|known| {
+                if known.says.is_empty() {
+                    &known.titles
+                } else {
+                    &known.says
+                }
+            });
         let mut in_example = false;
         let text = page.lines().map(|line| {
             let heading = line.trim_start_matches('#');
@@ -194,7 +208,7 @@ impl SearchedPage {
     }
 
     /// Returns how well the page fits, and the line that fits best; nothing if it lacks most of the words.
-    fn matched(&self, terms: &[SearchTerm]) -> Option<(f64, PageMatch)> {
+    fn matched(&self, terms: &[SearchTerm]) -> Option<(f64, PageMatchRow)> {
         let mut score = 0.0;
         let mut covered = 0.0;
         let mut wanted = 0.0;
@@ -232,8 +246,8 @@ impl SearchedPage {
             }
         }
         let coverage = covered / wanted;
-        let found = PageMatch {
-            name: self.name,
+        let found = PageMatchRow {
+            page: self.name,
             summary: self.summary,
             line: line.map_or_else(|| self.summary.to_owned(), |line| line.shown.clone()),
         };

@@ -8,10 +8,8 @@ mod text_symptoms;
 use crate::cli::args::Common;
 use crate::cli::{Command, FINDINGS, Look, Stderr, World};
 use crate::diag::{Area, RULES, Rule, nearest};
-use crate::guide::alias::{names, page_named};
-use crate::guide::search::{COMMON, search};
+use crate::guide::search::{is_common, names, page_named, search};
 use crate::guide::{TOPICS, Topic};
-use crate::report::json::PageMatchRow;
 use crate::report::{CommandResult, Failure, ResultSubject, Sentence, TextBlock, json};
 pub(in crate::cli) use args::ExplainArgs;
 
@@ -103,14 +101,7 @@ fn named_pages(pages: Vec<&'static str>) -> CommandResult {
 
 /// Searches all pages for words; the answer is bad if no page has them.
 fn found_pages(words: &str) -> CommandResult {
-    let rows: Vec<PageMatchRow> = search(words)
-        .into_iter()
-        .map(|found| PageMatchRow {
-            page: found.name,
-            summary: found.summary,
-            line: found.line,
-        })
-        .collect();
+    let rows = search(words);
     let remark = match (rows.is_empty(), meant(words).as_slice()) {
         (false, _) => "`lockctl explain NAME` shows a page".to_owned(),
         (true, []) => "`lockctl explain` lists all topics and rules".to_owned(),
@@ -152,7 +143,7 @@ fn meant(name: &str) -> Vec<&'static str> {
     // No name is near in its spelling; names that share words are offered instead.
     let words: Vec<&str> = name
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !COMMON.contains(word))
+        .filter(|word| !is_common(word))
         .collect();
     let common = |other: &str| other.split('-').filter(|word| words.contains(word)).count();
     let most = names().map(common).max().unwrap_or_default();

@@ -165,7 +165,7 @@ impl VerifiedHere {
                 }
                 _ => None,
             });
-        let is_cause = |finding: &Finding| known.causes.contains(&finding.diagnostic.code);
+        let is_cause = |finding: &Finding| known.shows(finding.diagnostic.code);
         shown
             .filter(|finding| match (&finding.provider, entry) {
                 (Some(provider), Some(entry)) => provider == entry,
@@ -219,9 +219,9 @@ impl Explainer<'_> {
         let Some(known) = explained.known else {
             return row;
         };
-        row.symptom = Some(known.name);
-        row.meaning = Some(known.meaning);
-        row.page = Some(known.page);
+        row.symptom = Some(&*known.name);
+        row.meaning = Some(&*known.meaning);
+        row.page = Some(&*known.page);
         let command = explained.command(known, self.flavor);
         row.command = command.map(|command| self.as_typed(&command));
         row.is_question = known.is_question();
@@ -229,7 +229,7 @@ impl Explainer<'_> {
             .provider
             .as_ref()
             .and_then(|provider| self.here?.entry(provider));
-        if known.causes.contains(&rules::MIRROR_LACKS_VERSION) {
+        if known.shows(rules::MIRROR_LACKS_VERSION) {
             self.add_mirrors(&mut row, subject, entry.is_some());
         }
         let Some(here) = self.here else { return row };

@@ -389,24 +389,24 @@ fn commands_of_symptoms_end_them() {
             .insert(format!("{}: {}", symptom.name, words.join(" ")));
         if let Some(word) = words.iter().find(|word| is_placeholder(word)) {
             tally.fail(
-                symptom.name,
+                &symptom.name,
                 format!("{words:?} has the literal word {word}"),
             );
         } else if words[0] != "lockctl" {
             run(
-                symptom.name,
+                &symptom.name,
                 &Stage::new(Lab::new()),
                 &words,
                 false,
                 &mut tally,
             );
         } else if symptom.is_question() == acts_on_a_root(&words) {
-            tally.fail(symptom.name, format!("is {words:?} a question?"));
+            tally.fail(&symptom.name, format!("is {words:?} a question?"));
         } else {
             let args: Vec<&str> = words[1..].iter().map(String::as_str).collect();
             let outcome = Lab::new().run(&args);
             if outcome.stderr.contains("--help") {
-                tally.fail(symptom.name, format!("{words:?}: {}", outcome.stderr));
+                tally.fail(&symptom.name, format!("{words:?}: {}", outcome.stderr));
             }
         }
         if words[0] != "lockctl" || symptom.is_question() {
@@ -415,17 +415,17 @@ fn commands_of_symptoms_end_them() {
         let rule = SYMPTOMS.iter().find(|(name, _)| *name == symptom.name);
         let stage = rule.and_then(|(_, rule)| of_page(rule));
         let (Some((_, rule)), Some(mut stage)) = (rule, stage) else {
-            tally.fail(symptom.name, "it has no scene".to_owned());
+            tally.fail(&symptom.name, "it has no scene".to_owned());
             continue;
         };
         if let Some(words) = explained(symptom, &mut stage.lab, &mut tally) {
             tally
                 .commands
                 .insert(format!("{}: {}", symptom.name, words.join(" ")));
-            run(symptom.name, &stage, &words, true, &mut tally);
+            run(&symptom.name, &stage, &words, true, &mut tally);
             if found(rule, &stage).0 {
                 tally.fail(
-                    symptom.name,
+                    &symptom.name,
                     format!("{rule} is still there after {words:?}"),
                 );
             }
@@ -439,8 +439,8 @@ fn explained(symptom: &known::KnownError, lab: &mut Lab, tally: &mut Tally) -> O
     let title = symptom
         .titles
         .first()
-        .unwrap_or(&"Failed to install provider");
-    let text = symptom.says.first().copied().unwrap_or_default();
+        .map_or("Failed to install provider", |title| title);
+    let text = symptom.says.first().map_or("", |text| text);
     let text = text.replace('…', "example.com/acme/greeter 1.2.0");
     let output = format!(
         "Error: {title}\n\nprovider example.com/acme/greeter 1.2.0 for linux_amd64: {text}\n"
@@ -450,7 +450,7 @@ fn explained(symptom: &known::KnownError, lab: &mut Lab, tally: &mut Tally) -> O
     let document: Value = serde_json::from_str(&json).unwrap();
     let row = &document["symptoms"][0];
     if row["symptom"] != symptom.name {
-        tally.fail(symptom.name, format!("it is taken for {}", row["symptom"]));
+        tally.fail(&symptom.name, format!("it is taken for {}", row["symptom"]));
         return None;
     }
     let command = row["command"]
