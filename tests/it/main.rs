@@ -36,7 +36,6 @@ mod pictures;
 mod recipes;
 mod recorded_scenarios;
 mod registry_cases;
-mod registry_double;
 mod release_files;
 mod remote_modules;
 mod replay;
