@@ -442,8 +442,7 @@ fn a_snapshot_of_what_is_locked_is_uploaded() {
         assert_eq!(run.code, Some(0), "{}", run.output);
         run.output
     };
-    let output = snapshot(&[]);
-    output.has("Uploaded a snapshot to the dependency graph\n");
+    snapshot(&[]).has("Uploaded a snapshot to the dependency graph\n");
     let sent = pull.api.state().snapshots.remove(0);
     assert_eq!(sent["sha"], *pull.head);
     assert_eq!(sent["ref"], "refs/pull/7/merge");
@@ -453,17 +452,14 @@ fn a_snapshot_of_what_is_locked_is_uploaded() {
     pull.requests();
     let fork = snapshot(&[("LOCKCTL_HEAD_REPOSITORY", "stranger/repo")]);
     fork.has("comes from a fork");
-    let missing = snapshot(&[("LOCKCTL", "/nonexistent/lockctl")]);
-    missing.has("lockctl is not installed");
+    snapshot(&[("LOCKCTL", "/nonexistent/lockctl")]).has("lockctl is not installed");
     assert_eq!(pull.requests().len(), 0);
     pull.api.state().refuse_writing = Some(403);
-    let refused = snapshot(&[]);
-    refused.has("permission `contents: write` (HTTP 403)");
+    snapshot(&[]).has("permission `contents: write` (HTTP 403)");
     pull.requests();
     // A root that cannot be read would vanish from the graph.
     pull.repo.write("live/.terraform.lock.hcl", "provider {");
-    let broken = snapshot(&[]);
-    broken.has("lockctl could not make it");
+    snapshot(&[]).has("lockctl could not make it");
     std::fs::remove_file(pull.repo.path().join("live/.terraform.lock.hcl")).unwrap();
     std::os::unix::fs::symlink("../note", pull.repo.path().join("live/.terraform.lock.hcl"))
         .unwrap();

@@ -1,5 +1,6 @@
 //! What tests say of texts and of the output of commands.
 
+use serde_json::Value;
 use snapbox::IntoData;
 
 use crate::lab::Outcome;
@@ -38,6 +39,12 @@ impl Outcome {
     pub(crate) fn exits(self, code: u8) -> Self {
         assert_eq!(self.code, code, "{self:#?}");
         self
+    }
+
+    /// The document on standard output.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:#?}"))
     }
 
     #[track_caller]

@@ -159,7 +159,7 @@ fn no_branch_chooses_by_which_rules_it_is_checked() {
         "hashicorp/evil is required but not locked",
         "the rules of Terraform apply, as before",
     ] {
-        assert!(outcome.stdout.contains(part), "{part}: {outcome:#?}");
+        outcome.stdout_has(part);
     }
     // A file that names the program for other tools is that of the base, too.
     repo.remove(&format!("live/b/{LOCK}"));
@@ -234,8 +234,7 @@ fn a_package_that_is_committed_proves_nothing() {
         }
         let outcome = repo.run(&["verify", "live/b"]);
         assert_eq!(outcome.code, 0, "{outcome:#?}");
-        let verified = "1 installed package verified";
-        outcome.stdout_has(verified);
+        outcome.stdout_has("1 installed package verified");
         repo.commit("evil");
         for args in [
             &["verify", "live/b"][..],
@@ -281,8 +280,7 @@ fn no_link_hides_a_change_of_a_lock_file() {
     std::fs::write(&secret, "hunter2 hunter2").unwrap();
     for args in [&["diff"][..], &["diff", "HEAD~...HEAD"]] {
         let outcome = repo.run(args);
-        let said = format!("{}{}", outcome.stdout, outcome.stderr);
-        said.lacks("hunter2");
+        format!("{}{}", outcome.stdout, outcome.stderr).lacks("hunter2");
     }
 }
 
@@ -323,8 +321,7 @@ fn no_directory_takes_the_place_of_a_revision() {
     }
     let outcome = repo.run(&["diff", "main", "feature"]);
     assert_eq!(outcome.code, 2, "{outcome:#?}");
-    let title = "error: main and feature are paths as well as revisions";
-    outcome.stderr_has(title);
+    outcome.stderr_has("error: main and feature are paths as well as revisions");
     for args in [["diff", "./main", "./feature"], ["diff", "main", "live/a"]] {
         let outcome = repo.run(&args);
         assert_eq!(outcome.code, 0, "{outcome:#?}");
@@ -392,7 +389,7 @@ fn no_value_of_the_environment_is_shown() {
     ];
     for (name, file, text) in cases {
         let mut lab = Lab::new();
-        lab.env.vars.insert(name.to_owned(), "hunter2".into());
+        lab.set(name, "hunter2");
         let lock = ENTRY.replace("terraform init", "tofu init");
         lab.write(&format!("live/{LOCK}"), lock);
         lab.write(&format!("live/{file}"), &text);

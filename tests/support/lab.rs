@@ -71,6 +71,12 @@ impl Lab {
         }
     }
 
+    /// Sets a variable of the environment.
+    #[allow(dead_code, reason = "not every test binary sets one")]
+    pub(crate) fn set(&mut self, name: &str, value: impl Into<OsString>) {
+        self.env.vars.insert(name.to_owned(), value.into());
+    }
+
     #[allow(dead_code, reason = "not every test binary asks for it")]
     pub(crate) fn dir(&self) -> &std::path::Path {
         self.dir.path()

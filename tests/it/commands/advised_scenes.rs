@@ -56,10 +56,8 @@ fn asking((registry, lab): (Registry, Lab), finds: &[&str]) -> Stage {
 /// A root that is locked for two platforms from a registry, which then has other habits.
 fn locked(knobs: &serde_json::Value) -> (Registry, Lab) {
     let (registry, lab) = with_registry(DEMO);
-    assert_exit(
-        &lab.run(&[&["lock", "--flavor", "terraform@1.11"], TWO].concat()),
-        0,
-    );
+    lab.run(&[&["lock", "--flavor", "terraform@1.11"], TWO].concat())
+        .exits(0);
     registry.reset(knobs);
     (registry, lab)
 }
@@ -102,9 +100,7 @@ fn configured(rc: &str, finds: &[&str]) -> Stage {
     let mut lab = simple();
     lab.write("rc", rc);
     let path = lab.path("rc");
-    lab.env
-        .vars
-        .insert("TF_CLI_CONFIG_FILE".to_owned(), path.into());
+    lab.set("TF_CLI_CONFIG_FILE", path);
     Stage::new(lab).found_by(finds)
 }
 
@@ -405,16 +401,14 @@ pub(super) const SCENES: &[Scene] = &[
             };
             registry.set_dates("acme/demo", version, dates);
         }
-        assert_exit(
-            &lab.run(&[
-                "lock",
-                "--flavor",
-                "terraform@1.11",
-                "--platform",
-                "linux_amd64",
-            ]),
-            0,
-        );
+        lab.run(&[
+            "lock",
+            "--flavor",
+            "terraform@1.11",
+            "--platform",
+            "linux_amd64",
+        ])
+        .exits(0);
         lab.write(".lockctl.hcl", "policy {\n  min_age = \"7d\"\n}\n");
         Some(asking((registry, lab), UPSTREAM))
     }),

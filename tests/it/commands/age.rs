@@ -113,7 +113,7 @@ fn programs_read_every_date_with_its_source() {
     };
     registry.set_dates("acme/demo", "1.2.0", dates);
     let outcome = lock(&lab, &["--format", "json"]).exits(0);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     let provider = &said["roots"][0]["providers"][0];
     assert_eq!(provider["version"], "1.1.0");
     let sources = |dates: &Value| -> Vec<String> {
@@ -257,8 +257,7 @@ fn update_moves_to_what_is_old_enough() {
     }
     lab.write(LOCK, &start);
     let outcome = update(&lab, &["acme/demo@1.2.0"]);
-    let text = undated(&outcome.stderr, &[3 * DAY, -4 * DAY]);
-    text.reads(str![[r#"
+    undated(&outcome.stderr, &[3 * DAY, -4 * DAY]).reads(str![[r#"
 error: no version of registry.terraform.io/acme/demo that may be selected is at least 7 days old
   cause: 1.2.0: signed DAY-A, 3 days ago; old enough on DAY-B
   cause: required in main.tf:5 ("~> 1.0")
@@ -387,8 +386,7 @@ fn verify_finds_what_is_locked_and_too_young() {
     assert_exit(&verify(&lab, &[]), 0);
     lab.write(".lockctl.hcl", WEEK);
     let outcome = verify(&lab, &[]).exits(1);
-    let text = undated(&outcome.stdout, &[3 * DAY, -4 * DAY]);
-    text.reads(str![[r#"
+    undated(&outcome.stdout, &[3 * DAY, -4 * DAY]).reads(str![[r#"
 error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 7 days, the least age that .lockctl.hcl allows
  --> .terraform.lock.hcl:5:17
   |
@@ -416,7 +414,7 @@ error[release-too-young]: registry.terraform.io/acme/demo 1.2.0 is younger than 
     registry.set_dates("acme/demo", "1.2.0", dates);
     assert_exit(&verify(&lab, &[]), 1);
     let without = verify(&lab, &["--format", "json"]);
-    let said: Value = serde_json::from_str(&without.stdout).unwrap();
+    let said = without.json();
     assert_eq!(said["roots"][0]["findings"][0]["rule"], "release-too-young");
     // Who leaves out the policy asks no more than without one.
     registry.reset(&json!({}));
@@ -448,8 +446,7 @@ fn show_lists_dates() {
     registry.set_dates("acme/demo", "1.2.0", dates);
     let outcome = lab.run(&["show", "--upstream", "-v"]).exits(0);
     let text = undated(&outcome.stdout, &[3 * DAY, 2 * DAY]);
-    let lines = text.lines().take(5).collect::<Vec<_>>().join("\n");
-    lines.reads(str![[r#"
+    text.lines().take(5).collect::<Vec<_>>().join("\n").reads(str![[r#"
 PROVIDER   VERSION  CONSTRAINTS  h1  zh  other  KNOWN PLATFORMS  LATEST DATE
 acme/demo  1.2.0    ~> 1.0       1   4   0      linux_amd64      checksum list changed DAY-B, 2 days ago
 acme/demo 1.2.0

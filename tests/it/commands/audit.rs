@@ -250,8 +250,7 @@ fn a_database_that_is_not_in_order_is_no_clean_answer() {
     let run = |db: &str| lab.run(&["audit", "--db", db]);
     run("nothing").exits(2);
     lab.write("empty/x.txt", "");
-    let empty = run("empty").exits(2);
-    empty.stderr_has("empty has no advisories");
+    run("empty").exits(2).stderr_has("empty has no advisories");
     let broken = "broken/GO-1.json";
     lab.write(broken, "{");
     let outcome = run("broken").exits(2);

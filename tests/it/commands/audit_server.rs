@@ -117,9 +117,7 @@ fn answer(
 fn lab() -> Lab {
     let mut lab = Lab::new();
     let home = lab.path("home");
-    lab.env
-        .vars
-        .insert("LOCKCTL_CACHE_DIR".to_owned(), home.into());
+    lab.set("LOCKCTL_CACHE_DIR", home);
     lab.write(LOCK, lock_of(&[("acme/custom", "5.4.0", "")]));
     lab
 }
@@ -282,9 +280,7 @@ fn other_commands_mark_versions_with_kept_advisories() {
     std::fs::rename(here.path(), kept.join(&public.value()[..16])).unwrap();
     for args in [&diff[..], &outdated] {
         assert_eq!(rows(args)["advisories"], json!(["GO-1999-0003"]));
-        let outcome = lab.run(args);
-        let warning = "warning: acme/custom 5.4.0 has known vulnerabilities: GO-1999-0003; see `lockctl audit`";
-        outcome.stderr_has(warning);
+        lab.run(args).stderr_has("warning: acme/custom 5.4.0 has known vulnerabilities: GO-1999-0003; see `lockctl audit`");
     }
     // A version that the advisory does not concern is not marked.
     let back = ["diff", LOCK, "old.hcl"];

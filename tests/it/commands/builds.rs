@@ -122,7 +122,7 @@ acme/lab  1.0.0    go1.22.3  github.com/acme/terraform-provider-lab v1.0.0  0123
     assert_eq!(outcome.stderr, "");
     assert!(registry.requests().is_empty());
     let outcome = run(&lab, &["show", "--build", "--format", "json"]);
-    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let document = outcome.json();
     let build = &document["roots"][0]["providers"][0]["build"];
     assert_eq!(
         (&build["same_commit"], &build["same_modules"]),
@@ -158,10 +158,7 @@ note: the contents of 2 packages are not known; `lockctl show --build --contents
         assert_eq!(downloads(&registry), 2);
     }
     assert_eq!(lab.read(LOCK), before);
-    assert_exit(
-        &run(&lab, &["show", "--build", "--contents", "--offline"]),
-        2,
-    );
+    run(&lab, &["show", "--build", "--contents", "--offline"]).exits(2);
     assert_exit(&run(&lab, &["show", "--contents"]), 2);
 }
 
@@ -270,10 +267,7 @@ warning  acme/lab  1.0.0 → 1.1.0  upgraded (minor), constraints-changed  the c
 1 provider upgraded with new constraints; warning: acme/lab
 
 "#]]);
-    assert_exit(
-        &run(&lab, &["diff", "old.hcl", LOCK, "--fail-on", "warning"]),
-        1,
-    );
+    run(&lab, &["diff", "old.hcl", LOCK, "--fail-on", "warning"]).exits(1);
     let outcome = run(&lab, &["diff", "old.hcl", LOCK, "--format", "json"]);
     let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
     let builds = &document["files"][0]["changes"][0]["builds"];

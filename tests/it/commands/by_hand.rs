@@ -95,8 +95,7 @@ fn a_zh_in_upper_case_is_written_in_lower_case() {
     assert_exit(&lab.run(&lock), 1);
     lab.write(LOCK, listed.replace(LINUX, &LINUX.to_ascii_uppercase()));
     let outcome = lab.run(&["verify", "--only", "file"]).exits(1);
-    let advice = "= help: write its digits in lower case\n";
-    outcome.stdout_has(advice);
+    outcome.stdout_has("= help: write its digits in lower case\n");
     lab.write(LOCK, listed);
     assert_exit(&lab.run(&lock), 0);
     assert_eq!(lab.read(LOCK), good);
@@ -134,8 +133,7 @@ fn a_zh_that_a_registry_does_not_list_is_taken_out() {
             outcome.stdout_has(advice);
             lab.write(LOCK, cleared(&bad));
         } else {
-            let advice = "run `lockctl lock . --repair`, which takes it out";
-            outcome.stdout_has(advice);
+            outcome.stdout_has("run `lockctl lock . --repair`, which takes it out");
             // Without the hash `lock` refuses the package.
             lab.write(LOCK, bad.replace(&format!("    \"zh:{other}\",\n"), ""));
             assert_exit(&lab.run(&[&["lock"], &platform[..]].concat()), 1);

@@ -12,7 +12,7 @@ use crate::texts::Text as _;
 /// Reads what a command prints with `--format json`, as far as it is about the store.
 pub(super) fn json(lab: &Lab, args: &[&str], code: u8) -> Value {
     let outcome = lab.run(&[args, &["--format", "json"]].concat()).exits(code);
-    let mut json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let mut json = outcome.json();
     json["store"].take()
 }
 
@@ -34,18 +34,14 @@ error: there is no directory for facts about packages
 "#]]);
     assert_eq!(outcome.stdout, "");
     let stated = lab.path("some where");
-    lab.env
-        .vars
-        .insert("LOCKCTL_CACHE_DIR".to_owned(), stated.clone().into());
+    lab.set("LOCKCTL_CACHE_DIR", stated.clone());
     let outcome = lab.run(&["cache", "dir", "--color", "always"]).exits(0);
     assert_eq!((&*outcome.stdout, &*outcome.stderr), ("some where\n", ""));
     assert_eq!(json(&lab, &["cache", "dir"], 0)["dir"], "some where");
     assert!(!stated.exists(), "to name it does not make it");
     // Whatever reads it may be elsewhere.
     lab.env.current_dir = "top".into();
-    lab.env
-        .vars
-        .insert("LOCKCTL_CACHE_DIR".to_owned(), "relative".into());
+    lab.set("LOCKCTL_CACHE_DIR", "relative");
     assert_eq!(lab.run(&["cache", "dir"]).stdout, "/top/relative\n");
 }
 
@@ -163,9 +159,7 @@ fn an_export_for_lock_files_holds_what_they_need_whoever_writes_it() {
             };
             lab.write("one.txt", facts);
             let dir = lab.path(&format!("store-{machine}"));
-            lab.env
-                .vars
-                .insert("LOCKCTL_CACHE_DIR".to_owned(), dir.into());
+            lab.set("LOCKCTL_CACHE_DIR", dir);
             assert_exit(&lab.run(&["cache", "import", "one.txt"]), 0);
             let args = ["cache", "export", &file, "-r", "--imported"];
             assert_exit(&lab.run(&args), 0);

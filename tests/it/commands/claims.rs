@@ -72,7 +72,7 @@ fn what_is_stated_of_other_platforms_is_written_and_called_claimed() {
 
     // JSON names the source of each.
     let outcome = lab.run(&[&TOFU[..], &["--format", "json"]].concat());
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let hashes = json["roots"][0]["providers"][0]["hashes"].as_array();
     let hashes = hashes.unwrap().iter();
     let claimed: Vec<&Value> = hashes
@@ -124,9 +124,7 @@ fn a_project_says_how_far_statements_count() {
 fn enforced_validation_takes_nothing_that_is_stated() {
     let (registry, mut lab) = with_registry(DEMO);
     registry.reset(&lies("darwin_arm64 h1:"));
-    lab.env
-        .vars
-        .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "true".into());
+    lab.set("OPENTOFU_ENFORCE_GPG_VALIDATION", "true");
     let outcome = lab.run(&TOFU).exits(0);
     assert_eq!(h1(&lab.read(LOCK)), [own_h1("linux_amd64")]);
     outcome.stderr_lacks("claimed");
@@ -173,8 +171,7 @@ fn attack_a_false_h1_of_an_unwanted_platform() {
     let (registry, lab) = with_registry(DEMO);
     registry.reset(&lies("darwin_arm64 h1:"));
     let outcome = lab.run(&TOFU).exits(0);
-    let said = "claimed by registry.opentofu.org, and nothing proves";
-    outcome.stderr_has(said);
+    outcome.stderr_has("claimed by registry.opentofu.org, and nothing proves");
     assert!(!h1(&lab.read(LOCK)).contains(&own_h1("darwin_arm64")));
     assert!(h1(&lab.read(LOCK)).len() > 1);
 
@@ -286,7 +283,7 @@ fn verify_says_which_hashes_are_only_claimed() {
     ];
     lab.run(&verify).exits(0).stdout_has("hashes-claimed");
     let name = "OPENTOFU_ENFORCE_GPG_VALIDATION";
-    lab.env.vars.insert(name.into(), "true".into());
+    lab.set(name, "true");
     lab.run(&verify).exits(0).stdout_lacks("hashes-claimed");
     lab.env.vars.remove(name);
     registry.reset(&lies("darwin_arm64 zh:"));
@@ -311,8 +308,7 @@ fn a_stated_h1_that_is_missing_is_a_finding_and_hides_none() {
         lab.run(&[&args[..], more].concat())
     };
     let offline = verify(&[]).exits(0);
-    let counted = "complete by count; 1 provider, h1: hashes for 2 platforms";
-    offline.stdout_has(counted);
+    offline.stdout_has("complete by count; 1 provider, h1: hashes for 2 platforms");
 
     let outcome = verify(&["--upstream"]).exits(1);
     outcome.stdout_has("[platforms-incomplete]");

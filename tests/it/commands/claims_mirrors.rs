@@ -83,14 +83,11 @@ fn what_a_trusted_mirror_states_is_written_and_called_claimed() {
     let (registry, lab) = with_trusted(DEMO, json!({}));
     let outcome = lab.run(&TOFU).exits(0);
     assert_eq!(recorded(&lab), all(&["h1", "zh"], &PLATFORMS));
-    let claimed = "6 hashes of 1 provider are claimed by MIRROR/mirror/";
-    let said = said(&registry, &outcome);
-    said.has(claimed);
+    said(&registry, &outcome).has("6 hashes of 1 provider are claimed by MIRROR/mirror/");
     // `nm-trust-enforce`, `nm-trust-other-host`: only what the own package has.
     std::fs::remove_file(lab.path(LOCK)).unwrap();
-    let enforced = "OPENTOFU_ENFORCE_GPG_VALIDATION".to_owned();
     let mut strict = lab;
-    strict.env.vars.insert(enforced, "true".into());
+    strict.set("OPENTOFU_ENFORCE_GPG_VALIDATION", "true");
     assert_exit(&strict.run(&TOFU), 0);
     assert_eq!(recorded(&strict), all(&["h1", "zh"], &["linux_amd64"]));
     let config = DEMO.replace("acme/demo", "example.com/acme/demo");
@@ -122,8 +119,7 @@ fn attack_the_zip_of_another_platform() {
     let foreign = "terraform-provider-demo_1.0.0_linux_arm64.zip";
     let (_registry, lab) = with_trusted(DEMO, json!({"archives/linux_amd64/url": foreign}));
     let outcome = lab.run(&TOFU).exits(2);
-    let cause = "the package has none of the hashes that the mirror states";
-    outcome.stderr_has(cause);
+    outcome.stderr_has("the package has none of the hashes that the mirror states");
     assert!(!lab.path(LOCK).exists());
 }
 
@@ -200,6 +196,5 @@ fn attack_an_h1_is_slipped_in_for_a_mirror_to_come() {
     // says what that means.
     let outcome = lab.run(&[&direct[..], &["--fs-mirror", "mirror", "--dry-run"]].concat());
     assert_exit(&outcome, 0);
-    let warning = "a package of the mirror does not match the lock file";
-    outcome.stderr_has(warning);
+    outcome.stderr_has("a package of the mirror does not match the lock file");
 }

@@ -167,7 +167,7 @@ error: no offered version of example.com/t/a meets the constraints "~> 1.0.0, !=
 fn programs_read_what_each_place_allows() {
     let lab = modules(OFFERED, ">= 2.0.0", &["< 2.0.0"]);
     let outcome = outdated(&lab, &["--format", "json"]).exits(2);
-    let said: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let said = outcome.json();
     let row = &said["roots"][0]["providers"][0];
     assert_eq!(row["state"], "conflict");
     assert_eq!(row["newest_allowed"], Value::Null);

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
 use snapbox::str;
 
 use super::registry::{DEMO, TWO, steady, with_registry};
@@ -161,16 +160,12 @@ note: a rewrite drops 1 comment, as Terraform and OpenTofu do
 "#]]);
     let lock = lab.read(LOCK);
     assert!(lock.starts_with("# This file is maintained automatically by \"tofu init\""));
-    assert!(
-        lock.contains("h1:AAAA"),
-        "an entry on another host stays:\n{lock}"
-    );
-    let other = "provider \"registry.terraform.io/acme/other\" {\n  version = \"1.0.0\"\n}\n";
-    lock.has(other);
+    lock.has("h1:AAAA");
+    lock.has("provider \"registry.terraform.io/acme/other\" {\n  version = \"1.0.0\"\n}\n");
 
     lab.write(LOCK, MIXED_LOCK);
     let outcome = convert(&lab, "opentofu", &["--format", "json", "--dry-run"]);
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let converted = json["roots"][0]["converted"].as_array().unwrap();
     let shown = converted.iter().map(|one| {
         let word = |field: &str| one[field].as_str().unwrap_or("-").to_owned();
@@ -222,10 +217,8 @@ error: Terraform has no provider opentofu.org/builtin/terraform
 #[test]
 fn the_state_may_keep_an_entry_where_it_is() {
     let (_registry, lab) = with_registry(DEMO);
-    assert_exit(
-        &lab.run(&[&["lock", "--no-cache", "--flavor", "opentofu"], TWO].concat()),
-        0,
-    );
+    lab.run(&[&["lock", "--no-cache", "--flavor", "opentofu"], TWO].concat())
+        .exits(0);
     let state = r#"{"version": 4, "terraform_version": "1.11.4", "serial": 1, "lineage": "a",
 "outputs": {}, "resources": [{"mode": "managed", "type": "demo_a", "name": "a",
 "provider": "provider[\"registry.opentofu.org/acme/demo\"]", "instances": []}], "check_results": null}"#;

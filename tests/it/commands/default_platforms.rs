@@ -1,7 +1,5 @@
 //! Platforms that nobody stated: each format says once for the run what only the default list wants.
 
-use serde_json::Value;
-
 use super::{LOCK, ONE_PROVIDER, assert_exit, lock, simple};
 use crate::lab::Lab;
 
@@ -68,7 +66,7 @@ fn of_packages(lab: &Lab, more: &[&str]) -> Vec<String> {
         "json",
     ];
     let outcome = lab.run(&[&args[..], more].concat());
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let findings = json["roots"][0]["findings"].as_array().unwrap();
     findings
         .iter()
@@ -88,10 +86,8 @@ fn a_package_of_a_mirror_for_a_default_platform_is_a_note() {
         of_packages(&lab, &mirror),
         ["note package-unverifiable darwin_arm64"]
     );
-    assert_exit(
-        &lab.run(&[&["verify", "--only", "packages"], &mirror[..]].concat()),
-        0,
-    );
+    lab.run(&[&["verify", "--only", "packages"], &mirror[..]].concat())
+        .exits(0);
     // Whoever states the platform wants its package.
     let stated = [&mirror[..], &["--platform", "linux_amd64,darwin_arm64"]].concat();
     assert_eq!(

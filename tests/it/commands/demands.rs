@@ -1,6 +1,6 @@
 //! What a project file demands of packages, and `lock` enforces.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use snapbox::str;
 
 use super::registry::{DEMO, lock, steady, with_registry};
@@ -38,7 +38,7 @@ error: registry.terraform.io/acme/demo 1.0.0 is signed by key KEYID, which the p
     assert_eq!(zips(&registry), 0);
 
     let json = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
-    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let said = json.json();
     let finding = &said["roots"][0]["findings"][0];
     assert_eq!(
         [&finding["rule"], &finding["file"], &finding["line"]],

@@ -49,8 +49,7 @@ fn other_bytes_are_refused_everywhere() {
     assert_ne!(outcome.code, 0);
     assert!(!lab.path(LOCK).exists());
     assert_eq!(zips_requested(&registry), 2);
-    let first = steady(&registry, &outcome.stderr);
-    first.lacks("registry.opentofu.org");
+    steady(&registry, &outcome.stderr).lacks("registry.opentofu.org");
 }
 
 /// The other registry publishes another zip, which is not downloaded.

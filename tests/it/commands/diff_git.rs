@@ -117,8 +117,7 @@ routine  registry.terraform.io/hashicorp/aws  5.31.0 → 5.40.0  upgraded (minor
     let back = repo.run(&["diff", "feature...main"]);
     assert_eq!(back.stdout, "nothing changed\n");
     let markdown = repo.run(&["diff", "main..feature", "--format", "markdown"]);
-    let tables = markdown.stdout.split("<details>").next().unwrap();
-    tables.reads(str![[r#"
+    markdown.stdout.split("<details>").next().unwrap().reads(str![[r#"
 **1 provider added, 1 removed, 1 upgraded within constraints in 4 lock files; warning: gone/.terraform.lock.hcl**
 
 **warning**: `gone/.terraform.lock.hcl`: the file was removed, so the next init selects versions anew and accepts any package
@@ -136,10 +135,7 @@ routine: `new/.terraform.lock.hcl`: the file is new
 
 "#]]);
     let json = repo.run(&["diff", "main..feature", "--format", "json"]);
-    assert!(
-        json.stdout
-            .contains(&format!("\"old_path\": \"moved/{LOCK}\""))
-    );
+    json.stdout_has(&format!("\"old_path\": \"moved/{LOCK}\""));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use lockctl::hash::Hash;
 use lockctl::store::FactOrigin;
-use serde_json::{Value, json};
+use serde_json::json;
 use snapbox::str;
 
 use super::facts::{downloads, lock, locked};
@@ -66,7 +66,7 @@ warning  acme/demo  1.0.0  hashes-removed  1 h1: was removed, so fewer platforms
 "#]]);
     assert_eq!(lab.read(LOCK), before);
     let outcome = offline(&["--format", "json"]).exits(0);
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let dropped = &json["roots"][0]["providers"][0]["dropped"];
     assert_eq!(dropped[0]["platforms"], json!(["darwin_arm64"]));
     assert_eq!(count(&lab.read(LOCK), "h1"), 1);
@@ -106,8 +106,7 @@ error: darwin_arm64 is to be dropped, but it is wanted
 fn what_nothing_proves_stays() {
     let (_registry, lab) = locked();
     let before = lab.read(LOCK);
-    let outcome = lock(&lab, &[DROP, &["--no-cache"]].concat()).exits(0);
-    outcome.stderr_eq(str![[r#"
+    lock(&lab, &[DROP, &["--no-cache"]].concat()).exits(0).stderr_eq(str![[r#"
 note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
 warning: acme/demo 1.0.0: which h1: belongs to darwin_arm64 alone is not known, so none was removed; `lockctl lock . --flavor terraform@1.11 --platform darwin_arm64` downloads the package and keeps what it holds
 
@@ -158,6 +157,5 @@ fn opentofu_adds_it_again() {
     let tofu = |more: &[&str]| lab.run(&[&["lock", "--flavor", "opentofu@1.12"], more].concat());
     assert_exit(&tofu(super::registry::TWO), 0);
     let outcome = tofu(DROP).exits(0);
-    let remark = "`tofu init` adds the removed h1: again if its registry states them";
-    outcome.stderr_has(remark);
+    outcome.stderr_has("`tofu init` adds the removed h1: again if its registry states them");
 }

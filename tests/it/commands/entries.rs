@@ -9,7 +9,7 @@ use crate::lab::Lab;
 fn found(lab: &Lab, rules: &[&str], args: &[&str]) -> Vec<String> {
     let line = [&["verify", "--format", "json"], args].concat();
     let outcome = lab.run(&line);
-    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let document = outcome.json();
     let findings = document["roots"][0]["findings"].as_array().unwrap();
     let text = |finding: &Value, name: &str| finding[name].as_str().unwrap_or("-").to_owned();
     let found = findings.iter().filter_map(|finding| {
@@ -86,19 +86,6 @@ fn an_entry_that_only_the_state_requires_is_required() {
     lab.write("terraform.tfstate", state);
     assert!(found(&lab, NOT_REQUIRED, BOTH).is_empty());
     assert_eq!(found(&lab, NOT_REQUIRED, &["--no-state"]).len(), 1);
-}
-
-#[test]
-fn an_entry_that_opentofu_takes_for_its_own_is_converted_too() {
-    let lab = Lab::new();
-    lab.write("main.tf", requiring(&["hashicorp/null"]));
-    let old = "registry.terraform.io/hashicorp/null";
-    lab.write(LOCK, entries(&[(old, &[])]));
-    let verify = ["verify", "--only", "configuration", "--flavor", "opentofu"];
-    let outcome = lab.run(&verify);
-    let taken = "run `lockctl convert . --to opentofu`, which keeps the version for \
-                 registry.opentofu.org/hashicorp/null;";
-    outcome.stdout_has(taken);
 }
 
 #[test]

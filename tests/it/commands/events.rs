@@ -46,7 +46,7 @@ fn events_come_line_by_line_and_the_result_last() {
     let again = lock(&lab, &[TWO, &["--format", "json-lines"]].concat());
     let object = lock(&lab, &[TWO, &["--format", "json"]].concat());
     let again = super::events::lines(&again.stdout).pop().unwrap();
-    let object: Value = serde_json::from_str(&object.stdout).unwrap();
+    let object = object.json();
     assert_eq!(again, object);
 }
 

@@ -130,9 +130,7 @@ fn packages_without_a_signature_leave_no_fact() {
     );
     let mut args = vec!["lock", "--fs-mirror", "mirror", "--platform", "linux_amd64"];
     let mut lab = lab;
-    lab.env
-        .vars
-        .insert("XDG_CACHE_HOME".to_owned(), lab.path("home/.cache").into());
+    lab.set("XDG_CACHE_HOME", lab.path("home/.cache"));
     assert_exit(&lab.run(&args), 0);
     args.push("--check");
     assert_exit(&lab.run(&args), 0);

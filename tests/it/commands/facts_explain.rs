@@ -29,7 +29,7 @@ fn verify(lab: &Lab, platforms: &str, more: &[&str]) -> Outcome {
 
 /// Returns the rules of the findings in a JSON result.
 fn rules(outcome: &Outcome) -> Vec<String> {
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
     let mut rules: Vec<String> = findings
         .map(|one| one["rule"].as_str().unwrap().to_owned())
@@ -113,7 +113,7 @@ fn facts_attribute_hashes_and_hide_nothing() {
         let both = "linux_amd64,darwin_arm64";
         verify(&lab, both, more).stdout_has(word);
         let json = verify(&lab, both, &[&["--format", "json"], more].concat());
-        let document: Value = serde_json::from_str(&json.stdout).unwrap();
+        let document = json.json();
         assert_eq!(document["roots"][0]["proof"], proof, "{json:#?}");
         assert_eq!(document["roots"][0]["status"], "clean", "{json:#?}");
     }
@@ -152,9 +152,7 @@ fn verify_leaves_the_store_as_it_is() {
     lab.write("main.tf", DEMO);
     let mut lab = lab;
     let home = lab.path("home");
-    lab.env
-        .vars
-        .insert("XDG_CACHE_HOME".to_owned(), home.join(".cache").into());
+    lab.set("XDG_CACHE_HOME", home.join(".cache"));
     for command in ["verify", "show"] {
         lab.run(&[command]);
         assert!(!lab.path("home").exists(), "{command}");

@@ -97,8 +97,7 @@ fn files_outside_of_the_repository_are_not_read_for_a_value() {
         }
     }
     let outcome = verify(&lab, "human", &["--flavor", "opentofu"]);
-    let reason = "values of files outside of the repository are not computed";
-    outcome.stdout_has(reason);
+    outcome.stdout_has("values of files outside of the repository are not computed");
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn root(port: u16) -> Lab {
         ("HOME", lab.path("home")),
         ("XDG_CACHE_HOME", lab.path("home/.cache")),
     ] {
-        lab.env.vars.insert(name.to_owned(), value.into());
+        lab.set(name, value);
     }
     let config = DEMO.replace("acme/demo", &format!("localhost:{port}/acme/demo"));
     lab.write("main.tf", config);

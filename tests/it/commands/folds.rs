@@ -320,23 +320,6 @@ live/b/.terraform.lock.hcl: 1 error; not everything could be checked; 1 note (-v
 }
 
 #[test]
-fn faults_in_several_places_of_a_file_have_one_row() {
-    let lab = twelve_roots();
-    lab.write(
-        "live/07/m.tf",
-        "locals {\n  a = 1\n  b = 1\n}\nlocals {\n  a = 2\n  b = 2\n}\n",
-    );
-    let outcome = verify(&lab, &["-r"]);
-    let rows: Vec<&str> = outcome
-        .stdout
-        .lines()
-        .filter(|line| line.starts_with("configuration-invalid "))
-        .collect();
-    assert_eq!(rows.len(), 1, "{}", outcome.stdout);
-    assert!(rows[0].contains("  error     1      -"), "{}", rows[0]);
-}
-
-#[test]
 fn places_of_one_cause_are_counted_where_no_provider_is_concerned() {
     let lab = Lab::new();
     for (root, modules) in [("live/a", &["m", "n"][..]), ("live/b", &["m"])] {

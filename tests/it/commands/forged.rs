@@ -57,7 +57,7 @@ fn write(lab: &Lab, text: String) {
 
 /// Returns the rules of the findings in a JSON result, sorted.
 fn rules(outcome: &Outcome) -> Vec<String> {
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let findings = json["roots"][0]["findings"].as_array().unwrap().iter();
     let mut rules: Vec<String> = findings
         .map(|one| one["rule"].as_str().unwrap().to_owned())
@@ -232,17 +232,13 @@ fn lock_judges_every_recorded_h1() {
     }
     // Without that package the hash may be that of one which this run did not see.
     std::fs::remove_dir_all(lab.path(".terraform")).unwrap();
-    let outcome = check(&[]).exits(0);
-    let kept = "note: acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong; \
-                `lockctl lock --dry-run --prove --platform all` compares all packages";
-    outcome.stderr_has(kept);
+    check(&[]).exits(0).stderr_has("note: acme/demo 1.0.0 keeps 1 h1: hash of packages that were not compared, right or wrong; \
+                `lockctl lock --dry-run --prove --platform all` compares all packages");
     assert!(!lock(&lab, TWO).stderr.contains("not compared"));
     let all = ["--dry-run", "--prove", "--platform", "all"];
     lock(&lab, &all).exits(1).stderr_has(&forged[..12]);
     // So says `verify`, which asks the registry for its list alone.
-    let asked = verify(&lab, &["--upstream"]);
-    let counted = "1 recorded h1: was not compared: ";
-    asked.stderr_has(counted);
+    verify(&lab, &["--upstream"]).stderr_has("1 recorded h1: was not compared: ");
     // What is named changes nothing of a good file.
     lab.write(LOCK, &good);
     assert_exit(&lock(&lab, &all), 0);

@@ -140,7 +140,7 @@ fn sarif_says_what_could_not_be_done() {
     assert_sarif(&log);
     let nowhere = lab.run(&["verify", "nowhere", "--format", "sarif"]);
     assert_exit(&nowhere, 2);
-    let log: Value = serde_json::from_str(&nowhere.stdout).unwrap();
+    let log = nowhere.json();
     assert_sarif(&log);
     let invocation = &log["runs"][0]["invocations"][0];
     assert_eq!(invocation["executionSuccessful"], false);
@@ -252,7 +252,7 @@ fn paths_start_from_the_top_of_the_repository_wherever_it_was_started() {
     let lab = repository();
     let files = |chdir: &str, root: &str| -> BTreeSet<String> {
         let outcome = lab.run_in(chdir, &["verify", root, "--format", "sarif"]);
-        let log: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let log = outcome.json();
         let results = log["runs"][0]["results"].as_array().unwrap().iter();
         let places = results.map(|result| &result["locations"][0]["physicalLocation"]);
         let uris = places.map(|place| place["artifactLocation"]["uri"].as_str().unwrap());

@@ -39,8 +39,7 @@ fn the_manual_page_of_a_command_is_printed() {
     program.has("lockctl-verify(1)");
     program.lacks("lockctl-help");
     let verify = page(&["verify"]);
-    let examples = "\n.SH EXAMPLES\n.nf\n  lockctl verify  ";
-    verify.has(examples);
+    verify.has("\n.SH EXAMPLES\n.nf\n  lockctl verify  ");
     let install = page(&["git", "install"]);
     let version = env!("CARGO_PKG_VERSION");
     let title = format!("\n.TH lockctl-git-install 1  \"lockctl {version}\"");

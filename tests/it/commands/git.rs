@@ -218,12 +218,10 @@ fn a_conflict_says_what_to_do_next() {
         "note: run `lockctl resolve --prefer newest`, `--prefer ours` or `--prefer theirs`, or";
     said.has(next);
     let said = repository.good("lockctl", &["resolve", "--prefer", "ours"]);
-    let next = "run `git add .terraform.lock.hcl` to mark it as resolved";
-    said.has(next);
+    said.has("run `git add .terraform.lock.hcl` to mark it as resolved");
     repository.good("git", &["add", LOCK]);
     repository.good("git", &["commit", "-qm", "merged"]);
-    let said = repository.good("lockctl", &["resolve"]);
-    said.lacks("git add");
+    repository.good("lockctl", &["resolve"]).lacks("git add");
 }
 
 /// Both branches merge each other, so the next merge has two bases, which differ.
@@ -345,7 +343,7 @@ fn a_side_that_cannot_be_parsed_loses_nothing_in_git() {
     assert_eq!(code, 1, "{said}");
     let text = repository.lock();
     for part in ["<<<<<<< ", "1.1.0", "1.x", ">>>>>>> "] {
-        assert!(text.contains(part), "{part}: {text}");
+        text.has(part);
     }
     for stage in [":2:", ":3:"] {
         repository.good("git", &["cat-file", "-e", &format!("{stage}{LOCK}")]);
@@ -417,7 +415,7 @@ fn git_shows_what_changed_in_words() {
         "-example.com/t/a h1 2 ",
         "+example.com/t/a h1 1 ",
     ] {
-        assert!(said.contains(line), "{line}: {said}");
+        said.has(line);
     }
     let broken = "provider {\n\u{1b}[31m";
     repository.commit(broken);

@@ -1,6 +1,6 @@
 //! The table of what several roots lock after a run.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use snapbox::str;
 
 use super::LOCK;
@@ -227,25 +227,6 @@ example.com/t/a (OpenTofu)   2.0.0    1      both/o2
 }
 
 #[test]
-fn a_pre_release_is_a_version_among_others() {
-    let lab = offered();
-    root(&lab, "x", &[("a", "3.0.0-rc1")], &[]);
-    root(&lab, "y", &[("a", ">= 1.0")], &[("a", "2.0.0")]);
-    root(&lab, "z", &[("a", "~> 1.0")], &[("a", "1.2.0")]);
-    let outcome = lock(&lab, &["./x", "./y", "./z"]);
-    summary(&outcome).reads(str![[r#"
-
-provider         version    roots  where
-example.com/t/a  3.0.0-rc1  1      ./x
-                 2.0.0      1      ./y
-                 1.2.0      1      ./z
-1 provider is locked at different versions
-3 roots: 3 clean
-
-"#]]);
-}
-
-#[test]
 fn programs_read_versions_and_roots() {
     let lab = offered();
     root(
@@ -257,7 +238,7 @@ fn programs_read_versions_and_roots() {
     root(&lab, "y", &[("a", "")], &[("a", "1.2.0")]);
     root(&lab, "z", &[("a", "")], &[("a", "2.0.0")]);
     let outcome = lock(&lab, &["./x", "./y", "./z", "--format", "json"]);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     assert_eq!(said["summary"]["agreed_versions"], 1);
     assert_eq!(said["summary"]["differing_versions"], 1);
     let one = &said["versions_in_use"][0];
@@ -275,51 +256,7 @@ fn programs_read_versions_and_roots() {
     );
 
     let alone = lock(&lab, &["./x", "--format", "json"]);
-    let said: Value = serde_json::from_str(&alone.stdout).unwrap();
+    let said = alone.json();
     assert_eq!(said.get("versions_in_use"), None);
     assert_eq!(said["summary"].get("agreed_versions"), None);
-}
-
-#[test]
-#[cfg_attr(
-    windows,
-    ignore = "the lab writes each backslash of an output as a slash"
-)]
-fn a_comment_has_the_table_first() {
-    let lab = offered();
-    root(&lab, "x", &[("a", "~> 1.0")], &[("a", "1.0.0")]);
-    root(&lab, "y", &[("a", "")], &[("a", "1.2.0")]);
-    root(&lab, "z", &[("gone", "")], &[]);
-    lock(&lab, &["./x", "./y", "./z", "--format", "markdown"]).exits(2).stdout_eq(str![[r#"
-| provider | version | roots | where |
-|---|---|---|---|
-| `example.com/t/a` | `1.2.0` | `1` | `./y` |
-|  | `1.0.0` | `1` | `./x` |
-
-1 provider is locked at different versions; 1 root that could not be locked is left out
-
-#### `./x`
-
-| PROVIDER | VERSION | CONSTRAINTS | STATE | PLATFORMS | HASHES |
-|---|---|---|---|---|---|
-| `example.com/t/a` | `1.0.0` | `~> 1.0` | `kept` | `1 platform` | `1 hash added` |
-
-updated ./x/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
-
-#### `./y`
-
-| PROVIDER | VERSION | CONSTRAINTS | STATE | PLATFORMS | HASHES |
-|---|---|---|---|---|---|
-| `example.com/t/a` | `1.2.0` | `any version` | `kept` | `1 platform` | `1 hash added` |
-
-updated ./y/.terraform.lock.hcl; the added hash was computed from a mirror and is not covered by a signature
-
-#### `./z`
-
-**Error**: the mirror in mirror has no package of example.com/t/gone<br>cause: required in z/main.tf:3<br>help: check the source address, or add the provider to the mirror
-
-**3 roots: 2 clean, 1 failed**
-
-
-"#]]);
 }

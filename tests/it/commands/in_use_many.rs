@@ -2,7 +2,7 @@
 
 use snapbox::str;
 
-use super::in_use::{ONE, lock, offered, program, root, summary};
+use super::in_use::{ONE, offered, program, root, summary};
 use crate::lab::Lab;
 use crate::texts::Text as _;
 
@@ -42,25 +42,6 @@ example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
             "{verbose}"
         );
     }
-}
-
-#[test]
-fn roots_that_fail_are_left_out() {
-    let lab = many();
-    root(&lab, "live/odd/bad", &[("gone", "")], &[]);
-    root(&lab, "live/odd/torn", &[("a", "")], &[("a", "2.0.0")]);
-    lab.write("live/odd/torn/main.tf", "oops");
-    let outcome = lock(&lab, &["-r", "./live"]).exits(2);
-    summary(&outcome).reads(str![[r#"
-
-provider         version  roots  where
-example.com/t/a  2.0.0    3      live/even/00, live/even/02, live/odd/01
-                 1.1.0    9      live/even/04, live/even/06, live/even/08 and 6 more
-                 1.0.0    1      live/old
-1 provider is locked at different versions, 1 at one version each; 2 roots that could not be locked are left out
-15 roots: 13 clean, 2 failed
-
-"#]]);
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_finding_has_the_range_that_it_is_about_and_the_places_that_explain_it() {
 #[track_caller]
 fn check(lab: &Lab, args: &[&str], exit: u8, figures: Value) -> Value {
     let outcome = lab.run(&[args, &["--format", "json"]].concat()).exits(exit);
-    let said: Value = serde_json::from_str(&outcome.stdout).expect("one object");
+    let said = outcome.json();
     assert_eq!(said["format_version"], "1.0");
     assert_eq!(said["command"], args[0]);
     assert_eq!(said["exit"], exit);
@@ -322,7 +322,7 @@ fn platforms_that_nothing_shows_are_null() {
     );
     let platforms = || {
         let outcome = lab.run(&["show", "--format", "json"]);
-        let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let said = outcome.json();
         said["roots"][0]["providers"][0]["platforms"].clone()
     };
     assert_eq!(platforms(), Value::Null);

@@ -38,8 +38,7 @@ fn a_block_keeps_the_preset() {
         "provider \"acme/demo\" {\n  platforms = [\"common\", \"windows_386\"]\n}\n",
     );
     let outcome = lock(&lab, &[]).exits(2);
-    let block = "write `provider \"acme/demo\" { platforms = [\"common\"] }`";
-    outcome.stderr_has(block);
+    outcome.stderr_has("write `provider \"acme/demo\" { platforms = [\"common\"] }`");
 }
 
 #[test]

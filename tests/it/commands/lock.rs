@@ -273,8 +273,7 @@ fn opentofu_takes_over_entries_of_the_other_registry() {
     );
     let args = ["--flavor", "opentofu", "--platform", "linux_amd64"];
     let check = lock(&lab, &[&args[..], &["--check"]].concat());
-    let would = "note: would be removed, since neither";
-    check.stderr_has(would);
+    check.stderr_has("note: would be removed, since neither");
     lock(&lab, &args).exits(0).stderr_eq(str![[r#"
 note: hashicorp/null 1.1.0 is available, a minor upgrade from 1.0.0
 warning: the lock file has no hash to compare with the package of hashicorp/null 1.0.0 for linux_amd64
@@ -321,10 +320,7 @@ fn opentofu_adds_no_entry_that_nothing_requires() {
         LOCK,
         "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"1.0.0\"\n}\n",
     );
-    assert_exit(
-        &lock(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]),
-        0,
-    );
+    lock(&lab, &["--flavor", "opentofu", "--platform", "linux_amd64"]).exits(0);
     assert!(
         !lab.read(LOCK).contains("registry.opentofu.org"),
         "{}",

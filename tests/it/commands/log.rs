@@ -112,7 +112,7 @@ fn json_has_every_change() {
     let Some(repo) = eventful() else { return };
     let outcome = repo.run(&["log", "hashicorp/aws", "live", "--format", "json"]);
     assert_exit(&outcome, 0);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     let root = &said["roots"][0];
     assert_eq!(root["status"], "clean");
     let broken = root["findings"].as_array().unwrap().iter();
@@ -235,7 +235,7 @@ fn without_a_root_every_lock_file_is_listed() {
 "#]]);
     assert_eq!(below(&repo, "a", &["log"]).1, outcome.stdout);
     let json = repo.run(&["log", "null", "--format", "json"]);
-    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let said = json.json();
     let roots = said["roots"].as_array().unwrap().iter();
     let counts = roots.map(|root| (&root["path"], root["providers"].as_array().unwrap().len()));
     assert_eq!(

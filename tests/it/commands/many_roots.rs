@@ -183,8 +183,7 @@ fn a_root_without_a_lock_file_is_counted() {
     let lab = roots(State::Mixed);
     for command in ["show", "fmt", "resolve"] {
         let outcome = lab.run(&[command, "-r"]).exits(0);
-        let count = "note: 200 roots; 40 of them without a lock file\n";
-        outcome.stderr_has(count);
+        outcome.stderr_has("note: 200 roots; 40 of them without a lock file\n");
         // A root that was named should have one.
         assert_exit(&lab.run(&[command, "live/team-2/002"]), 2);
     }
@@ -199,8 +198,7 @@ fn annotations_of_two_hundred_roots_are_few() {
         let args = ["verify", "-r", "--no-state", "--format", "github"];
         let outcome = lab.run(&args);
         assert_one_screen(state, &args, &outcome);
-        let more = "and 190 more annotations like this";
-        outcome.stdout_has(more);
+        outcome.stdout_has("and 190 more annotations like this");
         let markdown = lab.run(&["verify", "-r", "--no-state", "--format", "markdown"]);
         let mut depth = 0;
         let open = markdown.stdout.lines().filter(|line| {
@@ -231,11 +229,7 @@ fn the_history_of_two_hundred_roots_is_one_screen() {
     }
     let outcome = repo.run(&["log"]).exits(0);
     assert!(outcome.stdout.lines().count() <= 60, "{}", outcome.stdout);
-    assert!(
-        outcome
-            .stdout
-            .contains(" older (-n N shows those of N commits, -v all)")
-    );
+    outcome.stdout_has(" older (-n N shows those of N commits, -v all)");
     let newest = repo.run(&["log", "-n", "1"]);
     // Two roots move together, and two by themselves.
     assert_eq!(
@@ -244,11 +238,7 @@ fn the_history_of_two_hundred_roots_is_one_screen() {
         "{}",
         newest.stdout
     );
-    assert!(
-        newest
-            .stdout
-            .contains("20 changes of 5 providers in 1 commit")
-    );
+    newest.stdout_has("20 changes of 5 providers in 1 commit");
     let json = repo.run(&["log", "-n", "1", "--format", "json"]);
     assert_eq!(json.stdout.matches("\"subject\"").count(), 20);
     let all = repo.run(&["log", "-v"]);

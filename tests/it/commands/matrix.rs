@@ -167,7 +167,7 @@ pub(super) fn is_here(row: &Value) -> bool {
 pub(super) fn all_rows(lab: &Lab, args: &[&str]) -> Vec<Value> {
     let args = [&["verify", "--matrix", "--format", "json"], args].concat();
     let outcome = lab.run(&args);
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     json["roots"][0]["matrix"].as_array().unwrap().clone()
 }
 

@@ -38,8 +38,7 @@ fn init_here(lab: &Lab) -> String {
 fn configure(lab: &mut Lab, text: &str) {
     lab.write("rc", text);
     let rc = lab.path("rc");
-    let name = "TF_CLI_CONFIG_FILE".to_owned();
-    lab.env.vars.insert(name, rc.into());
+    lab.set("TF_CLI_CONFIG_FILE", rc);
 }
 
 /// Returns the package of a version for the platform that runs this.
@@ -87,8 +86,7 @@ fn the_root_as_it_is_now_has_columns_of_its_own() {
         "provider_installation {\n  filesystem_mirror {\n    path = \"mirror\"\n  }\n}\n",
     );
     let rc = lab.path("rc");
-    let name = "TF_CLI_CONFIG_FILE".to_owned();
-    lab.env.vars.insert(name, rc.into());
+    lab.set("TF_CLI_CONFIG_FILE", rc);
     assert_eq!(here(&lab), ["passes (no title)", NOT_THERE]);
     lab.unpacked(".terraform/providers", &package, "right");
     assert_eq!(here(&lab), ["passes (no title)", "passes (no title)"]);
@@ -295,8 +293,7 @@ fn an_implied_mirror_hides_the_registry() {
     let gone = "fails (Failed to query available provider packages)";
     assert_eq!(init_here(&lab), gone);
     let outcome = lab.run(&["verify", "--only", "packages"]).exits(1);
-    let title = "error[mirror-lacks-version]: No local mirror has example.com/t/x 1.1.0\n";
-    outcome.stdout_has(title);
+    outcome.stdout_has("error[mirror-lacks-version]: No local mirror has example.com/t/x 1.1.0\n");
     lab.unpacked("terraform.d/plugins", &own_package("1.1.0"), "right");
     assert_eq!(init_here(&lab), PASSES);
     assert_exit(&lab.run(&["verify", "--only", "packages"]), 0);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::SystemTime;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use snapbox::str;
 
 use super::registry::{DEMO, TWO, lock, steady, with_registry};
@@ -118,8 +118,7 @@ placed 2 packages (611 B from registry.terraform.io)
 fn only_named_providers_are_mirrored() {
     let (_registry, lab) = locked();
     let outcome = mirror(&lab, &["--provider", "acme/none"]).exits(2);
-    let wanted = "error: acme/none cannot be mirrored: no lock file has an entry for it";
-    outcome.stderr_has(wanted);
+    outcome.stderr_has("error: acme/none cannot be mirrored: no lock file has an entry for it");
     // What is not named would be removed.
     assert_exit(&mirror(&lab, &["--provider", "acme/demo", "--prune"]), 2);
     lab.write(
@@ -151,10 +150,8 @@ fn a_second_run_requests_and_rewrites_nothing() {
 #[test]
 fn the_platforms_of_the_lock_file_are_wanted() {
     let (_registry, lab) = with_registry(DEMO);
-    assert_exit(
-        &lab.run(&[&["lock", "--flavor", "terraform@1.11"], TWO].concat()),
-        0,
-    );
+    lab.run(&[&["lock", "--flavor", "terraform@1.11"], TWO].concat())
+        .exits(0);
     assert_exit(&mirror(&lab, &[]), 0);
     let zips = tree(&lab.path("m"));
     let zips: Vec<&String> = zips.keys().filter(|name| name.ends_with(".zip")).collect();
@@ -330,7 +327,7 @@ placed 2 packages (611 B from registry.terraform.io)
 
 "#]]);
     let json = mirror(&lab, &[TWO, &["-r", "--format", "json"]].concat());
-    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let said = json.json();
     assert_eq!(said["roots"].as_array().unwrap().len(), 4);
     let package = &said["roots"][0]["providers"][0]["packages"][0];
     assert_eq!(package["state"], "kept");

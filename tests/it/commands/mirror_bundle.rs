@@ -157,7 +157,7 @@ placed 2 packages (611 B from b.tar)
 fn programs_read_what_the_bundle_has() {
     let (_registry, lab) = locked();
     let outcome = mirror(&lab, &[TWO, BUNDLE, &["--format", "json"]].concat()).exits(0);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     let bundle = Bundle::open(&RealDisk, &lab.path("b.tar")).unwrap();
     assert_eq!(
         said["bundle"],
@@ -175,10 +175,7 @@ fn programs_read_what_the_bundle_has() {
 #[test]
 fn a_cut_bundle_holds_only_what_an_earlier_one_lacks() {
     let (registry, lab) = locked();
-    assert_exit(
-        &mirror(&lab, &[LINUX, &["--bundle", "old.tar"]].concat()),
-        0,
-    );
+    mirror(&lab, &[LINUX, &["--bundle", "old.tar"]].concat()).exits(0);
     let cut = ["--bundle", "cut.tar", "--since", "old.tar"];
     let outcome = mirror(&lab, &[TWO, &cut].concat()).exits(0);
     assert!(

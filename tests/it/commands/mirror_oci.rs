@@ -190,7 +190,7 @@ fn every_damage_is_found_and_repaired() {
             // An index without the marker may be that of a network mirror.
             if name.ends_with("oci-layout") && damaged.is_none() {
                 let outcome = mirror_oci(&lab, &[]).exits(2);
-                assert!(outcome.stderr.contains("is not an OCI image layout"));
+                outcome.stderr_has("is not an OCI image layout");
                 std::fs::write(&path, &right[name]).unwrap();
                 continue;
             }
@@ -280,10 +280,8 @@ fn build_metadata_is_part_of_the_tag() {
     let layout = lab.path("oci/example.com/t/x");
     assert_eq!(tags(&layout), ["1.0.0_b1"]);
     sound_blobs(&layout);
-    assert_exit(
-        &lab.run(&[&mirror[..], &platform, &["--check"]].concat()),
-        0,
-    );
+    lab.run(&[&mirror[..], &platform, &["--check"]].concat())
+        .exits(0);
 }
 
 #[test]

@@ -60,10 +60,8 @@ fn our_network_mirror_serves_as_the_recorded_one() {
     for engine in Engine::ALL {
         let flavor = ["--flavor", engine.flavor()];
         std::fs::remove_file(lab.path(super::LOCK)).unwrap();
-        assert_exit(
-            &lab.run(&[&["lock", "--no-cache"], TWO, &flavor].concat()),
-            0,
-        );
+        lab.run(&[&["lock", "--no-cache"], TWO, &flavor].concat())
+            .exits(0);
         let dir = format!("mirrors/{}", engine.version());
         assert_exit(&lab.run(&[&["mirror", &dir], TWO, &flavor].concat()), 0);
         let complete = lab.read(super::LOCK);

@@ -131,8 +131,7 @@ fn files_that_the_header_of_the_lock_file_hides_are_named() {
     lab.write(LOCK, TERRAFORM);
     let remark = "note: the lock file has Terraform's header, so the `.tofu` files beside it are not \
                   read; `--flavor opentofu` reads them\n";
-    let outcome = lab.run(&["verify"]);
-    outcome.stderr_has(remark);
+    lab.run(&["verify"]).stderr_has(remark);
     for args in [
         &["verify", "--flavor", "opentofu"],
         &["verify", "--flavor", "terraform"],
@@ -155,8 +154,7 @@ fn a_backend_that_terraform_cannot_compute_keeps_nobody_from_locking() {
     assert_exit(&outcome, 1);
     let all = outcome.stdout + &outcome.stderr;
     all.has(title);
-    let help = "help: OpenTofu takes variables and locals here: `--flavor opentofu`";
-    all.has(help);
+    all.has("help: OpenTofu takes variables and locals here: `--flavor opentofu`");
     let outcome = lab.run(&[&["verify", "--flavor", "opentofu"], BOTH].concat());
     let all = outcome.stdout + &outcome.stderr;
     all.lacks("Variables not allowed");

@@ -27,7 +27,7 @@ fn lab() -> (OciRegistry, Lab) {
         ("HOME", lab.path("home")),
         ("XDG_CACHE_HOME", lab.path("home/.cache")),
     ] {
-        lab.env.vars.insert(name.to_owned(), value.into());
+        lab.set(name, value);
     }
     (registry, lab)
 }

@@ -64,7 +64,7 @@ pub(super) fn outdated(lab: &Lab, more: &[&str]) -> Outcome {
 /// Returns the rows of the only root.
 fn rows(lab: &Lab, more: &[&str]) -> Vec<Value> {
     let outcome = outdated(lab, &[more, &["--format", "json"]].concat());
-    let said: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    let said = outcome.json();
     said["roots"][0]["providers"]
         .as_array()
         .expect("rows")
@@ -328,11 +328,7 @@ fn roots_are_counted_by_how_they_compare() {
         Some("2 roots: 1 up to date, 1 outdated")
     );
     let markdown = outdated(&lab, &["now", "partly", "--format", "markdown"]);
-    assert!(
-        markdown
-            .stdout
-            .contains("**2 roots: 1 up to date, 1 not locked completely**")
-    );
+    markdown.stdout_has("**2 roots: 1 up to date, 1 not locked completely**");
 }
 
 #[test]

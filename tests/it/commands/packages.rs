@@ -28,9 +28,7 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
 fn configure(lab: &mut Lab, text: &str) {
     lab.write("rc", text);
     let path = lab.path("rc");
-    lab.env
-        .vars
-        .insert("TF_CLI_CONFIG_FILE".to_owned(), path.into());
+    lab.set("TF_CLI_CONFIG_FILE", path);
 }
 
 fn mirror_of(dir: &str) -> String {
@@ -39,7 +37,7 @@ fn mirror_of(dir: &str) -> String {
 
 #[track_caller]
 fn assert_says(outcome: &Outcome, text: &str) {
-    assert!(outcome.stdout.contains(text), "no {text:?} in {outcome:#?}");
+    outcome.stdout_has(text);
 }
 
 #[test]
@@ -136,9 +134,7 @@ fn a_linked_package_is_judged_by_what_the_cache_holds() {
     lab.write(".terraform/providers/example.com/t/x/1.1.0/README", "");
     std::os::unix::fs::symlink(lab.path(cached), lab.path(INSTALLED)).unwrap();
     let cache = lab.path("cache");
-    lab.env
-        .vars
-        .insert("TF_PLUGIN_CACHE_DIR".to_owned(), cache.into());
+    lab.set("TF_PLUGIN_CACHE_DIR", cache);
     let outcome = verify(&lab, &[]).exits(0);
     // One package by two paths is one package.
     assert_says(&outcome, "1 installed package verified");

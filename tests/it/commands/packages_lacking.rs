@@ -11,7 +11,7 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
 
 #[track_caller]
 fn assert_says(outcome: &Outcome, text: &str) {
-    assert!(outcome.stdout.contains(text), "no {text:?} in {outcome:#?}");
+    outcome.stdout_has(text);
 }
 
 /// A lock file that another platform wrote: its `h1:`, and the signed list of the release.

@@ -1,7 +1,5 @@
 //! `verify`: findings on mirrors and the matrix agree, and so do both and the program.
 
-use serde_json::Value;
-
 use super::{BOTH, LOCK, assert_exit, lock, simple};
 use crate::lab::{Lab, Outcome};
 use crate::zips::{Entry, Zip};
@@ -15,7 +13,7 @@ fn verify(lab: &Lab, more: &[&str]) -> Outcome {
 
 #[track_caller]
 fn assert_says(outcome: &Outcome, text: &str) {
-    assert!(outcome.stdout.contains(text), "no {text:?} in {outcome:#?}");
+    outcome.stdout_has(text);
 }
 
 /// A zip with one file and an entry for a directory, which makes two `h1:`.
@@ -34,7 +32,7 @@ fn the_matrix_knows_what_a_mirror_at_hand_has() {
     let outcome = |mirror: &str, route: &str| {
         let args = ["--matrix", "--format", "json", "--fs-mirror", mirror];
         let json = verify(&lab, &[BOTH, &args].concat()).exits(1);
-        let json: Value = serde_json::from_str(&json.stdout).unwrap();
+        let json = json.json();
         let rows = json["roots"][0]["matrix"].as_array().unwrap();
         let mut rows = rows.iter();
         let row = rows.find(|row| {
@@ -121,9 +119,7 @@ fn the_lock_of_an_installer_is_no_package() {
         lab.unpacked(place, package, "1.1.0 linux_amd64");
         lab.write(&format!("{place}/{package}.lock"), "");
     }
-    lab.env
-        .vars
-        .insert("TF_PLUGIN_CACHE_DIR".to_owned(), lab.path("cache").into());
+    lab.set("TF_PLUGIN_CACHE_DIR", lab.path("cache"));
     for more in [
         &[][..],
         &["--flavor", "opentofu"],
@@ -146,9 +142,7 @@ fn a_mirror_that_lacks_the_locked_version_is_reported() {
         );
         lab.write("rc", text);
         let path = lab.path("rc");
-        lab.env
-            .vars
-            .insert("TF_CLI_CONFIG_FILE".to_owned(), path.into());
+        lab.set("TF_CLI_CONFIG_FILE", path);
     };
     configure(&mut lab, "");
     assert_exit(&verify(&lab, BOTH), 0);

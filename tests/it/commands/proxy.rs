@@ -86,7 +86,7 @@ fn beyond_a_proxy() -> (Proxy, Registry, Lab) {
         ("HTTP_PROXY", "http://127.0.0.1:9".to_owned()),
         ("ALL_PROXY", "http://127.0.0.1:9".to_owned()),
     ] {
-        lab.env.vars.insert(name.to_owned(), value.into());
+        lab.set(name, value);
     }
     lab.write(
         "main.tf",

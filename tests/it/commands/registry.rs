@@ -52,7 +52,7 @@ pub(super) fn point_at(lab: &mut Lab, registry: &Registry) {
         // Where the system does not say another place, as Windows and macOS do.
         ("XDG_CACHE_HOME", lab.path("home/.cache")),
     ] {
-        lab.env.vars.insert(name.to_owned(), value.into());
+        lab.set(name, value);
     }
 }
 
@@ -300,8 +300,7 @@ fn two_unknown_providers_are_not_named_for_each_other() {
     said.lacks("did you mean");
     said.has("other/gone\n");
     let said = failing(&requiring(["acme/demo", "hashicorp/demo"]), &json!({}));
-    let help = "did you mean acme/demo, required in main.tf:3? write source = \"acme/demo\"";
-    said.has(help);
+    said.has("did you mean acme/demo, required in main.tf:3? write source = \"acme/demo\"");
 }
 
 #[test]
@@ -393,10 +392,7 @@ fn packages_are_fetched_side_by_side_and_not_all_at_once() {
     assert!((2..=4).contains(&registry.most_in_flight(Origin::Files)));
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     registry.reset(&stalled);
-    assert_exit(
-        &lock(&lab, &[&all as &[&str], &["--jobs", "1"]].concat()),
-        0,
-    );
+    lock(&lab, &[&all as &[&str], &["--jobs", "1"]].concat()).exits(0);
     // The checksum list and its signature may be asked for together.
     assert!(registry.most_in_flight(Origin::Files) <= 2);
 }

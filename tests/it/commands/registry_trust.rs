@@ -25,7 +25,7 @@ error: the signed checksums of registry.terraform.io/acme/demo 1.0.0 contradict 
 "#]]);
     assert_eq!(lab.read(LOCK), bad);
     let json = lock(&lab, &["--platform", "linux_amd64", "--format", "json"]);
-    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let said = json.json();
     assert_eq!(
         said["roots"][0]["findings"][0]["rule"],
         "hashes-contradicted"
@@ -143,7 +143,7 @@ fn a_token_never_leaves_its_origin() {
         DEMO.replace("acme/demo", &format!("{host}/acme/demo")),
     );
     let token = format!("TF_TOKEN_{host}");
-    lab.env.vars.insert(token, "do-not-show".into());
+    lab.set(&token, "do-not-show");
     let away = |kind: &str| {
         let to = format!("{}{{path}}?away", elsewhere.url(Origin::Lab));
         json!({"token": "do-not-show", "rules": [{
@@ -186,8 +186,7 @@ fn a_token_is_not_sent_over_plain_http() {
         "host \"registry.terraform.io\" {{\n  services = {{ \"providers.v1\" = \"{service}\" }}\n}}\n"
     );
     lab.write("rc", config);
-    let name = "TF_TOKEN_registry_terraform_io".to_owned();
-    lab.env.vars.insert(name, "do-not-show".into());
+    lab.set("TF_TOKEN_registry_terraform_io", "do-not-show");
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     assert!(credentials_sent(&registry).iter().all(|(_, any)| !any));
 }
@@ -318,16 +317,11 @@ fn unsigned_releases_can_be_refused() {
     lab.write(".lockctl.hcl", "trust {\n  require_signature = true\n}\n");
     lab.run(&args).exits(2).stderr_has("is not signed");
     lab.write(".lockctl.hcl", "");
-    lab.env
-        .vars
-        .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "true".into());
+    lab.set("OPENTOFU_ENFORCE_GPG_VALIDATION", "true");
     let outcome = lab.run(&args).exits(2);
-    let said = "OPENTOFU_ENFORCE_GPG_VALIDATION";
-    outcome.stderr_has(said);
+    outcome.stderr_has("OPENTOFU_ENFORCE_GPG_VALIDATION");
     // Any other value is none to OpenTofu.
-    lab.env
-        .vars
-        .insert("OPENTOFU_ENFORCE_GPG_VALIDATION".into(), "1".into());
+    lab.set("OPENTOFU_ENFORCE_GPG_VALIDATION", "1");
     assert_exit(&lab.run(&args), 0);
 }
 
@@ -366,7 +360,7 @@ fn a_certificate_of_an_unknown_authority_is_reported_at_once() {
     let other = rcgen::generate_simple_self_signed(["other.example".to_owned()]).unwrap();
     lab.write("other.pem", other.cert.pem());
     let path = lab.path("other.pem");
-    lab.env.vars.insert("SSL_CERT_FILE".to_owned(), path.into());
+    lab.set("SSL_CERT_FILE", path);
     let outcome = lock(&lab, &[]).exits(2);
     steady(&registry, &outcome.stderr).reads(str![[r#"
 error: the versions of registry.terraform.io/acme/demo could not be fetched
@@ -426,7 +420,7 @@ note: acme/demo 1.2.0 is available, a minor upgrade from 1.0.0
     );
     std::fs::remove_file(lab.path(LOCK)).unwrap();
     let name = "OPENTOFU_ENFORCE_GPG_EXPIRATION";
-    lab.env.vars.insert(name.to_owned(), "true".into());
+    lab.set(name, "true");
     let outcome = lab.run(&[&args[..], &["opentofu"]].concat());
     // `sig-key-expired-enforced`: refused by OpenTofu, too.
     assert_exit(&outcome, 2);

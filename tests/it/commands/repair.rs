@@ -174,7 +174,7 @@ fn an_alarm_lists_every_hash_that_is_wrong() {
     );
     // Programs get the same.
     let json = lock(&lab, &[&["--format", "json"], &ALL[..]].concat());
-    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let said = json.json();
     let title = said["roots"][0]["findings"][0]["title"].as_str().unwrap();
     for hash in wrong.iter().chain([&wrong_h1()]) {
         title.has(hash);

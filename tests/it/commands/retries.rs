@@ -46,7 +46,7 @@ fn check(flavor: &str, kind: &str, settings: Settings, expected: usize) {
         format!("{protocols}provider_installation {{\n  {method}{count}  }}\n}}\n{hosts}"),
     );
     if let Some((name, value)) = settings.variable {
-        lab.env.vars.insert(name.to_owned(), value.into());
+        lab.set(name, value);
     }
     let args = ["lock", "--flavor", flavor, "--installation", "cli"];
     let outcome = lab.run(&[&args[..], &["--platform", "linux_amd64"]].concat());

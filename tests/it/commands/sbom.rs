@@ -36,7 +36,7 @@ fn entry(provider: &str) -> String {
 
 fn on_a_runner(lab: &mut Lab) {
     for (name, value) in RUNNER {
-        lab.env.vars.insert(name.to_owned(), value.into());
+        lab.set(name, value);
     }
 }
 
@@ -239,8 +239,7 @@ fn without_a_runner_the_repository_says_which_commit_it_is() {
     assert_eq!(snapshot["scanned"], "2024-05-06T07:08:09Z");
     repo.git(&["checkout", "--quiet", "--detach"]);
     let detached = repo.lab.run(&["sbom", "--format", "github"]).exits(2);
-    let title = "no branch is checked out, and GITHUB_REF is not set";
-    detached.stderr_has(title);
+    detached.stderr_has("no branch is checked out, and GITHUB_REF is not set");
 }
 
 #[test]
@@ -256,9 +255,7 @@ fn a_time_that_is_none_is_an_error() {
         ("", 0),
         ("0", 0),
     ] {
-        lab.env
-            .vars
-            .insert("SOURCE_DATE_EPOCH".to_owned(), value.into());
+        lab.set("SOURCE_DATE_EPOCH", value);
         let outcome = lab.run(&["sbom"]);
         assert_eq!(outcome.code, code, "{value:?}: {outcome:?}");
         assert_eq!(
@@ -277,7 +274,7 @@ fn a_broken_lock_file_is_left_out_and_said() {
     lab.write(&format!("b/{LOCK}"), "provider {");
     lab.write("c/main.tf", "terraform {\n  backend \"local\" {}\n}\n");
     let outcome = lab.run(&["sbom", "-r"]).exits(2);
-    let bill: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let bill = outcome.json();
     assert_eq!(bill["compositions"][0]["aggregate"], "incomplete");
     assert_eq!(
         properties(&bill["metadata"]["component"]),

@@ -246,7 +246,7 @@ fn wrapped(text: &str) -> Vec<String> {
 fn explained(lab: &mut Lab, output: &str) -> Vec<Value> {
     lab.env.input = output.as_bytes().to_vec();
     let outcome = lab.run(&["explain", "-", "--format", "json"]);
-    let document: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let document = outcome.json();
     let rows = document["symptoms"].as_array().unwrap().clone();
     let is_unknown = |row: &Value| row.get("symptom").is_none();
     let bad = rows
@@ -411,8 +411,7 @@ fn the_lock_file_of_the_working_directory_is_looked_at() {
         .map(|finding| finding["rule"].as_str().unwrap())
         .collect();
     assert!(rules.contains("version-outside-constraint"), "{rules:?}");
-    let command = rows[0]["command"].as_str().unwrap();
-    command.has(" update ");
+    rows[0]["command"].as_str().unwrap().has(" update ");
     // No update helps where constraints exclude each other.
     let root = lab.read("main.tf");
     let child = "module \"m\" {\n  source = \"./m\"\n}\n";

@@ -112,7 +112,7 @@ acme/x must meet "< 2.0.0"; not locked
 fn every_origin_is_named() {
     let origins = |lab: &Lab, more: &[&str]| {
         let outcome = run(lab, &[&["tree", "--format", "json"], more].concat());
-        let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let said = outcome.json();
         let modules = said["roots"][0]["modules"].as_array().unwrap().clone();
         let deep = modules
             .into_iter()
@@ -133,7 +133,7 @@ fn every_origin_is_named() {
         (json!("var.env"), json!(from), json!(shown), file)
     };
     assert_eq!(origins(&lab, &[]), of("default", "dev", json!("main.tf")));
-    lab.env.vars.insert("TF_VAR_env".into(), "Dev".into());
+    lab.set("TF_VAR_env", "Dev");
     assert_eq!(origins(&lab, &[]), of("environment", "Dev", Value::Null));
     lab.write("x.auto.tfvars", "env = \"PROD\"\n");
     let file = json!("x.auto.tfvars");

@@ -158,7 +158,7 @@ note: what repeats itself is folded; -v shows all of it
     let all = lab.run(&["tree", "-v"]);
     assert_eq!(all.stdout.lines().count(), 1 + 1000 * 4 + 5 + 1);
     let outcome = lab.run(&["tree", "--format", "json"]);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     assert_eq!(said["roots"][0]["modules"].as_array().unwrap().len(), 2004);
 }
 

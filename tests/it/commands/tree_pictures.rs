@@ -41,7 +41,7 @@ flowchart LR
   classDef dashed stroke-dasharray: 4 4
 
 "##]]);
-    assert!(outcome.stderr.contains("cannot be seen"));
+    outcome.stderr_has("cannot be seen");
 }
 
 #[test]
@@ -127,7 +127,7 @@ app
 2 modules, 1 provider
 
 "#]]);
-    assert!(outcome.stderr.contains("nowhere cannot be read"));
+    outcome.stderr_has("nowhere cannot be read");
 }
 
 #[test]
@@ -174,7 +174,7 @@ digraph lockctl {
         .raw(),
     );
     let outcome = lab.run(&["tree", "--format", "mermaid", "-v"]);
-    assert!(outcome.stderr.contains("Mermaid draws 500 arrows"));
+    outcome.stderr_has("Mermaid draws 500 arrows");
 }
 
 /// Sources and names that would end a quoted text, begin a line, or mean something to who draws.

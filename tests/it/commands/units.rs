@@ -46,8 +46,7 @@ fn a_unit_loses_no_entry() {
     let outcome = lock(&lab, &["--platform", "linux_amd64"]);
     assert!(keeps_entries(&lab), "{outcome:?}");
     outcome.stdout_lacks("layout only");
-    let note = "note[module-not-visible]: Terragrunt unit is not visible";
-    outcome.stderr_has(note);
+    outcome.stderr_has("note[module-not-visible]: Terragrunt unit is not visible");
     for args in [
         &["verify", "--fix"][..],
         &["verify", "--fix=all"],
@@ -80,8 +79,7 @@ fn a_unit_file_that_cannot_be_read_is_an_error() {
         for command in ["verify", "lock", "tree"] {
             let outcome = lab.run(&[command]).exits(2);
             let text = outcome.stdout + &outcome.stderr;
-            let title = "error[file-unreadable]: The unit file cannot be read\n";
-            text.has(title);
+            text.has("error[file-unreadable]: The unit file cannot be read\n");
             let place = format!("--> {name}:1:1\n = note: not a regular file\n");
             text.has(&place);
         }
@@ -105,10 +103,8 @@ fn a_lock_file_without_configuration_is_checked_by_itself() {
     );
     lab.run(&["tree", "tool"]).exits(2);
     lab.write(&format!("other/{LOCK}"), ENTRIES);
-    let outcome = lab.run(&["verify", "tool", "other", "--only", "file,configuration"]);
-    let remark = "note: 2 lock files were not compared with any configuration, since there is none beside \
-                  them, or it is not visible: tool/.terraform.lock.hcl, other/.terraform.lock.hcl\n";
-    outcome.stderr_has(remark);
+    lab.run(&["verify", "tool", "other", "--only", "file,configuration"]).stderr_has("note: 2 lock files were not compared with any configuration, since there is none beside \
+                  them, or it is not visible: tool/.terraform.lock.hcl, other/.terraform.lock.hcl\n");
     lab.write("nothing/readme.txt", "");
     for command in ["lock", "verify"] {
         assert_exit(&lab.run(&[command, "nothing"]), 2);
@@ -142,16 +138,14 @@ fn submodules_that_are_not_checked_out_are_named() {
     assert!(lab.read(LOCK).contains("example.com/t/old"), "{outcome:?}");
     let note = "note[module-not-visible]: Git submodule is not checked out\n --> calls.tf:2:12";
     outcome.stderr_has(note);
-    let help = "help: run `git submodule update --init`";
-    outcome.stderr_has(help);
+    outcome.stderr_has("help: run `git submodule update --init`");
     lab.run(&["tree"]).stderr_lacks("terraform get");
     let outcome = lab.run(&["verify", "-r"]);
     let note = "note: the git submodule vendor/m is not checked out, so roots in there are not found; run \
                 `git submodule update --init`\n";
     outcome.stderr_has(note);
     let outcome = lab.run(&["verify", "vendor/m"]).exits(2);
-    let cause = "cause: this is a git submodule that is not checked out";
-    outcome.stderr_has(cause);
+    outcome.stderr_has("cause: this is a git submodule that is not checked out");
     // One with files is a directory like any other.
     lab.write("vendor/m/main.tf", ONE_PROVIDER);
     lab.run(&["verify", "-r"]).stderr_lacks("submodule");
@@ -186,8 +180,7 @@ fn a_unit_is_locked_by_what_its_module_requires() {
         &["-r", "--terragrunt", "live", "--platform", "linux_amd64"],
     );
     assert_exit(&outcome, 0);
-    let warning = "remove live/own/.terragrunt-cache to keep this one";
-    outcome.stderr_has(warning);
+    outcome.stderr_has("remove live/own/.terragrunt-cache to keep this one");
     lab.write(
         "live/none/terragrunt.hcl",
         "terraform {\n  source = \"../../modules/m\"\n  copy_terraform_lock_file = false\n}\n",
@@ -228,8 +221,7 @@ fn a_unit_without_a_source_may_call_what_only_its_own_directory_reaches() {
         "{outcome:?}"
     );
     let outcome = lab.run(&["verify", "live/app", "-v", "--only", "configuration"]);
-    let note = "Only Terragrunt before 1.0 finds this module";
-    outcome.stdout_has(note);
+    outcome.stdout_has("Only Terragrunt before 1.0 finds this module");
 }
 
 #[test]
@@ -239,8 +231,7 @@ fn the_form_of_the_provider_cache_is_recognised_and_rewritten() {
                  [\n    \"h1:vSUZJPJlJhDOkbAT+iqt7AAQArew8uExp71bJtBUdMw=\",\n  ]\n}\n";
     lab.write(LOCK, entry);
     let outcome = lab.run(&["verify", "-v", "--only", "file"]).exits(0);
-    let remark = "the provider cache of Terragrunt writes files without a header";
-    outcome.stdout_has(remark);
+    outcome.stdout_has("the provider cache of Terragrunt writes files without a header");
     assert_exit(&lock(&lab, &["--platform", "linux_amd64"]), 0);
     let written = lab.read(LOCK);
     assert!(
@@ -267,10 +258,8 @@ fn a_parent_of_units_is_no_unit() {
     assert!(lab.path("live/app").join(LOCK).exists(), "{outcome:?}");
     for dir in ["live", "live/locals"] {
         assert!(!lab.path(dir).join(LOCK).exists(), "{outcome:?}");
-        let outcome = lock(&lab, &[&[dir], BOTH].concat()).exits(2);
-        let cause = "cause: terragrunt.hcl has neither a source nor an include, and no .tf file is beside it, so it \
-                     is no unit\n";
-        outcome.stderr_has(cause);
+        lock(&lab, &[&[dir], BOTH].concat()).exits(2).stderr_has("cause: terragrunt.hcl has neither a source nor an include, and no .tf file is beside it, so it \
+                     is no unit\n");
         assert!(!lab.path(dir).join(LOCK).exists());
     }
     // Without units below, it generates a configuration of its own.
@@ -352,12 +341,10 @@ fn a_terraform_stack_never_passes_as_compared() {
     let outcome = lab.run(&["verify", "-r", "--only", "configuration"]);
     assert_exit(&outcome, 1);
     // The entry of `old` may be needed by a component.
-    let rule = "error[version-outside-constraint]";
-    outcome.stdout_has(rule);
+    outcome.stdout_has("error[version-outside-constraint]");
     outcome.stdout_lacks("t/old");
-    let note = "a Terraform Stack: the modules of its components are not read, only its `required_providers` are \
-                compared; `terraform stacks providers-lock` writes its lock file";
-    outcome.stderr_has(note);
+    outcome.stderr_has("a Terraform Stack: the modules of its components are not read, only its `required_providers` are \
+                compared; `terraform stacks providers-lock` writes its lock file");
     let outcome = lab.run(&["why", "example.com/t/x", "stack"]);
     outcome.stdout_has("stack/main.tfcomponent.hcl:4:");
     lab.run(&["tree", "stack"]).stdout_has("example.com/t/x");

@@ -231,18 +231,15 @@ fn verify_notes_an_unseen_module_and_judges_the_rest() {
 
 "#]]);
     let markdown = verify(&["--format", "markdown"]);
-    let verdict = "no problem found; 1 module not seen (`--modules fetch`)";
-    markdown.stdout_has(verdict);
+    markdown.stdout_has("no problem found; 1 module not seen (`--modules fetch`)");
     let json = verify(&["--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     let not_seen = serde_json::json!({"modules": 1, "state": false});
     assert_eq!(json["roots"][0]["not_seen"], not_seen);
     let strict = verify(&["--strict-modules"]).exits(1);
     strict.stdout_has("error[module-not-visible]: Module not installed");
-    assert_exit(
-        &lab.run(&["lock", "--strict-modules", "--fs-mirror", "mirror"]),
-        2,
-    );
+    lab.run(&["lock", "--strict-modules", "--fs-mirror", "mirror"])
+        .exits(2);
 }
 
 #[test]
@@ -419,8 +416,7 @@ fn fetching_is_advised_only_where_it_was_not_tried() {
         lab.write(&format!("live/{root}/{LOCK}"), "");
     }
     let outcome = lab.run(&["tree", "-r", "live", "--flavor", "opentofu"]);
-    let title = "Module call is computed: 7 calls in all 7 roots";
-    outcome.stderr_has(title);
+    outcome.stderr_has("Module call is computed: 7 calls in all 7 roots");
     outcome.stderr_lacks(advice);
 }
 

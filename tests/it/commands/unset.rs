@@ -312,7 +312,7 @@ fn the_matrix_predicts_that_init_fails() {
     assert_exit(&lock(&lab, &[]), 0);
     let matrix = |more: &[&str]| {
         let outcome = verify(&lab, &[&["--matrix", "--format", "json"], more].concat()).exits(0);
-        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let json = outcome.json();
         json["roots"][0]["matrix"].as_array().unwrap().clone()
     };
     let asks = "Failed to request input from user for variable var.bucket";
@@ -380,7 +380,7 @@ note: var.bucket has no value in 3 of 4 roots: not needed for providers (`--var 
 
 "#]]);
     let json = lab.run(&["lock", "-r", "--offline", "--no-cache", "--format", "json"]);
-    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let json = json.json();
     let roots = json["roots"].as_array().unwrap();
     let notes = |root: &Value| {
         let findings = root["findings"].as_array().unwrap();
@@ -433,8 +433,7 @@ fn a_module_that_depends_on_a_value_is_not_visible() {
             lab.run(&[&args[..], more].concat())
         };
         let outcome = verify(&[]).exits(0);
-        let label = "what module.m requires is unknown";
-        outcome.stdout_has(label);
+        outcome.stdout_has("what module.m requires is unknown");
         outcome.stdout_lacks("error");
         outcome.stderr_lacks("not needed");
         if flavor == "opentofu@1.12" {

@@ -105,14 +105,12 @@ fn a_directory_is_named_as_in_other_commands() {
     }
     // Nothing is left to move there.
     let outcome = update(&lab, &["live/team3/svc5", "live/team3/eu/svc6"]);
-    let wanted = "2 roots: no version to move, lock file up to date";
-    outcome.stdout_has(wanted);
+    outcome.stdout_has("2 roots: no version to move, lock file up to date");
     let outcome = run(&lab, "outdated", &["y", "live/team3/svc5", "."]).exits(0);
     outcome.stdout_lacks("example.com/t/x");
     outcome.stdout_has("example.com/t/y");
     let outcome = run(&lab, "outdated", &["t/z"]).exits(2);
-    let wanted = "error: t/z cannot be compared: nothing requires it";
-    outcome.stderr_has(wanted);
+    outcome.stderr_has("error: t/z cannot be compared: nothing requires it");
 }
 
 #[test]
@@ -195,7 +193,7 @@ fn it_says_what_moved_and_what_holds_the_rest_back() {
     let lab = locked("1.0.9", "0.2.0");
     let outcome = update(&lab, &["--dry-run"]).exits(0);
     assert_eq!(versions(&lab), "1.0.9 0.2.0");
-    assert!(outcome.stdout.contains("would change; nothing was written"));
+    outcome.stdout_has("would change; nothing was written");
     outcome.stdout_has("would move");
     outcome.stdout_has("2 hashes to add");
     update(&lab, &["--check"]).exits(1);
@@ -250,7 +248,7 @@ note: example.com/t/x 2.0.0 is available, a major upgrade from 1.1.0; the constr
     let lab = locked("1.4.0", "0.2.0");
     let outcome = update(&lab, &["x@1.0.0"]).exits(0);
     assert_eq!(versions(&lab), "1.0.0 0.2.0");
-    assert!(!outcome.stderr.contains("went down"), "it was asked for");
+    outcome.stderr_lacks("went down");
 
     std::fs::remove_dir_all(lab.path("mirror/example.com/t/y/0.2.0")).unwrap();
     let outcome = update(&lab, &["y"]);
@@ -327,10 +325,8 @@ error: example.com/t/x is named with two versions
   help: name each provider once
 
 "#]]);
-    let bad = failing(&lab, &["a/b/c/d"]);
-    bad.has("name the directory of a root module");
-    let bad = failing(&lab, &["a//c"]);
-    bad.has("write NAMESPACE/TYPE");
+    failing(&lab, &["a/b/c/d"]).has("name the directory of a root module");
+    failing(&lab, &["a//c"]).has("write NAMESPACE/TYPE");
 }
 
 #[test]
@@ -382,7 +378,7 @@ fn usage_errors_say_what_to_write() {
 fn json_states_where_a_version_came_from() {
     let lab = locked("1.0.9", "0.2.0");
     let outcome = update(&lab, &["--format", "json"]).exits(0);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     assert_eq!(said["command"], "update");
     let providers = said["roots"][0]["providers"].as_array().unwrap();
     let rows: Vec<[&Value; 3]> = providers
@@ -399,8 +395,7 @@ fn json_states_where_a_version_came_from() {
 fn platforms_that_the_newest_version_lacks_fail_only_if_they_are_named() {
     let lab = locked("1.0.0", "0.2.0");
     std::fs::remove_dir_all(lab.path("mirror/example.com/t/x/1.4.0/darwin_arm64")).unwrap();
-    let stderr = failing(&lab, &[]);
-    stderr.has("1.4.0 for darwin_arm64");
+    failing(&lab, &[]).has("1.4.0 for darwin_arm64");
     let outcome = run(&lab, "update", &["--platform", "common"]).exits(0);
     assert_eq!(versions(&lab), "1.4.0 0.2.0");
     outcome.stderr_has("skipped");

@@ -72,7 +72,7 @@ warning[hash-unknown-upstream]: registry.terraform.io/acme/demo 1.0.0 is locked 
 
 "#]]);
     let json = verify(&lab, &["--format", "json"]).exits(1);
-    let said: Value = serde_json::from_str(&json.stdout).unwrap();
+    let said = json.json();
     let finding = &said["roots"][0]["findings"][0];
     assert_eq!(finding["rule"], "hash-unknown-upstream");
     assert_eq!(finding["severity"], "warning");
@@ -145,7 +145,7 @@ fn what_is_missing_of_the_list_is_a_note() {
         for more in [&["--only", "upstream"][..], &["--upstream"]] {
             let base: &[&str] = &["verify", "--platform", "linux_amd64", "--format", "json"];
             let outcome = lab.run(&[base, more].concat()).exits(0);
-            let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+            let said = outcome.json();
             let findings = said["roots"][0]["findings"].as_array().unwrap().iter();
             let own = findings.filter(|finding| finding["rule"] == "zh-missing");
             let titles: Vec<&str> = own.map(|own| own["title"].as_str().unwrap()).collect();
@@ -246,10 +246,8 @@ fn a_pinned_key_may_be_an_id_or_a_fingerprint() {
         outcome.stdout_has(&found);
         outcome.stdout_has(&format!("signed by {}", main.fingerprint()));
         outcome.stdout_has(&format!(".lockctl.hcl pins {key}"));
-        assert_exit(
-            &lab.run(&["verify", "--upstream", "--skip", "policy,platforms"]),
-            0,
-        );
+        lab.run(&["verify", "--upstream", "--skip", "policy,platforms"])
+            .exits(0);
     }
 }
 
@@ -380,10 +378,8 @@ fn each_release_is_asked_about_once() {
 fn nobody_is_asked_unless_that_is_wanted() {
     let (registry, lab) = locked();
     assert_exit(&lab.run(&[&["verify"], TWO].concat()), 0);
-    assert_exit(
-        &lab.run(&["verify", "--upstream", "--skip", "upstream,platforms"]),
-        0,
-    );
+    lab.run(&["verify", "--upstream", "--skip", "upstream,platforms"])
+        .exits(0);
     assert!(registry.entries().is_empty());
     for words in [
         &["verify", "--upstream", "--offline"][..],
@@ -436,9 +432,5 @@ fn show_says_whose_each_zh_is() {
             outcome.stdout
         );
     }
-    assert!(
-        outcome
-            .stdout
-            .contains(&format!("{other}  not in the signed list"))
-    );
+    outcome.stdout_has(&format!("{other}  not in the signed list"));
 }

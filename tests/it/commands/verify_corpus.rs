@@ -71,7 +71,7 @@ fn findings(lab: &Lab, more: &[&str]) -> BTreeMap<String, Vec<(String, String)>>
         "terraform@1.11",
     ];
     let outcome = lab.run(&[&args, more].concat()).exits(1);
-    let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let json = outcome.json();
     let roots = json["roots"].as_array().unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let pairs = |root: &Value| -> Vec<(String, String)> {

@@ -77,7 +77,7 @@ no version of acme/x can meet "~> 1.2" in main.tf:5:17 and ">= 2.0.0" in child/m
 
 "#]]);
     let outcome = lab.run(&["why", "acme/x", "--format", "json"]).exits(1);
-    let said: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let said = outcome.json();
     let provider = &said["roots"][0]["providers"][0];
     assert_eq!(provider["satisfiable"], false);
     let clash = provider["clash"].as_array().unwrap();
@@ -203,7 +203,7 @@ note: 1 module call (module.far) cannot be seen, and may require it, too (`--mod
 nothing that can be seen of the configuration requires acme/z
 
 "#]]);
-    assert!(outcome.stderr.contains("(module.far) cannot be seen"));
+    outcome.stderr_has("(module.far) cannot be seen");
     let said = json_of(&lab, &["why", "acme/z"]);
     assert_eq!(
         said["roots"][0]["providers"],

@@ -11,9 +11,7 @@ fn roots_and_stores_have_paths_longer_than_260_characters() {
     let deep = ["deeper-and-deeper-and-deeper-and-deeper-and-deeper"; 6].join("/");
     lab.write(&format!("{deep}/main.tf"), DEMO);
     let store = lab.path(&deep).join("store");
-    lab.env
-        .vars
-        .insert("LOCKCTL_CACHE_DIR".to_owned(), store.clone().into());
+    lab.set("LOCKCTL_CACHE_DIR", store.clone());
     assert_exit(&lock_demo(&lab, &[&[&*deep], TWO].concat()), 0);
     assert!(store.read_dir().unwrap().next().is_some());
     assert_exit(&lab.run(&["verify", &deep, "--flavor", "terraform"]), 0);
@@ -36,8 +34,7 @@ fn a_checkout_with_crlf_verifies_and_is_locked_with_lf() {
     lock(&lab, &[&["--check"], BOTH].concat()).exits(1);
     let outcome = lock(&lab, BOTH).exits(0);
     outcome.stdout_has("line ends only (CRLF)");
-    let attribute = "`.terraform.lock.hcl text eol=lf` in .gitattributes";
-    outcome.stderr_has(attribute);
+    outcome.stderr_has("`.terraform.lock.hcl text eol=lf` in .gitattributes");
     assert_eq!(lab.read(LOCK), with_lf);
 }
 

@@ -1,7 +1,5 @@
 //! Which command of lockctl does what a recorded command does.
 
-use serde_json::Value;
-
 use crate::lab::{Lab, Outcome};
 use crate::scenarios::Engine;
 
@@ -105,7 +103,7 @@ impl Place<'_> {
             args.extend(["--package", package]);
         }
         let outcome = self.lab.run_in(self.root, &args);
-        let json: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        let json = outcome.json();
         let rows = json["roots"][0]["matrix"].as_array();
         let rows = rows.unwrap_or_else(|| panic!("no matrix: {outcome:#?}"));
         let mut rows = rows.iter().filter(|row| row["route"] == route);

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{Recorded, Replayed};
 use crate::cases;
 use crate::scenarios::{self, Engine};
+use crate::texts::Text as _;
 
 /// How many scenarios may differ, in all groups but those about the plugin cache, which `lock` does not
 /// use at all.
@@ -107,7 +108,7 @@ fn every_difference_is_on_its_page() {
     }
     let mut different = BTreeSet::new();
     for difference in ["source-cases", "cases"].into_iter().flat_map(differences) {
-        assert!(page.contains(&difference.reason), "{:?}", difference.reason);
+        page.has(&difference.reason);
         for (id, engines) in difference.scenarios {
             assert_eq!(known.iter().filter(|one| **one == id).count(), 1, "{id}");
             for engine in &engines {

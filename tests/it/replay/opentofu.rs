@@ -170,7 +170,7 @@ fn lay_out(case: &Value, registry: &Registry, oci: &OciRegistry) -> Lab {
     let set = lab.path("cache").display().to_string();
     for (name, value) in case["environment"].as_object().into_iter().flatten() {
         let value = value.as_str().unwrap().replace("DIR", &set);
-        lab.env.vars.insert(name.clone(), value.into());
+        lab.set(name, value);
     }
     if id.starts_with("cache_") && !id.ends_with("_fill") {
         let dir = "cache/reg.example/t/x/1.0.0/linux_amd64";
