@@ -131,6 +131,12 @@ pub mod locker;
 #[cfg(feature = "fetch")]
 #[doc(hidden)]
 pub mod mirror;
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
+pub mod packages;
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
+pub mod upstream;
 pub mod verify;
 
 #[cfg(feature = "cli")]
@@ -151,8 +157,15 @@ mod run;
 #[doc(hidden)]
 pub mod guide;
 
+#[cfg(feature = "fetch")]
+#[doc(hidden)]
+pub mod net;
 #[doc(hidden)]
 pub mod os;
+mod serialized;
+#[cfg(all(unix, feature = "cli"))]
+#[doc(hidden)]
+pub mod signals;
 mod verifier;
 
 #[cfg(feature = "cli")]

@@ -4,7 +4,10 @@ use std::io;
 use std::process::ExitCode;
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealHttp, RealRun};
+use lockctl::net::RealHttp;
+use lockctl::os::{self, RealClock, RealDisk, RealEnv, RealRun};
+#[cfg(unix)]
+use lockctl::signals;
 
 // The allocator of musl takes one lock for all threads.
 #[cfg(target_env = "musl")]
@@ -13,6 +16,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     os::announce_panics();
+    #[cfg(unix)]
+    signals::handle();
     let http = RealHttp::new(&RealEnv);
     let world = World {
         disk: &RealDisk,
@@ -31,8 +36,9 @@ fn main() -> ExitCode {
     };
     let args: Vec<_> = os::args().collect();
     // Only a run that locks may take minutes, and leaves something to resume.
+    #[cfg(unix)]
     if cli::locks(&args) {
-        os::announce_interruption();
+        signals::announce_interruption();
     }
     ExitCode::from(cli::run(args, world, &mut io))
 }

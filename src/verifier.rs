@@ -16,8 +16,8 @@ use crate::package::WantedPlatforms;
 use crate::platform::Platform;
 use crate::remote_module::InstalledOnly;
 use crate::verify::{
-    self, Advice, ConfigurationInput, Groups, LockInput, LockedBuilds, LockedReleases, RootInputs,
-    SourceChecks, WantedChecks,
+    self, Advice, ConfigurationInput, Groups, LockInput, LockedBuilds, LockedReleases, NoSources,
+    RootInputs, WantedChecks,
 };
 use crate::workspace::{Reading, Root, Workspace, WorkspaceError};
 use crate::world::Clock as _;
@@ -157,7 +157,7 @@ impl Verifier {
             releases: &|_| LockedReleases::unknown(),
             builds: &|_| LockedBuilds::new(),
             carried: &|_| Vec::new(),
-            sources: SourceChecks::none(),
+            sources: &mut NoSources,
             matrix: false,
         };
         Ok(Verification {

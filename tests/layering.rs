@@ -89,8 +89,16 @@ const ROOMS: &[(&str, &str)] = &[
     ),
     (
         "verify",
-        "flavor addr version platform hash contents diag world package requirement parallel lockfile project \
-         authenticate archive sources resolve coverage locker",
+        "flavor addr version platform hash contents diag package requirement lockfile project resolve coverage",
+    ),
+    (
+        "packages",
+        "flavor addr version platform hash contents diag world package parallel lockfile archive sources coverage verify",
+    ),
+    (
+        "upstream",
+        "flavor addr version platform hash diag package lockfile project authenticate sources coverage locker verify \
+         packages",
     ),
     ("sbom", "flavor addr version platform hash contents package"),
     (
@@ -105,16 +113,19 @@ const ROOMS: &[(&str, &str)] = &[
     (
         "run",
         "flavor addr version platform hash contents audit diag world package remote_module requirement parallel lockfile \
-         config project cliconfig authenticate git sources modules store resolve coverage locker mirror verify sbom workspace \
-         report",
+         config project cliconfig authenticate git sources modules store resolve coverage locker mirror verify packages \
+         upstream sbom workspace report",
     ),
     (
         "guide",
         "flavor addr version platform diag world package requirement project authenticate archive git sources \
-         resolve locker verify report run",
+         resolve locker verify packages upstream report run",
     ),
     ("completion", "flavor platform diag world lockfile guide"),
-    ("os", "addr world"),
+    ("os", "world"),
+    ("net", "addr world"),
+    ("signals", "os"),
+    ("serialized", "addr version platform hash diag git"),
     (
         "verifier",
         "flavor addr platform diag world package remote_module lockfile config project coverage verify workspace os",
@@ -123,7 +134,7 @@ const ROOMS: &[(&str, &str)] = &[
         "cli",
         "flavor addr version platform hash contents audit diag world package remote_module requirement parallel hcl expr \
          lockfile config project cliconfig authenticate archive git sources modules store resolve coverage review locker mirror \
-         verify sbom workspace report run guide completion verifier",
+         verify packages upstream sbom workspace report run guide completion verifier",
     ),
 ];
 
@@ -134,7 +145,7 @@ const HOMES: &[(&str, &str)] = &[
     ("backon", "sources"),
     // In `cliconfig` for passwords in files of Docker.
     ("base64", "cliconfig expr hash modules"),
-    ("bytes", "os"),
+    ("bytes", "net"),
     ("bzip2", "modules"),
     ("chrono", "expr package"),
     ("clap", "cli completion"),
@@ -157,24 +168,24 @@ const HOMES: &[(&str, &str)] = &[
     ("pgp", "authenticate"),
     ("quick_junit", "report"),
     ("regex", "expr"),
-    ("reqwest", "os"),
+    ("reqwest", "net"),
     ("rustix", "os"),
-    ("rustls", "os"),
-    ("rustls_native_certs", "os"),
+    ("rustls", "net"),
+    ("rustls_native_certs", "net"),
     ("saphyr_parser", "expr project"),
     ("semver", "flavor version"),
     ("sha1", "expr hash"),
     ("sha2", "expr hash"),
-    ("signal_hook", "os"),
+    ("signal_hook", "signals"),
     ("tar", "mirror modules"),
     ("tempfile", "os"),
     ("terminal_size", "os"),
-    ("tokio", "os"),
+    ("tokio", "net"),
     ("toml_edit", "project"),
     ("unicode_normalization", "expr"),
     ("unicode_properties", "lockfile"),
     ("url", "addr"),
-    ("webpki_root_certs", "os"),
+    ("webpki_root_certs", "net"),
     ("zip", "archive"),
 ];
 

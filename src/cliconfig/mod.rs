@@ -21,7 +21,6 @@ mod native;
 mod netrc;
 mod node;
 mod oci_blocks;
-#[cfg(feature = "fetch")]
 mod oci_logins;
 #[cfg(test)]
 mod secrecy_tests;
@@ -57,7 +56,6 @@ use native::ConfigFault;
 pub use netrc::Netrc;
 pub use oci_blocks::OciLogin;
 use oci_blocks::{OciCredentials, OciDefaults};
-#[cfg(feature = "fetch")]
 pub use oci_logins::OciLogins;
 pub use template::{RepositoryTemplate, TemplateError};
 

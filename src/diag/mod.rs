@@ -19,9 +19,7 @@ pub use help::{AdviceText, Help, RootCommand, quoted};
 pub(crate) use nearest::spelling_of;
 pub use nearest::{did_you_mean, nearest};
 pub use rules::{Area, Level, RULES, Rule, named};
-// Only what prints texts cuts them.
-#[cfg(feature = "cli")]
-pub(crate) use shortened::{MAX_TEXT, shortened};
+pub use shortened::{MAX_TEXT, shortened};
 pub use texts::{FileId, FileMove, Position, SharedTexts, Texts};
 
 /// A range of bytes of one file, end exclusive.

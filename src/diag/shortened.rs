@@ -5,10 +5,10 @@ use std::borrow::Cow;
 /// Maximum length of a title, a remark or advice, in characters.
 ///
 /// A name that it quotes may have megabytes; an alarm lists a hundred hashes.
-pub(crate) const MAX_TEXT: usize = 10_000;
+pub const MAX_TEXT: usize = 10_000;
 
 /// Cuts a text in the middle if it has more characters than `most`.
-pub(crate) fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
     if text.len() <= most || text.chars().count() <= most {
         return Cow::Borrowed(text);
     }

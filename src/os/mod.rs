@@ -5,8 +5,6 @@
     reason = "the one place where the traits of `world` meet the system"
 )]
 
-#[cfg(feature = "fetch")]
-mod certificates;
 #[cfg(not(unix))]
 mod draft;
 #[cfg(unix)]
@@ -14,17 +12,12 @@ mod draft_directory;
 mod exclusive;
 #[cfg(unix)]
 mod link_free;
-#[cfg(feature = "fetch")]
-mod net;
 #[cfg(unix)]
 mod objects;
 #[cfg(any(not(unix), test))]
 mod objects_by_path;
 mod panics;
 mod private;
-#[cfg(feature = "fetch")]
-mod proxy;
-#[cfg(feature = "fetch")]
 mod run;
 #[cfg(test)]
 mod tests;
@@ -40,17 +33,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use tempfile::{NamedTempFile, PersistError};
-#[cfg(feature = "cli")]
 use terminal_size::terminal_size_of;
 
 use exclusive::{TEMPORARY_LETTERS, TEMPORARY_PREFIX};
-#[cfg(feature = "fetch")]
-pub use net::RealHttp;
 pub use panics::announce_panics;
-#[cfg(feature = "fetch")]
 pub use run::RealRun;
 use unfinished::TemporaryMark;
-pub use unfinished::announce_interruption;
+pub use unfinished::{undo, watch_with};
 
 use crate::world::{
     Clock, DirEntry, Disk, DraftDirectory, DraftFile, Env, Exclusive, FileKind, Files, Objects,
@@ -353,7 +342,6 @@ impl Env for RealEnv {
         read_limited(io::stdin().lock(), 0, limit)
     }
 
-    #[cfg(feature = "cli")]
     fn columns(&self, stream: Stream) -> Option<usize> {
         let size = match stream {
             Stream::Stdout => terminal_size_of(io::stdout()),
@@ -361,11 +349,6 @@ impl Env for RealEnv {
         };
         let (columns, _) = size?;
         Some(usize::from(columns.0))
-    }
-
-    #[cfg(not(feature = "cli"))]
-    fn columns(&self, _: Stream) -> Option<usize> {
-        None
     }
 }
 

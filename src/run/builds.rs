@@ -10,6 +10,7 @@ use crate::hash::Hash;
 use crate::locker::{self, Contradicted, DOWNLOADS, LockError, LockSettings, RootRequest};
 use crate::lockfile::LockFile;
 use crate::package::{ClaimPolicy, Fact, ReleaseFact};
+use crate::packages::{self, MatchedPackage, PackageMemo, PackagePlace, PackageSearch};
 use crate::parallel;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
@@ -21,8 +22,8 @@ use crate::run::user::config::UserConfigs;
 use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
 use crate::store::{Facts, StoredContents, StoredFact, StoredRelease};
-use crate::verify::packages::{self, MatchedPackage, PackageMemo, PackagePlace, PackageSearch};
-use crate::verify::{LockedBuilds, policy};
+use crate::upstream;
+use crate::verify::LockedBuilds;
 use crate::version::Version;
 
 /// Reads the builds of locked packages, each once in a run.
@@ -251,7 +252,7 @@ impl<'r, 'a> BuildReader<'r, 'a> {
             age: None,
             platforms: &wanted,
             dropped: &[],
-            demands: &policy::demands(root.project(), root.flavor),
+            demands: &upstream::demands(root.project(), root.flavor),
             // A claimed `h1:` would replace the download, which the contents are read from.
             claims: &ClaimPolicy::default(),
             trusted: trusted(root),

@@ -6,11 +6,11 @@ use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag;
 use crate::package::{PlatformsOrigin, WantedPlatforms, WantedSet};
+use crate::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 use crate::platform::Platform;
 use crate::project::PlatformName;
 use crate::report::Failure;
 use crate::run::root::{self, Root};
-use crate::verify::packages::{self, PackageMemo, PackagePlace, PackageSearch};
 
 /// A value of `--platform`.
 #[derive(Clone, Debug, PartialEq, Eq)]

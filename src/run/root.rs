@@ -8,14 +8,14 @@ use crate::config;
 use crate::diag::{Diagnostic, RootCommand, Severity, Texts, has_errors, rules};
 use crate::flavor::Program;
 use crate::lockfile;
+use crate::packages::{PackagePlace, Unscanned};
 use crate::project::PackageSource;
 use crate::report::{Failure, RootResult};
 use crate::requirement::Requirements;
 use crate::run::commands;
 use crate::run::options::{PackageChoice, RootChoice, RunOptions};
 use crate::sources::SourceError;
-use crate::verify::packages::{PackageOrigin, PackagePlace, Unscanned};
-use crate::verify::{Advice, CheckedLock};
+use crate::verify::{Advice, CheckedLock, PackageOrigin};
 use crate::workspace::{self, FlavorSign, SpecialDirectory};
 use crate::world::Files;
 

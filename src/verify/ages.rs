@@ -12,7 +12,7 @@ use crate::package::{AgePolicy, ReleaseDates, Youth};
 /// Checks that each locked release is as old as the project file of that name wants. A release of which
 /// no date is known is passed over.
 #[must_use]
-pub(super) fn check(
+pub fn check(
     subject: CheckedLock<'_>,
     policy: &AgePolicy,
     dates: &BTreeMap<ProviderAddr, ReleaseDates>,

@@ -121,8 +121,8 @@ impl Groups {
     ///
     /// These belong to the policy, but it is the registry that the user asks about: so
     /// [`CheckGroup::Upstream`] alone is enough, unless the policy was left out by name.
-    #[cfg(any(feature = "fetch", test))]
-    pub(super) fn compare_with_policy(&self) -> bool {
+    #[must_use]
+    pub fn compare_with_policy(&self) -> bool {
         !self.left_out.contains(&CheckGroup::Policy)
     }
 }

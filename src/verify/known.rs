@@ -41,6 +41,30 @@ pub enum PackageForm {
     Directory,
 }
 
+/// The use that a program makes of a directory with packages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PackageOrigin {
+    /// The packages that it runs.
+    Installed,
+    /// The plugin cache, from which it links them (`cliconfig` rules 6).
+    Cache,
+    /// A filesystem mirror, from which it installs them (`cliconfig` rules 5).
+    Mirror,
+    /// Nothing; somebody wants the packages to be checked.
+    Named,
+}
+
+/// The packages that were checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PackagesVerdict {
+    /// The number of packages of each origin that match a recorded hash.
+    pub verified: BTreeMap<PackageOrigin, usize>,
+    /// The number of packages that do not, or that cannot be hashed.
+    pub not_verified: usize,
+    /// Those that the user named and that belong to no entry of this lock file.
+    pub unplaced: Vec<PathBuf>,
+}
+
 /// Packages of mirrors at hand that no recorded hash accepts.
 pub type RefusedPackages = BTreeSet<(ProviderAddr, Platform, PackageForm)>;
 
@@ -93,19 +117,27 @@ pub struct AlteredPackage {
 
 /// The hashes that the packages at hand and facts prove.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PackageFacts {
+pub struct PackageFacts {
     /// The `h1:` of packages of the locked versions; an entry may lack those that only facts prove.
-    pub(super) known: KnownHashes,
+    pub known: KnownHashes,
     /// The `zh:` of their zips, as far as facts prove them.
-    pub(super) zips: KnownHashes,
+    pub zips: KnownHashes,
     /// The hash of each installed package, recorded or not.
-    pub(super) installed: KnownHashes,
+    pub installed: KnownHashes,
     /// The packages of mirrors that `init` refuses.
-    pub(super) refused: RefusedPackages,
+    pub refused: RefusedPackages,
     /// The packages whose recorded hash facts contradict.
-    pub(super) altered: Vec<AlteredPackage>,
+    pub altered: Vec<AlteredPackage>,
     /// The packages on this machine.
-    pub(super) machines: Machines,
+    pub machines: Machines,
+}
+
+impl PackageOrigin {
+    /// Returns true if packages are there for any root that needs them.
+    #[must_use]
+    pub fn is_shared(self) -> bool {
+        matches!(self, Self::Cache | Self::Mirror)
+    }
 }
 
 impl LockedReleases {
@@ -121,7 +153,7 @@ impl LockedReleases {
 
 impl PackageFacts {
     /// Adds the facts about platforms of which no package is at hand.
-    pub(super) fn complete(&mut self, attributions: &Attributions) {
+    pub fn complete(&mut self, attributions: &Attributions) {
         for (provider, attribution) in attributions {
             let known = self.known.entry(provider.clone()).or_default();
             let zips = self.zips.entry(provider.clone()).or_default();
@@ -136,7 +168,7 @@ impl PackageFacts {
 
     /// Adds the `h1:` of packages of known releases to entries without any `zh:`, of which no fact about a zip
     /// can say whose their `h1:` are.
-    pub(super) fn complete_by_releases(&mut self, lock: &LockFile, releases: &LockedReleases) {
+    pub fn complete_by_releases(&mut self, lock: &LockFile, releases: &LockedReleases) {
         for (provider, release) in &releases.releases {
             let Some(entry) = lock.providers.get(provider) else {
                 continue;

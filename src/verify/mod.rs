@@ -3,10 +3,11 @@
 //!
 //! [`run`] does all checks of one root, in groups, and decides their order. What it compares are
 //! values ([`RootInputs`]): the room knows nothing of how a configuration or a lock file is found and
-//! read. Of the outside it sees only what its caller hands over: the disk on which [`packages`] are
-//! hashed, and the registries that [`upstream`] asks. [`fix`] plans repairs; it writes nothing.
+//! read. What packages on this machine and registries say comes from the [`SourceChecks`] of its caller.
+//! [`fix`] plans repairs; it writes nothing.
 
-mod ages;
+#[doc(hidden)]
+pub mod ages;
 #[doc(hidden)]
 mod builds;
 mod carried;
@@ -30,9 +31,6 @@ pub mod look_alike;
 pub mod matrix;
 mod missing;
 mod offline_policy;
-#[cfg(feature = "fetch")]
-#[doc(hidden)]
-pub mod packages;
 #[doc(hidden)]
 pub mod platforms;
 #[doc(hidden)]
@@ -41,30 +39,24 @@ mod roots;
 mod run;
 #[doc(hidden)]
 pub mod signed;
-mod signers;
-#[cfg_attr(not(feature = "fetch"), path = "no_source_checks.rs")]
+#[doc(hidden)]
+pub mod signers;
 mod source_checks;
-#[cfg(feature = "fetch")]
-mod stated;
 mod subject;
 mod tracked;
-#[cfg(feature = "fetch")]
-#[doc(hidden)]
-pub mod upstream;
 
 pub use crate::diag::Finding;
 pub use groups::{CheckGroup, Groups};
 pub use inputs::{ConfigurationInput, IgnoredLock, LockInput, RootInputs};
 pub use known::{
     AlteredPackage, CarriedHashes, ClaimGaps, KnownHashes, LockedBuilds, LockedReleases,
-    MachineFacts, Machines, PackageForm, RefusedPackages, SourcePackage,
+    MachineFacts, Machines, PackageFacts, PackageForm, PackageOrigin, PackagesVerdict,
+    RefusedPackages, SourcePackage,
 };
 pub use offline_policy::UncheckedPolicy;
-#[cfg(feature = "fetch")]
-pub use roots::unplaced_everywhere;
-pub use roots::{CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules};
+pub use roots::{
+    CallingRoot, ComparedRoot, compare_versions, find_locks_in_modules, unplaced_everywhere,
+};
 pub use run::{RootVerdict, WantedChecks, run};
-pub use source_checks::{CheckError, PackagesVerdict, SourceChecks};
-#[cfg(feature = "fetch")]
-pub use source_checks::{PackageChecks, Upstream};
+pub use source_checks::{CheckedPackages, NoSources, SourceChecks};
 pub use subject::{Advice, CheckedLock};

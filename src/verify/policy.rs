@@ -9,11 +9,7 @@ use super::levels;
 use super::subject::CheckedLock;
 use crate::addr::{ProviderAddr, ProviderPattern};
 use crate::diag::{Diagnostic, FileId, Finding, Span, rules};
-#[cfg(feature = "fetch")]
-use crate::diag::{Level, Severity};
 use crate::flavor::Flavor;
-#[cfg(feature = "fetch")]
-use crate::locker::SignatureDemands;
 use crate::project::{Allow, Policy, Project, SettingPlace};
 use crate::requirement::Requirements;
 use crate::version::Version;
@@ -101,29 +97,6 @@ pub fn not_lockable<'p>(
     }
     let (reported, _) = levels::apply(findings, &[], project, flavor);
     reported
-}
-
-/// Returns the demands of a project file on the signatures of providers that are about to be locked.
-///
-/// A pinned key counts unless its rule is turned off, or no error.
-#[must_use]
-#[cfg(feature = "fetch")]
-pub fn demands(project: &Project, flavor: Flavor) -> SignatureDemands {
-    let keys = project
-        .policy
-        .iter()
-        .flat_map(|policy| &policy.keys)
-        .filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())))
-        .filter(|(provider, _)| {
-            project
-                .rule(rules::KEY_NOT_ALLOWED, Some(provider), flavor)
-                .is_none_or(|setting| setting.level == Level::As(Severity::Error))
-        })
-        .collect();
-    SignatureDemands {
-        required: project.trust.require_signature.is_some(),
-        keys,
-    }
 }
 
 fn not_allowed(provider: &ProviderAddr, project_file: &str) -> Diagnostic {

@@ -97,7 +97,6 @@ pub fn find_locks_in_modules(roots: &mut [CallingRoot<'_>]) {
 /// of the first.
 ///
 /// Roots whose packages were not checked have no say.
-#[cfg(feature = "fetch")]
 pub fn unplaced_everywhere<'a>(
     verdicts: impl IntoIterator<Item = &'a RootVerdict>,
 ) -> Vec<&'a Path> {

@@ -4,12 +4,12 @@ use std::fmt;
 
 use super::groups::{CheckGroup, Groups};
 use super::inputs::{LockInput, RootInputs};
-use super::known::{CarriedHashes, LockedBuilds, LockedReleases, PackageFacts};
+use super::known::{CarriedHashes, LockedBuilds, LockedReleases, PackageFacts, PackagesVerdict};
 use super::levels::TurnedOff;
 use super::matrix::{InitOutlook, PredictionRow, ProvenPackages, ReadLock};
 use super::offline_policy::{self, UncheckedPolicy};
 use super::platforms::PlatformEvidence;
-use super::source_checks::{self, Answers, CheckError, PackagesVerdict, SourceChecks};
+use super::source_checks::SourceChecks;
 use super::subject::CheckedLock;
 use super::{
     builds, carried, configuration, core_version, file, foreign, ignored, levels, look_alike,
@@ -23,7 +23,7 @@ use crate::lockfile::{Document, LockFile};
 use crate::package::WantedPlatforms;
 
 /// The wanted checks, with their inputs beside the root.
-pub struct WantedChecks<'a, 'm> {
+pub struct WantedChecks<'a> {
     /// The groups of checks that are run.
     pub groups: &'a Groups,
     /// The platforms for which each of some providers must have an `h1:`.
@@ -40,7 +40,7 @@ pub struct WantedChecks<'a, 'm> {
     /// every hash.
     pub carried: &'a dyn Fn(&LockFile) -> Vec<CarriedHashes>,
     /// The packages and the registries of the groups [`CheckGroup::Packages`] and [`CheckGroup::Upstream`].
-    pub sources: SourceChecks<'a, 'm>,
+    pub sources: &'a mut dyn SourceChecks,
     /// The outcome of each route is predicted for each provider as well.
     pub matrix: bool,
 }
@@ -52,8 +52,6 @@ pub struct RootVerdict {
     pub findings: Vec<Finding>,
     /// The findings that the project file turned off.
     pub turned_off: Vec<TurnedOff>,
-    /// The checks that could not be done.
-    pub failures: Vec<CheckError>,
     /// Errors of the configuration kept it from being checked.
     pub is_unread: bool,
     /// The platforms whose hashes are wanted; `None` if that was not checked.
@@ -87,7 +85,7 @@ pub struct RootVerdict {
 /// use lockctl::platform::Platform;
 /// use lockctl::project::Project;
 /// use lockctl::package::WantedPlatforms;
-/// use lockctl::verify::{self, Advice, WantedChecks, Groups, LockInput, LockedReleases, RootInputs, SourceChecks};
+/// use lockctl::verify::{self, Advice, WantedChecks, Groups, LockInput, LockedReleases, NoSources, RootInputs};
 ///
 /// let text = "provider \"registry.terraform.io/hashicorp/null\" {\n  version = \"3.2.4\"\n}\n";
 /// let flavor = Flavor::Terraform1_16;
@@ -121,14 +119,14 @@ pub struct RootVerdict {
 ///     releases: &|_| LockedReleases::unknown(),
 ///     builds: &|_| Default::default(),
 ///     carried: &|_| Vec::new(),
-///     sources: SourceChecks::none(),
+///     sources: &mut NoSources,
 ///     matrix: false,
 /// };
 /// let verdict = verify::run(&root, &mut checks);
 /// let rules: Vec<&str> = verdict.findings.iter().map(|finding| finding.diagnostic.code).collect();
 /// assert_eq!(rules, ["file-not-canonical", "platforms-incomplete"]);
 /// ```
-pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_, '_>) -> RootVerdict {
+pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_>) -> RootVerdict {
     let mut verdict = RootVerdict::default();
     if let Some(configuration) = root.configuration
         && checks.groups.wants(CheckGroup::Configuration)
@@ -167,7 +165,7 @@ pub fn run(root: &RootInputs<'_>, checks: &mut WantedChecks<'_, '_>) -> RootVerd
 fn check_lock(
     root: &RootInputs<'_>,
     lock: LockInput<'_>,
-    checks: &mut WantedChecks<'_, '_>,
+    checks: &mut WantedChecks<'_>,
     verdict: &mut RootVerdict,
 ) -> PackageFacts {
     let groups = checks.groups;
@@ -195,23 +193,31 @@ fn check_lock(
     if groups.wants(CheckGroup::Packages) {
         verdict.findings.extend(tracked::check(root));
     }
-    let answers = checks.sources.ask(subject, verdict);
-    let locked: Vec<&ProviderAddr> = lock.document.lock.providers.keys().collect();
+    verdict.signed_lists = checks.sources.ask(subject);
+    let locked_releases = &lock.document.lock.providers;
+    let locked: Vec<&ProviderAddr> = locked_releases.keys().collect();
     let wanted = (checks.platforms)(&locked);
     // The store is asked about each recorded `zh:`, which is left out where no check needs the facts.
     let is_of_use = groups.wants(CheckGroup::Platforms) || groups.wants(CheckGroup::Packages);
-    let attributions = if is_of_use || !answers.is_empty() {
+    let attributions = if is_of_use
+        || locked
+            .iter()
+            .any(|provider| checks.sources.has_answer(provider))
+    {
         (checks.facts)(&lock.document.lock)
     } else {
         Attributions::new()
     };
-    let mut facts = if groups.wants(CheckGroup::Packages) {
-        checks
+    let mut facts = PackageFacts::default();
+    if groups.wants(CheckGroup::Packages)
+        && let Some(checked) = checks
             .sources
-            .check_packages(subject, &wanted, &attributions, verdict)
-    } else {
-        PackageFacts::default()
-    };
+            .check_packages(subject, &wanted, &attributions)
+    {
+        verdict.findings.extend(checked.findings);
+        verdict.packages = Some(checked.verdict);
+        facts = checked.facts;
+    }
     // Packages at hand come first: they were hashed now, and a fact only says what was hashed once.
     facts.complete(&attributions);
     let releases = known_releases(root, checks);
@@ -224,44 +230,46 @@ fn check_lock(
             &wanted,
             &facts,
             &attributions,
-            &answers,
+            &*checks.sources,
         ));
         verdict.platforms = Some(wanted);
         let is_foreign = |found: &Attribution| !found.foreign().is_empty();
-        let has_zh = |provider: &ProviderAddr| {
-            subject
-                .document
-                .lock
-                .providers
-                .get(provider)
-                .is_some_and(|entry| entry.hashes.of(Scheme::Zh).next().is_some())
-        };
         if carried::may_be(subject, &attributions) {
             let carried = (checks.carried)(&lock.document.lock);
             findings.extend(carried::check(subject, &carried, &attributions));
         }
         findings.extend(foreign::of_no_release(subject, &releases, |provider| {
             // The signed list as it is served now decides about `zh:`, and says nothing about `h1:`.
-            answers.contains_key(provider) && has_zh(provider)
+            checks.sources.has_answer(provider)
+                && locked_releases[provider]
+                    .hashes
+                    .of(Scheme::Zh)
+                    .next()
+                    .is_some()
                 || attributions.get(provider).is_some_and(is_foreign)
         }));
     }
-    findings.extend(source_checks::compare(subject, &answers, &attributions));
-    verdict.h1_not_compared = answers
-        .keys()
-        .filter_map(|provider| Some((provider, lock.document.lock.providers.get(provider)?)))
+    findings.extend(checks.sources.compare(subject, &attributions));
+    verdict.h1_not_compared = not_compared(&lock.document.lock, &*checks.sources, &attributions);
+    if groups.wants(CheckGroup::Build) {
+        let known = (checks.builds)(&lock.document.lock);
+        findings.extend(builds::check(subject, &known));
+    }
+    check_policy(root, subject, &releases, checks, verdict);
+    facts
+}
+
+/// Counts the `h1:` that nothing compares with a package of the release, though a registry answered about it.
+fn not_compared(lock: &LockFile, sources: &dyn SourceChecks, attributions: &Attributions) -> usize {
+    lock.providers
+        .iter()
+        .filter(|(provider, _)| sources.has_answer(provider))
         .map(|(provider, entry)| match attributions.get(provider) {
             Some(attribution) => attribution.unexplained().len(),
             // A signed list holds no `h1:`.
             None => entry.hashes.of(Scheme::H1).count(),
         })
-        .sum();
-    if groups.wants(CheckGroup::Build) {
-        let known = (checks.builds)(&lock.document.lock);
-        findings.extend(builds::check(subject, &known));
-    }
-    check_policy(root, subject, &releases, checks, (&answers, verdict));
-    facts
+        .sum()
 }
 
 /// Checks the form of a lock file, and what its names alone show.
@@ -300,7 +308,7 @@ fn report_faults(
 }
 
 /// Looks up the locked releases, where a check needs them.
-fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_, '_>) -> LockedReleases {
+fn known_releases(root: &RootInputs<'_>, checks: &WantedChecks<'_>) -> LockedReleases {
     let project = root.project;
     let has_policy = project.policy.is_some() || project.trust.require_signature.is_some();
     match root.lock {
@@ -316,8 +324,8 @@ fn check_policy(
     root: &RootInputs<'_>,
     subject: CheckedLock<'_>,
     releases: &LockedReleases,
-    checks: &mut WantedChecks<'_, '_>,
-    (answers, verdict): (&Answers, &mut RootVerdict),
+    checks: &mut WantedChecks<'_>,
+    verdict: &mut RootVerdict,
 ) {
     let groups = checks.groups;
     if let Some(policy) = &root.project.policy
@@ -326,7 +334,7 @@ fn check_policy(
         let allowed = policy::allowed(subject, policy, root.project_file);
         verdict.findings.extend(allowed);
     }
-    let by_answers = checks.sources.check_policy(root, groups, subject, answers);
+    let by_answers = checks.sources.check_policy(root, groups, subject);
     verdict.findings.extend(by_answers);
     if !checks.sources.asks() && groups.wants(CheckGroup::Policy) {
         let (findings, unchecked) = offline_policy::check(root, subject, releases);
@@ -342,17 +350,16 @@ fn platform_hashes(
     wanted: &WantedPlatforms,
     facts: &PackageFacts,
     attributions: &Attributions,
-    answers: &Answers,
+    sources: &dyn SourceChecks,
 ) -> Vec<Finding> {
-    let has_answer = |provider: &ProviderAddr| answers.contains_key(provider);
-    let is_listed =
-        |provider: &ProviderAddr, hash: &Hash| source_checks::is_listed(answers, provider, hash);
+    let has_answer = |provider: &ProviderAddr| sources.has_answer(provider);
+    let is_listed = |provider: &ProviderAddr, hash: &Hash| sources.is_listed(provider, hash);
     let evidence = PlatformEvidence {
         wanted,
         project_file: root.project_file,
         known: &facts.known,
         facts: attributions,
-        claims: &source_checks::claim_gaps(subject, answers, attributions),
+        claims: &sources.claim_gaps(subject, attributions),
     };
     let mut findings = platforms::check(subject, evidence);
     findings.extend(signed::unlisted(subject, has_answer));
@@ -371,7 +378,7 @@ fn platform_hashes(
 fn machines(
     root: &RootInputs<'_>,
     document: &Document,
-    checks: &mut WantedChecks<'_, '_>,
+    checks: &mut WantedChecks<'_>,
 ) -> PackageFacts {
     if !checks.matrix || !checks.groups.wants(CheckGroup::Packages) {
         return PackageFacts::default();
@@ -388,7 +395,7 @@ fn machines(
 /// Predicts the programs with the lock file, or without it.
 fn predict(
     root: &RootInputs<'_>,
-    checks: &WantedChecks<'_, '_>,
+    checks: &WantedChecks<'_>,
     facts: &PackageFacts,
 ) -> Vec<PredictionRow> {
     let nothing = Document::default();
@@ -467,7 +474,7 @@ impl RootVerdict {
     }
 }
 
-impl fmt::Debug for WantedChecks<'_, '_> {
+impl fmt::Debug for WantedChecks<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Checks")
             .field("groups", &self.groups)

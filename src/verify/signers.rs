@@ -15,7 +15,7 @@ use crate::project::Policy;
 /// A primary key stands for its subkeys; a subkey stands for itself alone. A release whose
 /// signers are unknown is passed over.
 #[must_use]
-pub(super) fn check(
+pub fn check(
     subject: CheckedLock<'_>,
     policy: &Policy,
     signers: &BTreeMap<ProviderAddr, Vec<SignerKey>>,

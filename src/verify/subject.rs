@@ -6,10 +6,8 @@ use crate::addr::ProviderAddr;
 use crate::diag::{Diagnostic, FileId, Help, RootCommand, Span, quoted};
 use crate::flavor::Flavor;
 use crate::hash::Hash;
-#[cfg(feature = "fetch")]
 use crate::hash::Hashes;
 use crate::lockfile::{Document, Places};
-#[cfg(feature = "fetch")]
 use crate::package::PackageId;
 use crate::requirement::{Requirements, StateSeen};
 
@@ -151,14 +149,13 @@ impl Advice {
 
 impl<'a> CheckedLock<'a> {
     /// Returns the hashes of the entry that a package belongs to.
-    #[cfg(feature = "fetch")]
-    pub(super) fn recorded(self, id: &PackageId) -> &'a Hashes {
+    pub fn recorded(self, id: &PackageId) -> &'a Hashes {
         &self.document.lock.providers[&id.provider].hashes
     }
 
     /// Returns the help for an entry that nothing requires which `lock` sees: it stands there for a state that
     /// cannot be seen, or it is left over.
-    pub(super) fn left_over(&self, provider: &ProviderAddr) -> Option<Help> {
+    pub fn left_over(&self, provider: &ProviderAddr) -> Option<Help> {
         let requirements = self.requirements?;
         let seen = requirements.unseen_calls.is_empty();
         if !seen || requirements.providers.contains_key(provider) {
@@ -171,26 +168,26 @@ impl<'a> CheckedLock<'a> {
     }
 
     /// Returns the place at which an entry begins; the start of the file if it has none.
-    pub(super) fn header(&self, provider: &ProviderAddr) -> Span {
+    pub fn header(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.header)
     }
 
     /// Returns the place of the hashes of an entry; its beginning if it has none.
-    pub(super) fn hashes(&self, provider: &ProviderAddr) -> Span {
+    pub fn hashes(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .and_then(|places| places.hashes)
             .unwrap_or_else(|| self.header(provider))
     }
 
     /// Returns the place of the version of an entry.
-    pub(super) fn version(&self, provider: &ProviderAddr) -> Span {
+    pub fn version(&self, provider: &ProviderAddr) -> Span {
         self.places(provider)
             .map_or_else(Span::default, |places| places.version)
     }
 
     /// Puts a finding at hashes of an entry, each with a note; the first few are shown.
-    pub(super) fn at_hashes<'h>(
+    pub fn at_hashes<'h>(
         &self,
         provider: &ProviderAddr,
         mut diagnostic: Diagnostic,
@@ -218,7 +215,9 @@ impl<'a> CheckedLock<'a> {
         diagnostic
     }
 
-    pub(super) fn places(&self, provider: &ProviderAddr) -> Option<&Places> {
+    /// Returns the places of the parts of an entry, if the file has it.
+    #[must_use]
+    pub fn places(&self, provider: &ProviderAddr) -> Option<&Places> {
         self.document.places.get(provider)
     }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{RealDisk, RealHttp, RealRun};
+use lockctl::net::RealHttp;
+use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::mem::{MemClock, MemEnv};
 use lockctl::world::{Disk, Http, HttpError, HttpRequest, HttpResponse};
 

@@ -5,10 +5,10 @@ use super::opened::OpenRoot;
 use crate::coverage::Attributions;
 use crate::diag::{Finding, rules};
 use crate::locker::{Locked, ProviderOutcome};
+use crate::packages::{self, PackagePlace, PackageSearch};
 use crate::report::Failure;
 use crate::run::facts;
 use crate::run::root;
-use crate::verify::packages::{self, PackagePlace, PackageSearch};
 
 impl LockJob<'_> {
     /// Returns true if the run judges every recorded hash, not only those of wanted platforms.

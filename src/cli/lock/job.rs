@@ -18,6 +18,7 @@ use crate::config::Loaded;
 use crate::diag::{Severity, Texts};
 use crate::locker::{self, Contradicted, DOWNLOADS, LockSettings, Locked, RootRequest};
 use crate::lockfile;
+use crate::packages::PackageMemo;
 use crate::report::json::RootStatus;
 use crate::report::{Failure, RootResult, Sentence};
 use crate::run::facts::{self, UserFacts};
@@ -32,7 +33,7 @@ use crate::run::user::enforcement;
 use crate::run::user::sources::{self, Sources};
 use crate::run::{Job, OpenResult};
 use crate::store::KeepOnly;
-use crate::verify::packages::PackageMemo;
+use crate::upstream;
 use crate::verify::{look_alike, policy};
 use crate::world::{Exclusive, FileKind, Replaced, Replacement};
 
@@ -188,7 +189,7 @@ impl<'a> LockJob<'a> {
         dropped::check(self.options, &root, &needed, &platforms)?;
         Ok(OpenResult::Ready(OpenRoot {
             platforms,
-            demands: policy::demands(root.project(), root.flavor),
+            demands: upstream::demands(root.project(), root.flavor),
             claims: root.project().trust.claims(root.flavor),
             root,
             loaded,

@@ -7,6 +7,7 @@ use crate::config::Loaded;
 use crate::diag::Texts;
 use crate::lockfile::LockFile;
 use crate::package::AgePolicy;
+use crate::packages::PackagePlace;
 use crate::platform::Platform;
 use crate::project::Policy;
 use crate::report::Failure;
@@ -14,7 +15,6 @@ use crate::resolve::Goals;
 use crate::run::platforms;
 use crate::run::root::Root;
 use crate::run::unseen::{CallNames, UnseenParts};
-use crate::verify::packages::PackagePlace;
 
 impl LockJob<'_> {
     /// Returns the versions that a root is to move to; `None` if no provider that is named concerns it.

@@ -9,6 +9,7 @@ use crate::contents::{BuildInfo, BuiltModule, PackageBuild, ReleaseBuilds};
 use crate::diag::{Texts, counted};
 use crate::guide::advice;
 use crate::hash::Hash;
+use crate::packages::PackagePlace;
 use crate::report::json::{
     ContentsKnowledge, GoBuildRow, PackageBuildRow, ReleaseBuildRow, ShownProvider,
 };
@@ -18,7 +19,6 @@ use crate::run::facts::UserFacts;
 use crate::run::root::{LockText, Root};
 use crate::run::user::config::UserConfigs;
 use crate::run::user::sources::Sources;
-use crate::verify::packages::PackagePlace;
 
 /// The heads of the columns after provider and version.
 pub(super) const TITLES: [&str; 7] = [

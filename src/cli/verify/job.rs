@@ -17,6 +17,7 @@ use crate::git::Repository;
 use crate::guide::advice;
 use crate::guide::advice::required::Required;
 use crate::package::PlatformsOrigin;
+use crate::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
 use crate::platform;
 use crate::project::{self, ProjectPlace};
 use crate::report::{Failure, NotSeen, RootResult};
@@ -30,12 +31,11 @@ use crate::run::root::Root;
 use crate::run::unseen;
 use crate::run::user::config::UserConfigs;
 use crate::run::{Job, OpenResult};
+use crate::upstream::{CheckError, PackageChecks, Registries, RootSources, Upstream};
 use crate::verifier::inputs;
-use crate::verify::packages::{NamedPackages, PackageMemo, PackagePlace, RootCount};
-use crate::verify::upstream::Registries;
 use crate::verify::{
-    self, Advice, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock, PackageChecks,
-    RootInputs, RootVerdict, SourceChecks, Upstream, WantedChecks,
+    self, Advice, CallingRoot, CheckGroup, ComparedRoot, Groups, IgnoredLock, RootInputs,
+    RootVerdict, WantedChecks,
 };
 use crate::workspace;
 use crate::world::{FileKind, clean};
@@ -126,8 +126,8 @@ impl Job for Verification<'_> {
         root_inputs.ignored = ignored.as_ref();
         let packages = self.tracked_packages(root);
         root_inputs.tracked_packages = packages.as_deref();
-        let verdict = self.verify(root, &root_inputs, texts)?;
-        let failures = failures(&verdict, root, &root_inputs, texts);
+        let (verdict, errors) = self.verify(root, &root_inputs, texts)?;
+        let failures = failures(&errors, root, &root_inputs, texts);
         let unseen = loaded
             .as_ref()
             .and_then(|loaded| unseen::why_unseen(root, loaded));
@@ -222,7 +222,7 @@ impl<'a> Verification<'a> {
         root: &Root,
         root_inputs: &RootInputs<'_>,
         texts: &mut Texts,
-    ) -> Result<RootVerdict, Failure> {
+    ) -> Result<(RootVerdict, Vec<CheckError>), Failure> {
         let scope = self.scope();
         // Which platforms are locked is known from packages and facts, so both must be looked up first.
         let needs_locked = self.platforms.needs_locked() && root.lock.is_some();
@@ -254,7 +254,18 @@ impl<'a> Verification<'a> {
                 Upstream::Ask(registries.or_insert_with(|| user.registries()))
             }
         };
-        Ok(verify::run(
+        let packages = PackageChecks {
+            memo: &mut self.memo,
+            places: &places,
+            singles: &self.named.singles,
+            scope,
+            sources: &|provider| {
+                user.map_or_else(Vec::new, |user| user.install_sources(root, provider))
+            },
+            cache_may_break: user.is_some_and(|user| user.cli.cache_may_break),
+        };
+        let mut sources = RootSources::new(packages, upstream);
+        let verdict = verify::run(
             root_inputs,
             &mut WantedChecks {
                 groups: &self.groups,
@@ -264,22 +275,11 @@ impl<'a> Verification<'a> {
                 builds: &|lock| self.facts.builds(root, lock),
                 carried: &|lock| self.replaced.carried(root, lock),
                 releases: &|lock| self.facts.releases(root, lock, self.user.world),
-                sources: SourceChecks {
-                    packages: Some(PackageChecks {
-                        memo: &mut self.memo,
-                        places: &places,
-                        singles: &self.named.singles,
-                        scope,
-                        sources: &|provider| {
-                            user.map_or_else(Vec::new, |user| user.install_sources(root, provider))
-                        },
-                        cache_may_break: user.is_some_and(|user| user.cli.cache_may_break),
-                    }),
-                    upstream,
-                },
+                sources: &mut sources,
                 matrix: self.args.matrix,
             },
-        ))
+        );
+        Ok((verdict, sources.into_failures()))
     }
 
     fn absolute(&self, dir: &Path) -> PathBuf {
@@ -367,14 +367,14 @@ impl<'a> Verification<'a> {
 
 /// Returns the checks that could not be made, each with what to do about it.
 fn failures(
-    verdict: &RootVerdict,
+    errors: &[CheckError],
     root: &Root,
     inputs: &RootInputs<'_>,
     texts: &Texts,
 ) -> Vec<Failure> {
     let unread = Requirements::default();
     advice::verify::failures(
-        &verdict.failures,
+        errors,
         root.flavor,
         &Required {
             project: root.project(),

@@ -20,6 +20,7 @@ use crate::cli::verify::job::Verification;
 use crate::cli::{Command, Look, Stderr, World};
 use crate::diag::counted;
 use crate::guide::advice;
+use crate::packages::NamedPackages;
 use crate::report::reading::Total;
 use crate::report::{CommandResult, Failure, RootResult, Sentence, TextBlock};
 use crate::run::platforms::{self, PlatformChoice};
@@ -29,7 +30,6 @@ use crate::run::user::modules::{self, AutoModules, UserModules};
 use crate::run::{self, RunInputs};
 use crate::sources::net::Event;
 use crate::verify::CheckGroup;
-use crate::verify::packages::NamedPackages;
 pub(in crate::cli) use args::VerifyArgs;
 
 impl Command for VerifyArgs {

@@ -15,8 +15,7 @@ use crate::report::{
     CheckDetail, FindingDisplay, NotSeen, ResultEntry, RootDetail, RootResult, Sentence, Tone,
 };
 use crate::run::root::LockText;
-use crate::verify::packages::PackageOrigin;
-use crate::verify::{PackagesVerdict, RootVerdict, UncheckedPolicy};
+use crate::verify::{PackageOrigin, PackagesVerdict, RootVerdict, UncheckedPolicy};
 
 /// Adds what was verified to the result of a root.
 pub(super) fn report(result: &mut RootResult, verified: VerifiedRoot, verbose: bool) {

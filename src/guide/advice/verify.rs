@@ -6,10 +6,10 @@ use crate::flavor::Flavor;
 use crate::guide::advice::lock::grouped;
 use crate::guide::advice::required::Required;
 use crate::locker::LockError;
+use crate::packages::NamedError;
 use crate::report::Failure;
 use crate::run::root::unreadable_packages;
-use crate::verify::CheckError;
-use crate::verify::packages::NamedError;
+use crate::upstream::CheckError;
 
 /// Returns the failure of a format in which the matrix cannot be shown.
 pub(crate) fn matrix_format() -> Failure {

@@ -22,7 +22,6 @@ mod provider;
 mod rule;
 mod store;
 mod symptom;
-mod text;
 
 pub use audited::{AdvisoryRow, AdvisoryStatus, AuditedAdvisory, AuditedProvider, ContentsState};
 pub use build::{

@@ -15,6 +15,7 @@ use crate::lockfile::LockFile;
 use crate::mirror::bundle::Bundle;
 use crate::mirror::{self, MirrorExtent, MirrorOutcome, MirrorSettings, MirroredRoot, Place};
 use crate::package::WantedPlatforms;
+use crate::packages::PackageMemo;
 use crate::parallel;
 use crate::report::json::RootStatus;
 use crate::report::{CommandResult, Failure, RootResult, Sentence};
@@ -27,8 +28,7 @@ use crate::run::user::enforcement;
 use crate::run::user::sources::Sources;
 use crate::run::{Job, OpenResult};
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::verify::packages::PackageMemo;
-use crate::verify::policy;
+use crate::upstream;
 use crate::world::FileKind;
 
 /// The job that mirrors packages.
@@ -306,7 +306,7 @@ impl Job for MirrorJob<'_> {
             planned.note(&root, self.user.options, self.user.world);
         }
         Ok(OpenResult::Ready(OpenMirrorRoot {
-            demands: policy::demands(root.project(), root.flavor),
+            demands: upstream::demands(root.project(), root.flavor),
             is_closed: self.user.options.offline
                 && self.options.sources.is_empty()
                 && PackageChoice::of_project(&root).is_none(),

@@ -9,6 +9,7 @@ use crate::authenticate::Rules;
 use crate::cliconfig::{self, CliConfig, ConfigChoice, MethodKind, Netrc, RepositoryTemplate};
 use crate::diag::{Diagnostic, FileMove, Severity, Texts, has_errors};
 use crate::flavor::Flavor;
+use crate::packages::{InstallSource, PackagePlace};
 use crate::parallel::Memo;
 use crate::run::World;
 use crate::run::options::RunOptions;
@@ -23,8 +24,7 @@ use crate::sources::oci::{OciMirror, OciRegistries};
 use crate::sources::outages::Outages;
 use crate::sources::registry::{HostCredentials, HostHelper, Hosts, Registry};
 use crate::sources::retry::RetryPolicy;
-use crate::verify::packages::{InstallSource, PackagePlace};
-use crate::verify::upstream::Registries;
+use crate::upstream::Registries;
 
 /// A callback that is informed of each network event.
 pub(crate) type NetworkObserver<'a> = &'a (dyn Fn(&Event<'_>) + Sync);

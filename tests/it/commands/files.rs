@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lockctl::cli::{self, Io, World};
-use lockctl::os::{RealDisk, RealHttp, RealRun};
+use lockctl::net::RealHttp;
+use lockctl::os::{RealDisk, RealRun};
 use lockctl::world::{Disk, Exclusive, Files, Replaced, Replacement};
 use snapbox::str;
 

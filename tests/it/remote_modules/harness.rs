@@ -9,7 +9,8 @@ use lockctl::diag::Texts;
 use lockctl::flavor::Flavor;
 use lockctl::modules::cache::ModuleCache;
 use lockctl::modules::store::{ModuleAccess, ModuleNet, ModuleStore};
-use lockctl::os::{RealDisk, RealHttp};
+use lockctl::net::RealHttp;
+use lockctl::os::RealDisk;
 use lockctl::remote_module::{
     FoundModule, ModuleFailure, ModuleFailureKind, ModuleRequest, RemoteModules, RequestedSource,
 };

@@ -1,13 +1,12 @@
 //! The group *upstream*: the claims of a registry about a release, which nothing signs.
 
-use super::known::ClaimGaps;
-use super::subject::CheckedLock;
-use super::upstream::{Answers, signed_list};
+use super::{Answers, signed_list};
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::{Diagnostic, Finding, counted_as, rules};
 use crate::hash::{Hash, Hashes, Scheme};
 use crate::locker::{self, FalseClaim, KnownContent, ReleaseList};
+use crate::verify::{CheckedLock, ClaimGaps};
 
 /// Compares the claims of registries with their lists, with facts and with the lock file, where the program
 /// records claims (`locker` rules 4).

@@ -3,20 +3,27 @@
 //! [`Registries`] asks, each release once in a run; [`check`] compares. An entry whose registry gave
 //! no answer that counts is passed over.
 
+mod checks;
+mod stated;
+
+pub use checks::{CheckError, PackageChecks, RootSources, Upstream};
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::subject::CheckedLock;
 use crate::addr::ProviderAddr;
 use crate::authenticate::Rules;
-use crate::diag::{Diagnostic, Finding, Span, rules};
+use crate::diag::{Diagnostic, Finding, Level, Severity, Span, rules};
+use crate::flavor::Flavor;
 use crate::hash::{Hash, Hashes, Scheme};
-use crate::locker::{self, LockError, Release, ReleaseList, Vouched};
+use crate::locker::{self, LockError, Release, ReleaseList, SignatureDemands, Vouched};
 use crate::lockfile::ProviderLock;
 use crate::package::ReleaseDates;
+use crate::project::Project;
 use crate::sources::Source;
 use crate::sources::net::Net;
+use crate::verify::CheckedLock;
 use crate::version::{Constraints, Version};
 
 /// The answers of registries about the locked version of each provider.
@@ -133,10 +140,7 @@ impl<'a> Registries<'a> {
 }
 
 /// Returns the list of a locked release; `None` without an answer, or if the version is not offered.
-pub(super) fn signed_list<'a>(
-    answers: &'a Answers,
-    provider: &ProviderAddr,
-) -> Option<&'a ReleaseList> {
+fn signed_list<'a>(answers: &'a Answers, provider: &ProviderAddr) -> Option<&'a ReleaseList> {
     answers.get(provider)?.list.as_ref()
 }
 
@@ -390,5 +394,27 @@ impl UpstreamEntry<'_> {
             .at(subject.file, subject.version(provider), "locked here")
             .help(help);
         Some(Finding::about(provider, diagnostic))
+    }
+}
+
+/// Returns the demands of a project file on the signatures of providers that are about to be locked.
+///
+/// A pinned key counts unless its rule is turned off, or no error.
+#[must_use]
+pub fn demands(project: &Project, flavor: Flavor) -> SignatureDemands {
+    let keys = project
+        .policy
+        .iter()
+        .flat_map(|policy| &policy.keys)
+        .filter_map(|pin| Some((pin.provider.meaning(flavor)?.clone(), pin.key.clone())))
+        .filter(|(provider, _)| {
+            project
+                .rule(rules::KEY_NOT_ALLOWED, Some(provider), flavor)
+                .is_none_or(|setting| setting.level == Level::As(Severity::Error))
+        })
+        .collect();
+    SignatureDemands {
+        required: project.trust.require_signature.is_some(),
+        keys,
     }
 }

@@ -24,20 +24,20 @@ pub use machine::InstallSource;
 pub use memo::PackageMemo;
 pub use named::Single;
 pub use paths::{NamedError, NamedPackages};
-pub use places::{Absence, PackageOrigin, PackagePlace, Unscanned};
+pub use places::{Absence, PackagePlace, Unscanned};
 
 use self::comparison::PackageComparison;
 use self::memo::{Outcome, PackageHashes, UseMoment};
 use self::named::{Identity, identify};
 use self::places::{PackageCandidate, PackagesAtHand, gather};
-use super::known::{AlteredPackage, KnownHashes, Machines, PackageForm, RefusedPackages};
 use crate::addr::ProviderAddr;
 use crate::coverage::{Attribution, Attributions};
 use crate::diag::Finding;
 use crate::hash::{Hash, Hashes, Match};
 use crate::package::WantedPlatforms;
 use crate::package::{Local, PackageId};
-use crate::verify::subject::CheckedLock;
+use crate::verify::{AlteredPackage, KnownHashes, Machines, PackageForm, RefusedPackages};
+use crate::verify::{CheckedLock, PackageOrigin};
 
 /// The places and packages to check, and their context.
 #[derive(Clone, Copy)]
@@ -303,7 +303,7 @@ fn verified(
     let is_verified = |candidate: &PackageCandidate, outcome: &Outcome| {
         outcome.as_ref().is_ok_and(|hashed| {
             let recorded = subject.recorded(&candidate.id);
-            let matched = hashed.judge(recorded, candidate.origin.use_moment());
+            let matched = hashed.judge(recorded, UseMoment::of(candidate.origin));
             matches!(matched, Match::Matched(_))
         })
     };

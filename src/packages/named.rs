@@ -7,7 +7,7 @@ use crate::addr::ProviderAddr;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
 use crate::sources::filesystem_mirror::packed_name;
-use crate::verify::subject::CheckedLock;
+use crate::verify::CheckedLock;
 use crate::version::Version;
 
 /// A zip or an unpacked directory that the user names.

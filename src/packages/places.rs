@@ -5,14 +5,14 @@ use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::memo::{PackageMemo, UseMoment};
+use super::memo::PackageMemo;
 use crate::addr::ProviderFilter;
 use crate::diag::{FileId, Span};
 use crate::lockfile::LockFile;
 use crate::package::{Local, PackageId};
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
-use crate::verify::subject::CheckedLock;
+use crate::verify::{CheckedLock, PackageOrigin};
 use crate::world::{FileKind, Files, is_outside};
 
 /// A directory laid out as a mirror, in which packages are looked for.
@@ -91,39 +91,6 @@ impl PackagePlace {
             dir,
             providers: ProviderFilter::default(),
             absence,
-        }
-    }
-}
-
-/// The use that a program makes of a directory with packages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum PackageOrigin {
-    /// The packages that it runs.
-    Installed,
-    /// The plugin cache, from which it links them (`cliconfig` rules 6).
-    Cache,
-    /// A filesystem mirror, from which it installs them (`cliconfig` rules 5).
-    Mirror,
-    /// Nothing; somebody wants the packages to be checked.
-    Named,
-}
-
-impl PackageOrigin {
-    /// Returns true if packages are there for any root that needs them.
-    pub(super) fn is_shared(self) -> bool {
-        match self {
-            Self::Cache | Self::Mirror => true,
-            Self::Installed | Self::Named => false,
-        }
-    }
-
-    /// Returns the moment for which a package is compared: what is installed must match an `h1:`; before an
-    /// installation a `zh:` counts as well (`hash` rules 3.5).
-    pub(super) fn use_moment(self) -> UseMoment {
-        match self {
-            Self::Installed => UseMoment::Plan,
-            Self::Cache | Self::Mirror | Self::Named => UseMoment::Install,
         }
     }
 }

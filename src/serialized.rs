@@ -1,4 +1,4 @@
-//! Values of lower rooms as rows have them: the text that each is parsed from.
+//! Values as JSON has them: the text that each is parsed from.
 
 use serde::{Serialize, Serializer};
 

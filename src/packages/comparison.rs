@@ -6,15 +6,15 @@ use std::sync::Arc;
 use super::differences::{Differences, strays};
 use super::facts::{Doubt, MismatchEvidence, Twin};
 use super::findings;
-use super::memo::{Outcome, PackageHashes, PackageMemo};
-use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
+use super::memo::{Outcome, PackageHashes, PackageMemo, UseMoment};
+use super::places::{PackageCandidate, PackagesAtHand};
 use crate::archive::FileDigest;
 use crate::coverage::{self, Attributions, Coverage};
 use crate::diag::Finding;
 use crate::hash::{Digest, Match};
 use crate::package::{Local, PackageId, PlatformsOrigin, WantedPlatforms};
-use crate::verify::known::{AlteredPackage, KnownHashes};
-use crate::verify::subject::CheckedLock;
+use crate::verify::CheckedLock;
+use crate::verify::{AlteredPackage, KnownHashes, PackageOrigin};
 
 /// The context of comparing a package.
 pub(super) struct PackageComparison<'a, 'm> {
@@ -60,7 +60,7 @@ impl<'a> PackageComparison<'a, '_> {
             let fact = self.fact(candidate, hashed);
             return vec![about.altered(altered, &fact)];
         }
-        let matched = hashed.judge(recorded, candidate.origin.use_moment());
+        let matched = hashed.judge(recorded, UseMoment::of(candidate.origin));
         match matched {
             Match::Matched(_) => about.remarks(recorded),
             // `lock` recorded what the zip unpacks to, and `init` compares its members: it refuses a package

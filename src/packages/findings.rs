@@ -3,18 +3,18 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::InstallSource;
 use super::differences::named;
 use super::facts::{Doubt, MismatchEvidence};
 use super::memo::PackageHashes;
-use super::places::{AbsentMirror, PackageCandidate, PackageOrigin};
+use super::places::{AbsentMirror, PackageCandidate};
 use crate::addr::ProviderAddr;
 use crate::archive::ArchiveError;
 use crate::diag::{self, Diagnostic, Finding, Help, RootCommand, Severity, Span, rules};
 use crate::hash::{Hashes, Match, Scheme};
 use crate::package::Local;
-use crate::verify::known::AlteredPackage;
-use crate::verify::packages::InstallSource;
-use crate::verify::subject::CheckedLock;
+use crate::verify::CheckedLock;
+use crate::verify::{AlteredPackage, PackageOrigin};
 use crate::version::Version;
 use crate::world::is_outside;
 

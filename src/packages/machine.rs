@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use super::PackageSearch;
 use super::memo::{Outcome, PackageMemo, UseMoment};
-use super::places::{PackageCandidate, PackageOrigin, PackagesAtHand};
+use super::places::{PackageCandidate, PackagesAtHand};
 use crate::addr::ProviderAddr;
 use crate::coverage::{MachinePackages, MachineSource};
 use crate::hash::Match;
 use crate::package::{Local, PackageId};
 use crate::platform::Platform;
-use crate::verify::known::{MachineFacts, Machines, SourcePackage};
-use crate::verify::subject::CheckedLock;
+use crate::verify::CheckedLock;
+use crate::verify::{MachineFacts, Machines, PackageOrigin, SourcePackage};
 use crate::version::Version;
 
 /// A source from which the program installs a provider.

@@ -1,5 +1,8 @@
 //! The network: `reqwest` behind [`Http`], with the runtime that it needs hidden inside.
 
+mod certificates;
+mod proxy;
+
 use std::collections::BTreeMap;
 use std::error::Error as _;
 use std::io::{self, Read};
@@ -12,8 +15,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-use super::certificates::{self, Authorities, Roots};
-use super::proxy::Proxies;
+use self::certificates::{Authorities, Roots};
+use self::proxy::Proxies;
 use crate::addr::Origin;
 use crate::world::{Credentials, Env, Http, HttpError, HttpRequest, HttpResponse};
 

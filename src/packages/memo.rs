@@ -15,6 +15,7 @@ use crate::package::Local;
 use crate::parallel;
 use crate::sources::SourceError;
 use crate::sources::filesystem_mirror::FilesystemMirror;
+use crate::verify::PackageOrigin;
 use crate::world::{FileKind, Files};
 
 /// Maximum number of files of a package whose digests are kept, so that memory does not grow with the packages
@@ -62,6 +63,17 @@ pub(super) enum UseMoment {
     Install,
     /// When a plan starts.
     Plan,
+}
+
+impl UseMoment {
+    /// Returns the moment for which a package is compared: what is installed must match an `h1:`; before an
+    /// installation a `zh:` counts as well (`hash` rules 3.5).
+    pub(super) fn of(origin: PackageOrigin) -> Self {
+        match origin {
+            PackageOrigin::Installed => Self::Plan,
+            PackageOrigin::Cache | PackageOrigin::Mirror | PackageOrigin::Named => Self::Install,
+        }
+    }
 }
 
 impl PackageHashes {
